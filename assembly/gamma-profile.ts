@@ -90,8 +90,8 @@ export function addGammaProfile(
  *
  * With b = step / s, the exponents E_l = -(d + l b)^2 / 2 - l step are a parabola in l. So e^(E_(l+1)) is e^(E_l) times the factor R_l =
  * e^(E_(l+1) - E_l), and R_(l+1) is R_l times the constant e^(-b^2). Each level takes two products. In a run of 64 levels, the products
- * accumulate up to 64^2 / 2 rounding errors, which is a relative error of 2.3e-13. After each run, e^E and R are computed anew for the next
- * run. Eight rows are computed together, since each product waits for the product before.
+ * accumulate up to 64^2 / 2 rounding errors, which is a relative error of 2.3e-13. For the next run, e^E and R are computed again. Eight
+ * rows are computed together, since each product waits for the product before.
  *
  * No product may leave the range of doubles. The parabola opens downward, so within a run E is least at one of the two ends.
  * - If E is at least -708 at both ends, E is at least -708 at every level between them, and the factors are from e^(-709) to e^709.

@@ -1,29 +1,27 @@
-/** Whether the flow of a single name spills into its sector ETF, with the conditions for this. */
+/** Whether the option flow of a stock spills into its sector ETF, and the conditions that were tested. */
 export interface Contagion {
   /** The sector ETF into which the flow spills. Null if a condition does not hold. */
   readonly etf: string | null;
-  /** Whether the volatility of the name has reached its ceiling. */
+  /** Whether the stock's volatility has reached its ceiling. */
   readonly saturated: boolean;
-  /** The flow from which on `largeFlow` is true, dollars. */
+  /** The least flow for which `largeFlow` is true, dollars. */
   readonly flowThresholdUsd: number;
   readonly largeFlow: boolean;
-  /**
-   * Correlation of the daily log returns of name and ETF. Null if too few common closes are known. The correlation is then not a condition.
-   */
+  /** Correlation of the stock's and the ETF's daily log returns. If too few common closes are known, it is null and not a condition. */
   readonly correlation: number | null;
 }
 
-/** The threshold of a large flow is at least this share of the name's own 30-day premium. */
+/** The threshold of a large flow is at least this share of the stock's own 30-day premium. */
 export const PREMIUM_SHARE = 0.01;
-/** The least correlation at which flow is taken to spill into the ETF. */
+/** The least correlation with the ETF at which flow is assumed to spill into it. */
 export const CORRELATION_MIN = 0.5;
 /** The number of common daily closes that a correlation needs. */
 export const CORRELATION_CLOSES = 60;
 
 /**
- * Evaluates whether the flow of a name spills into its sector ETF. If the volatility of a name has reached its ceiling and large flow goes
- * on, the name is traded through its ETF. `etf` is the proxy if the name is saturated, its flow is large, and its correlation with the ETF
- * is not known or at least `CORRELATION_MIN`.
+ * Evaluates whether the flow of a stock spills into its sector ETF. If a stock's volatility has reached its ceiling and large flow
+ * continues, traders use the ETF instead. `etf` is set if the stock is saturated, its flow is large, and its correlation with the ETF is
+ * unknown or at least `CORRELATION_MIN`.
  */
 export function evaluateContagion(input: {
   readonly proxy: string | undefined;
@@ -31,7 +29,7 @@ export function evaluateContagion(input: {
   readonly iv: number;
   readonly ivCeiling: number;
   readonly minFlowUsd: number;
-  /** Premium of the name's 30-day flow, dollars. `undefined` if the premium is not known. */
+  /** Premium of the stock's 30-day flow, dollars. `undefined` if unknown. */
   readonly premiumUsd: number | undefined;
   readonly correlation: number | null;
 }): Contagion {

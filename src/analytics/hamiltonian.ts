@@ -1,17 +1,17 @@
-/** A comparison of the day's flow with the dealers' hedging, both in dollars. */
+/** Compares the day's flow (kinetic energy) with the dealers' hedging (potential energy), both in dollars. */
 export interface EnergyReading {
   /** |kinetic| + potential, dollars. */
   readonly systemEnergy: number;
   readonly kinetic: number;
   readonly potential: number;
-  /** kinetic / |potential|. Null if the potential is 0, or so small that the ratio is not finite. */
+  /** kinetic / |potential|. Null if the potential is 0, or too small for a finite ratio. */
   readonly ratio: number | null;
   readonly state: string;
   readonly behavior: string;
   readonly directive: string;
 }
 
-/** Between these values of the ratio, kinetic and potential are of similar size. */
+/** Kinetic and potential energy are of similar size if `ratio` is between these values. */
 const CONTESTED_FROM = 0.8;
 const CONTESTED_TO = 1.25;
 
@@ -21,13 +21,13 @@ const SHATTERED = ['WAVE_COLLAPSE: WALL_SHATTERED', 'DIRECTIONAL_GAMMA_CASCADE',
 const NEGATIVE = ['FREE_PARTICLE: NEGATIVE_GAMMA', 'VOLATILITY_EXPANSION', 'TRADE_SMALL'] as const;
 const FRICTIONLESS = ['FREE_PARTICLE: NO_FRICTION', 'FLOW_DRIVEN', 'FOLLOW_FLOW'] as const;
 
-/** Every class of reading, as [state, behavior, directive]. */
+/** All possible classes of an energy reading, each with `state`, `behavior` and `directive`. */
 export const ENERGY_CLASSES = [PINNED, CONTESTED, SHATTERED, NEGATIVE, FRICTIONLESS];
 
 /**
- * Computes kinetic K = |flow delta-notional| and potential V = friction * factor, both in dollars. The sign of V and the ratio K / |V| give
- * the class. If V is positive, dealers are long gamma, and their hedging holds the price until K outweighs V. If V is negative, their
- * hedging amplifies every move.
+ * Computes the kinetic energy K = |flow delta-notional| and the potential energy V = friction * factor, both in dollars. The sign of V and
+ * the ratio K / |V| determine the class. If V is positive, dealers are long gamma, and their hedging holds the price until K exceeds V. If
+ * V is negative, the dealers' hedging amplifies every move.
  */
 export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number): EnergyReading {
   const kinetic = Math.abs(flowUsd);

@@ -1,23 +1,23 @@
 /** The rank of a day's volatility among the volatilities of the last year, in percent. */
 export interface IvRank {
-  /** 100 (now - low) / (high - low). Null if too few days are known, the last day is not known, or all volatilities are equal. */
+  /** 100 (now - low) / (high - low). Null if too few volatilities or not the last one are known, or if all are equal. */
   readonly rank: number | null;
   /**
-   * The percentage of the known days, including the last day, whose volatility was lower. Null if too few days are known, or the last day
-   * is not known.
+   * The percentage of the days with a known volatility on which it was lower than on the last day. The last day counts as one of these
+   * days. Null if too few volatilities or not the last one are known.
    */
   readonly percentile: number | null;
   /** The number of days whose volatility is known. */
   readonly days: number;
-  /** Smallest and largest volatility of these days. Null if no day is known. */
+  /** Smallest and largest known volatility. Null if no volatility is known. */
   readonly low: number | null;
   readonly high: number | null;
 }
 
-/** The least number of known days for a rank, about a month of trading days. */
+/** A rank needs at least this many days with a known volatility, about a month of trading days. */
 const DAYS_MIN = 20;
 
-/** Ranks the last of a year's daily volatilities. The first element is the oldest. A day whose volatility is not known is null. */
+/** Ranks the last of a year's daily volatilities. `volatilities` starts with the oldest day. An unknown volatility is null. */
 export function ivRank(volatilities: readonly (number | null)[]): IvRank {
   const known = volatilities.filter((each) => each !== null);
   const days = known.length;

@@ -2,7 +2,7 @@ import type { Close } from '../market/prints.ts';
 
 const TRADING_DAYS_A_YEAR = 252;
 
-/** Returns the annualised volatility of the last `days` daily log returns, with a mean of zero. Returns null if there are fewer returns. */
+/** Returns the annualised volatility of the last `days` daily log returns, assuming a zero mean. Null if there are fewer returns. */
 export function realisedVolatility(closes: readonly Close[], days: number): number | null {
   const returns = logReturns(closes.map(({ close }) => close)).slice(-days);
   if (returns.length < days) return null;
@@ -10,8 +10,8 @@ export function realisedVolatility(closes: readonly Close[], days: number): numb
 }
 
 /**
- * Returns the correlation of daily log returns over the days on which both tickers have a close. Returns null if there are fewer than
- * `closesMin` common closes, or if a variance is zero.
+ * Returns the correlation of two tickers' daily log returns, over the days on which both have a close. Returns null if there are fewer than
+ * `closesMin` such days, or if a variance is zero.
  */
 export function returnCorrelation(a: readonly Close[], b: readonly Close[], closesMin: number): number | null {
   const ofB = new Map(b.map(({ date, close }) => [date, close]));
@@ -31,7 +31,7 @@ export function returnCorrelation(a: readonly Close[], b: readonly Close[], clos
   return xx > 0 && yy > 0 ? xy / Math.sqrt(xx * yy) : null;
 }
 
-/** Returns the mean number of shares traded in a day, over the days whose volume is known. Returns null if there is no such day. */
+/** Returns the mean daily volume in shares, over the days with a known volume. Returns null if no volume is known. */
 export function averageVolume(closes: readonly Close[]): number | null {
   const known = closes.flatMap(({ volume }) => (volume === null ? [] : [volume]));
   return known.length > 0 ? mean(known) : null;

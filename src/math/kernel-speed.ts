@@ -2,7 +2,7 @@ import { greeks } from './black-scholes.ts';
 
 /** Options of one call. */
 const OPTIONS = 512;
-/** Time of one piece of the measurement, ms. Other work has its turn between two pieces. */
+/** Time of one piece of the measurement, ms. Other work can run between two pieces. */
 const PIECE_MS = 10;
 /** On a busy machine, the compiler gets its turn late. So a slow kernel is measured in this many pieces before it is called slow. */
 const PIECES_MAX = 30;

@@ -41,7 +41,7 @@ const CONTRACT = {
   evaluate_etf_contagion: evaluateEtfContagion,
 };
 
-/** The tools beside those of the API contract. */
+/** Tools that the API contract does not have. */
 const FURTHER_TOOLS = {
   get_levels_history: getLevelsHistory,
   get_hedging_profile: getHedgingProfile,
@@ -49,7 +49,7 @@ const FURTHER_TOOLS = {
   get_option_quotes: getOptionQuotes,
 };
 
-/** Every operation: first the tools, those of the API contract before the others, then what is no tool. The typed client gets its types from here. */
+/** Every operation: first the tools of the API contract, then the other tools, then the rest. The typed client gets its types here. */
 export const REGISTRY = {
   ...CONTRACT,
   ...FURTHER_TOOLS,

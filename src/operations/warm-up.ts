@@ -17,9 +17,9 @@ const TAPE_REQUESTS: readonly (readonly [operation: unknown, args: object])[] = 
 ];
 
 /**
- * Computes the default answers by flow of tickers that have a tape and are not simulated, for about WARM_UP_MS. Other requests have their
- * turn between two steps. So the code is compiled, and the results are cached, when the first client asks. Chain analyses are not computed
- * in advance, because this would save 20 ms of one request and take 8 MiB of memory.
+ * Computes the default answers by flow of tickers that have a tape and are not simulated, for about WARM_UP_MS. Other requests can run
+ * between two steps. So when the first client asks, the code is compiled and the results are cached. Chain analyses are not computed in
+ * advance, because this would save 20 ms of one request and take 8 MiB of memory.
  */
 export async function warmUp(context: Context, scheduler: Scheduler): Promise<void> {
   const { market } = context;

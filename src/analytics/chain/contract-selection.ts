@@ -4,12 +4,12 @@ import { optionColumns } from './rows.ts';
 
 /** Which contracts of some series to list, and in which order. */
 export interface ContractSelection {
-  /** +1 calls only, -1 puts only. Undefined for both. */
+  /** +1 for only calls, -1 for only puts, undefined for both. */
   readonly callPut?: 1 | -1 | undefined;
   /** Lowest and highest strike, both included, dollars. */
   readonly strikeMin: number;
   readonly strikeMax: number;
-  /** The target that orders the contracts. Undefined for the order of the strikes. */
+  /** Contracts are listed by their distance from this target. If undefined, they are listed in order of strike. */
   readonly near: Target | undefined;
 }
 
@@ -19,10 +19,9 @@ export type Target =
   | { readonly kind: 'strike'; readonly strike: number };
 
 /**
- * Returns the contracts that a selection has, as rows of the prepared chain. Without a target, they are in order of strike, series, and
- * call before put. With a target, the nearest contract of each side of each series comes first, then the second nearest of each, and so on.
- * So the first contracts of a list of calls and puts are as many calls as puts. Contracts without a delta are the last if the target is a
- * delta.
+ * Returns the selected contracts, as rows of the prepared chain. Without a target, contracts are in order of strike, then series, then call
+ * before put. With a target, the nearest call and the nearest put of each series come first, then the second nearest, and so on. So a list
+ * of calls and puts begins with as many calls as puts. If the target is a delta, contracts without a delta come last.
  */
 export function selectContracts(
   prepared: PreparedChain,
@@ -39,7 +38,7 @@ export function selectContracts(
   return Array.from({ length: longest }, (_, rank) => ranked.flatMap((each) => each.slice(rank, rank + 1))).flat();
 }
 
-/** Returns contracts in order of strike, then in the given order of the series, call before put. */
+/** Returns contracts in order of strike, then in the given order of the series, then call before put. */
 export function inOrderOfStrike(
   { strike, callPut, series, seriesIndex }: PreparedChain,
   order: readonly PreparedSeries[],
@@ -63,13 +62,11 @@ function contractsOfSide(
   return contracts;
 }
 
-/**
- * Returns contracts of one side of one series, the nearest to the target first. Of two at the same distance, the lower strike comes first.
- */
+/** Returns the calls or the puts of one series, nearest to the target first. At the same distance, the lower strike comes first. */
 function rankedByDistance(prepared: PreparedChain, contracts: readonly number[], near: Target): number[] {
   const distances = distancesTo(near, prepared, Uint32Array.from(contracts));
   const byContract = new Map(contracts.map((contract, i) => [contract, distances[i]!]));
-  // `toSorted` keeps the order of contracts at the same distance, which is that of the strikes.
+  // `toSorted` is stable, so contracts at the same distance stay in order of strike.
   return contracts.toSorted((a, b) => byContract.get(a)! - byContract.get(b)!);
 }
 
@@ -78,6 +75,6 @@ function distancesTo(near: Target, prepared: PreparedChain, contracts: Uint32Arr
     return Float64Array.from(contracts, (contract) => Math.abs(prepared.strike[contract]! - near.strike));
   }
   const delta = oneGreek('delta', optionColumns(prepared, contracts));
-  // Without a delta, the distance is larger than that of any contract with a delta.
+  // A contract without a delta gets a distance larger than any contract with a delta can have.
   return delta.map((each) => (Number.isNaN(each) ? 2 : Math.abs(Math.abs(each) - near.delta)));
 }

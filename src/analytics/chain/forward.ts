@@ -13,47 +13,47 @@ export interface Forward {
   readonly method: ForwardMethod;
 }
 
-/** The regression needs at least this many pairs near the money, where both call and put trade. */
+/** The regression needs at least this many strikes near the money at which both call and put trade. */
 const REGRESSION_PAIRS_MIN = 8;
 /** The regression uses strikes up to this distance from spot, as a fraction of spot. */
 const REGRESSION_MONEYNESS_MAX = 0.05;
 /**
- * Least time to settlement for the regression, years. Within a week, a cent of quote noise changes the slope by more than the rate does.
+ * Least time to settlement for the regression, years. In the last week, one cent of quote noise changes the slope more than the rate does.
  */
 const REGRESSION_TTE_MIN = 7 / 365.25;
 const REGRESSION_RATE_MAX = 0.1;
-/** The number of pairs nearest spot whose median gives the forward by parity. */
+/** The forward by parity is the median over this many pairs nearest to spot. */
 const PARITY_PAIRS = 5;
 /**
- * A forward above spot times this factor, or below spot divided by it, comes from damaged quotes. In a panic, the forward of the VIX is a
- * third of spot.
+ * A forward above spot * `SPOT_FACTOR_MAX`, or below spot / `SPOT_FACTOR_MAX`, comes from damaged quotes. In a panic, the forward of the
+ * VIX can be a third of spot.
  */
 const SPOT_FACTOR_MAX = 4;
 
-/** Feeds write a volatility outside this range if they have no volatility. */
+/** Feeds write a volatility outside this range for contracts without a volatility. */
 const FEED_IV_MIN = 0.02;
 export const FEED_IV_MAX = 5;
 
-/** Returns whether a volatility of a feed is in the range that feeds write for computed volatilities. */
+/** Returns whether a feed's volatility is in the range of computed volatilities. */
 export function isPlausibleIv(iv: number): boolean {
   return iv >= FEED_IV_MIN && iv <= FEED_IV_MAX;
 }
 
-/** Values that recorded feeds write for contracts whose volatility they cannot compute. */
+/** Placeholders that recorded feeds write if they cannot compute a volatility. */
 const PLACEHOLDER_IVS = [0.02, 0.062509, 0.125009, 0.250008, 0.500005];
 const PLACEHOLDER_PRECISION = 1e-6;
 
-/** Returns whether the feed has computed this volatility, as far as the value shows. */
+/** Returns whether the feed has probably computed this volatility, and not written a placeholder. */
 export function isComputedIv(iv: number): boolean {
   return isPlausibleIv(iv) && !PLACEHOLDER_IVS.some((each) => Math.abs(iv - each) < PLACEHOLDER_PRECISION);
 }
 
 /**
- * Returns the forward of one series, by the first method that its quotes allow:
+ * Returns the forward of one series, by the first of these methods that its quotes allow:
  * 1. For European index options, a regression of put-call parity (Stoll 1969) over strikes. The regression also gives the discount.
- * 2. The median of the forwards that parity gives at the pairs nearest spot.
- * 3. The deltas of the feed.
- * 4. Spot carried at the rate and dividend of the options.
+ * 2. The median of the forwards that put-call parity gives at the pairs nearest to spot.
+ * 3. The forward that the feed's deltas imply.
+ * 4. Spot, carried forward at the rate and the dividend yield of the options.
  */
 export function seriesForward(chain: Chain, series: Series, tte: number, options: AnalysisOptions): Forward {
   const flat = chain.spot * Math.exp((options.rate - options.dividend) * tte);
@@ -73,7 +73,7 @@ export function seriesForward(chain: Chain, series: Series, tte: number, options
 /** The strikes at which both call and put have a two-sided quote, ascending. */
 interface Pairs {
   readonly strike: Float64Array;
-  /** The mid of the call minus the mid of the put, dollars. */
+  /** The call's mid minus the put's mid, dollars. */
   readonly difference: Float64Array;
 }
 
@@ -100,7 +100,7 @@ function byRegression(pairs: Pairs, spot: number, tte: number): Forward | undefi
   return isPlausible(forward, spot) ? { forward, rate, method: 'regression' } : undefined;
 }
 
-/** Returns the median of the forwards of the pairs nearest spot. Of two pairs at the same distance, the lower one is taken first. */
+/** Returns the median forward of the pairs nearest to spot. At the same distance, the pair with the lower strike counts as nearer. */
 function byParity({ strike, difference }: Pairs, spot: number, discount: number): number | undefined {
   const forwards: number[] = [];
   let above = 0;
@@ -115,8 +115,8 @@ function byParity({ strike, difference }: Pairs, spot: number, discount: number)
 }
 
 /**
- * Returns the median of the forwards that the feed's deltas of calls around the money imply. N(d1) = delta gives F = K exp(N^-1(delta) s -
- * s^2/2) with s = IV sqrt(T).
+ * Returns the median of the forwards that the feed's deltas imply for calls near the money. From N(d1) = delta follows F = K
+ * exp(N^-1(delta) s - s^2/2) with s = IV sqrt(T).
  */
 function byDelta(chain: Chain, series: Series, tte: number): number | undefined {
   const forwards: number[] = [];
@@ -135,7 +135,7 @@ function twoSidedPairs(chain: Chain, series: Series): Pairs {
   const difference = new Float64Array(strike.length);
   let count = 0;
   for (let row = series.start; row + 1 < series.end; row++) {
-    // Rows are ordered by strike, calls before puts, so a pair is two adjacent rows.
+    // Rows are in order of strike, with each call before its put, so a pair is two adjacent rows.
     if (chain.callPut[row] !== 1 || chain.strike[row + 1] !== chain.strike[row]) continue;
     const between = mid(chain, row) - mid(chain, row + 1);
     if (Number.isNaN(between)) continue;

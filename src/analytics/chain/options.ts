@@ -1,37 +1,37 @@
 import { isDate } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
 
-/** The options of an analysis. The defaults are Zomma's own methods. The other values reproduce figures that other tools publish. */
+/** The options of an analysis. The defaults are Zomma's own methods. Other values reproduce the figures that other tools publish. */
 export interface AnalysisOptions {
   /** `parity`: the forward that the quotes imply. `flat`: spot carried at `rate` and `dividend`. */
   readonly forward: 'parity' | 'flat';
-  /** The interest rate, continuously compounded, decimal per year. Used if the quotes do not imply a rate. */
+  /** The interest rate that is used if the quotes imply none. Continuously compounded, decimal per year. */
   readonly rate: number;
-  /** The dividend yield, continuous, decimal per year. Used if the quotes do not imply a forward. */
+  /** The dividend yield that is used if the quotes imply no forward. Continuous, decimal per year. */
   readonly dividend: number;
   /** `recomputed`: gamma computed from the IV. `feed`: the gamma of the feed, which is rounded. */
   readonly gamma: 'recomputed' | 'feed';
   /**
-   * `otm`: call and put of a strike have the IV that the quote of the out-of-the-money side implies. `feed`: they have the feed's IV of
-   * this side, if the model price at this IV is between bid and ask or at most one tick outside, or if bid or ask is missing. Without such
-   * an IV, `feed` is the same as `otm`. `own`: each contract has the feed's IV.
+   * `otm`: call and put of a strike get the IV that the out-of-the-money quote implies. `feed`: both get the feed's IV of the
+   * out-of-the-money side, if the model price at this IV is between bid and ask or at most one tick outside, or if bid or ask is missing.
+   * Otherwise, `feed` works like `otm`. `own`: each contract gets the feed's own IV.
    */
   readonly iv: 'otm' | 'feed' | 'own';
   readonly expiries: ExpirySelection;
-  /** The number of contracts that weights a contract's figures. */
+  /** Whether open interest or volume weights the figures of a contract. */
   readonly weight: 'open_interest' | 'volume';
-  /** The known cash dividends with future ex-dates. Used by figures of the coming day only: forwards come from the quotes. */
+  /** The known cash dividends with future ex-dates. Only figures for the coming day use them, because forwards come from the quotes. */
   readonly cashDividends: readonly CashDividend[];
 }
 
-/** The options of an analysis with the convention of the dealer sign, which is applied after a chain is prepared. */
+/** The options of an analysis, and the convention of the dealer sign, which is applied after the chain is prepared. */
 export interface ChainReadOptions extends AnalysisOptions {
   readonly sign: SignConvention;
 }
 
 /**
- * The assumed position of the dealers. `calls_long_puts_short`: long every call and short every put. `flow`: the opposite of the customers
- * in each print whose side is known.
+ * The assumed position of the dealers. `calls_long_puts_short`: long every call and short every put. `flow`: the opposite of what customers
+ * traded, in each print with a known side.
  */
 export type SignConvention = 'calls_long_puts_short' | 'flow';
 

@@ -15,8 +15,8 @@ import { strikeVolatilities } from './volatility.ts';
 /**
  * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
  * volatility for each contract. Counts how every contract was used or why it was left out. The result depends only on `chain` and
- * `options`, and is cached by both. `tokens` is the cost of
- * the work if the result is not cached. Throws `ClientError('no_chain')` if no live contract is left.
+ * `options`, and is cached by both. `tokens` is the rate-limit cost if the result is not cached. Throws `ClientError('no_chain')` if no
+ * live contract is left.
  */
 export function prepareChain(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
   return cache.of(chain, JSON.stringify(options), {
@@ -26,9 +26,7 @@ export function prepareChain(chain: Chain, options: AnalysisOptions, tokens = 0)
   });
 }
 
-/**
- * Returns the series of a prepared chain that a selection has, in order of settlement. Throws `ClientError('no_chain')` if there is none.
- */
+/** Returns the selected series of a prepared chain, in order of settlement. Throws `ClientError('no_chain')` if no series is selected. */
 export function selectSeries({ chain, series }: PreparedChain, selection: ExpirySelection): PreparedSeries[] {
   const selected = series.filter((each) => isSelected(each.series, chain.asOf, selection));
   if (selected.length === 0) throw noLiveSeries(chain, selection);
@@ -36,18 +34,18 @@ export function selectSeries({ chain, series }: PreparedChain, selection: Expiry
 }
 
 /**
- * Limit on the contracts in all cached results of one chain. For an index of 30,000 contracts, the results for six sets of options are
- * cached. These results take some 20 MB.
+ * Limits the number of contracts in all cached results of one chain. An index with 30,000 contracts has cached results for six sets of
+ * options, which take some 20 MB.
  */
 const CACHED_CONTRACTS = 180_000;
 const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
 
-/** Bytes that are allocated for each contract: columns of the prepared chain, and intermediate columns. */
+/** Bytes allocated for each contract, for the columns of the prepared chain and for intermediate columns. */
 const ALLOCATED_BYTES = 250;
 
-/** A chain with more contracts is prepared in several steps. */
+/** A chain with more contracts than this is prepared in several steps. */
 const STEP_CONTRACTS = 20_000;
-/** The number of pairs whose gamma is computed in a step. */
+/** The number of pairs whose gamma one step computes. */
 const STEP_PAIRS = 32_768;
 
 /** A series to analyse, before its smile is known. */
@@ -62,7 +60,7 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
     : strikeVolatilities(chain, live, options.iv === 'feed' ? 'feed' : 'mid');
   if (isLarge) yield { message: 'Computing gamma' };
   const count = live.at(-1)!.end;
-  // Usually nothing is left out between the first and the last series. The columns are then views of the chain's own columns.
+  // Usually no series between the first and the last is left out. The columns are then views of the chain's own columns.
   const from = live[0]!.series.start;
   const to = live.at(-1)!.series.end;
   const liveRows = (source: Float64Array): Float64Array => {
@@ -129,7 +127,7 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
   return prepared;
 }
 
-/** Copies positive values. Rows whose value is not given stay 0. */
+/** Copies positive values. Rows without a positive value stay 0. */
 function copyPositive(column: Float64Array, into: Float64Array, from: number, to: number): void {
   for (let i = from; i < to; i++) if (column[i]! > 0) into[i] = column[i]!;
 }
@@ -149,8 +147,8 @@ function* computeGamma(pairs: Pairs, spot: number, gamma: Float64Array): Steps<v
 }
 
 /**
- * Returns the series to analyse, each with its rows and its forward. Also returns the number of contracts of all other series, by the
- * reason for which they are left out.
+ * Returns the series to analyse, each with its rows and its forward. Also returns the number of contracts in series that are left out, by
+ * reason.
  */
 function* liveSeries(chain: Chain, options: AnalysisOptions) {
   const leftOut = { settled: 0, adjusted: 0, other_expiry: 0 };
@@ -174,7 +172,7 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   throw noLiveSeries(chain, options.expiries);
 }
 
-/** Returns the error for a selection without a live series. The error states why there is none, and names the nearest live expiries. */
+/** Returns the error for a selection without a live series. The error states the reason, and names the nearest live expiries. */
 function noLiveSeries(chain: Chain, selection: ExpirySelection): ClientError {
   const { underlying, asOf, series } = chain;
   const of = `the snapshot of ${underlying} as of ${new Date(asOf).toISOString()}`;

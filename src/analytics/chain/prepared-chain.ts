@@ -3,15 +3,15 @@ import type { Chain, Series } from '../../market/chain.ts';
 import type { AnalysisOptions, SignConvention } from './options.ts';
 
 /**
- * The least time to settlement in computations. If the time to settlement is shorter, this value takes its place, because Greeks grow
- * without bound in the last minutes. The value is 15 minutes, because free quotes are delayed by 15 minutes.
+ * The least time to settlement in computations. A shorter time is replaced by this value, because Greeks grow without bound in the last
+ * minutes. The value is 15 minutes, because free quotes are delayed by 15 minutes.
  */
 export const TTE_FLOOR_MS = 15 * 60_000;
 
 /**
  * A chain prepared for analysis: the live contracts that `options` selects, with one forward for each series and one volatility for each
- * contract. Columns have `count` rows in the chain's order. If no method gives a volatility for a contract, its `iv` is `NaN`. Only figures
- * that need a volatility leave out such a contract.
+ * contract. Columns have `count` rows in the chain's order. `iv` is `NaN` if no method gives a volatility. Figures that need a volatility
+ * leave out such a contract, and other figures include it.
  */
 export interface PreparedChain {
   readonly chain: Chain;
@@ -32,13 +32,13 @@ export interface PreparedChain {
   readonly rate: Float64Array;
   readonly dividend: Float64Array;
   readonly pairs: Pairs;
-  /** Gamma by the method that the option `gamma` chooses, per 1.00 of spot. 0 if it is not known. */
+  /** Gamma by the method of the option `gamma`, per 1.00 of spot. 0 if unknown. */
   readonly gamma: Float64Array;
-  /** Number of contracts: open interest or volume, as the option `weight` chooses. */
+  /** Open interest or volume in contracts, as the option `weight` chooses. */
   readonly weight: Float64Array;
   /**
-   * Number of contracts that dealers are taken to hold, + long, - short. By convention this is `weight` for calls and -`weight` for puts.
-   * With the sign `flow`, it is the opposite of the customers' net position.
+   * Number of contracts that dealers are assumed to hold, + long, - short. By convention, the position is `weight` for calls and -`weight`
+   * for puts. With the sign `flow`, it is the opposite of the customers' net position.
    */
   readonly position: Float64Array;
   readonly sign: SignConvention;
@@ -49,8 +49,8 @@ export interface PreparedChain {
 
 /**
  * The pairs of a chain, as columns of `count` rows in the contracts' order. A pair is a call and a put of one series and strike that have
- * the same volatility. A contract without such a counterpart is a pair by itself. Figures that do not depend on the side, such as gamma,
- * are computed once for each pair.
+ * the same volatility. A contract without a counterpart is a pair alone. Gamma and other figures that are equal for call and put are
+ * computed once for each pair.
  */
 export interface Pairs {
   readonly count: number;
@@ -63,10 +63,10 @@ export interface Pairs {
   readonly dividend: Float64Array;
 }
 
-/** The columns, of contracts or pairs, on which a price depends. */
+/** Names of the columns on which a price depends. Contracts and pairs both have these columns. */
 export const PRICED_COLUMNS = ['strike', 'tte', 'iv', 'rate', 'dividend'] as const;
 
-/** Returns the pairs [from, to), as views of the columns. */
+/** Returns the pairs [from, to) as views of the columns. */
 export function slicePairs(pairs: Pairs, from: number, to: number): Omit<Pairs, 'contracts'> {
   return { count: to - from, ...recordOf(PRICED_COLUMNS, (name) => pairs[name].subarray(from, to)) };
 }
@@ -86,16 +86,16 @@ export interface PreparedSeries {
 }
 
 /**
- * The total implied variance of the strikes of a series, by their log-moneyness ln(K/F), ascending. The smile includes only strikes whose
- * volatility was taken or solved. The smile leaves out strikes with a stale quote. If enough of the other strikes have a two-sided quote,
- * it includes only those (see `smileOf`).
+ * The total implied variance at each strike of a series, in order of log-moneyness ln(K/F). The smile includes only strikes whose
+ * volatility comes from the feed or from a quote, and no strikes with a stale quote. If enough of these strikes have a two-sided quote, the
+ * smile leaves out the others (see `smileOf`).
  */
 export interface Smile {
   readonly logMoneyness: Float64Array;
   readonly totalVariance: Float64Array;
 }
 
-/** The method that gave a forward: see `seriesForward`. `flat` is the method of the option with this name. */
+/** The method that gave a forward: see `seriesForward`. `flat` means that the option `forward` is `flat`. */
 export type ForwardMethod = 'regression' | 'parity' | 'delta' | 'carry' | 'flat';
 
 /** How the contracts of a snapshot were used, or why they were left out: `contracts` = `used` + settled + adjusted + other_expiry. */
@@ -108,7 +108,7 @@ export interface PreparationCounts {
     readonly settled: number;
     readonly adjusted: number;
     readonly other_expiry: number;
-    /** Contracts without a volatility. `used` counts these contracts too, because only figures that need a volatility leave them out. */
+    /** Contracts without a volatility. `used` includes them, because only figures that need a volatility leave them out. */
     readonly no_volatility: number;
   };
   /** The used contracts, by the origin of their volatility. */
@@ -116,7 +116,7 @@ export interface PreparationCounts {
     readonly taken: number;
     readonly solved: number;
     readonly interpolated: number;
-    /** Contracts beyond the outermost strike of the smile. These contracts have the volatility of that strike. */
+    /** Contracts beyond the smile's outermost strike, which have the volatility of this outermost strike. */
     readonly extended: number;
   };
   /** Strikes whose out-of-the-money quote contradicts the quotes of neighbouring strikes. The smile leaves these strikes out. */

@@ -8,8 +8,8 @@ export function mid(chain: Chain, row: number): number {
 }
 
 /**
- * Returns an estimate of a contract's traded price, for chains without prints: the middle of its quote, or the price of its last trade if
- * the quote is missing or crossed. A bid of 0 is a valid bid.
+ * Estimates a contract's traded price for chains without prints. The estimate is the quote's middle, or the last trade's price if the quote
+ * is missing or crossed. A bid of 0 is a valid bid.
  */
 export function tradedPrice(chain: Chain, row: number): number {
   const bid = chain.bid[row]!;

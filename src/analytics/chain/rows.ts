@@ -5,9 +5,7 @@ import { PRICED_COLUMNS, type PreparedChain, type PreparedSeries } from './prepa
 /** The number of contracts that one step handles, in a few ms. */
 const STEP_CONTRACTS = 32_768;
 
-/**
- * Calls `work` for each series. A step handles at least one series, and more only if they have at most `STEP_CONTRACTS` contracts together.
- */
+/** Calls `work` for each series. A step handles one series, or several if they have at most `STEP_CONTRACTS` contracts in total. */
 export function* bySeries<Rows extends { readonly start: number; readonly end: number }>(
   series: readonly Rows[],
   message: string,
@@ -21,7 +19,7 @@ export function* bySeries<Rows extends { readonly start: number; readonly end: n
   }
 }
 
-/** Returns the series in order of settlement. Series that settle at the same time are in order of their roots. */
+/** Returns the series in order of settlement, and then of root. */
 export function inOrderOfSettlement(series: readonly PreparedSeries[]): PreparedSeries[] {
   return series.toSorted(
     (a, b) => a.tte - b.tte || (a.series.root < b.series.root ? -1 : +(a.series.root > b.series.root)),

@@ -1,16 +1,17 @@
 import type { PreparedSeries } from './prepared-chain.ts';
 import { varianceAt } from './smile-variance.ts';
 
-/** N^-1(0.75): the d1 of the put with a forward delta of -0.25. The call with a forward delta of 0.25 has minus this d1. */
+/** N^-1(0.75): d1 of the put with a forward delta of -0.25. For the call with a forward delta of 0.25, d1 is the negative of this value. */
 export const D1_OF_25_DELTA = 0.6744897501960817;
-/** The strikes of the skew are both within this many standard deviations of the forward. */
+/** Both strikes of the skew are within this many standard deviations of the forward. */
 const REACH = 12;
-/** The number of bisections that make the range of a strike negligibly small. */
+/** After this many bisections, the remaining range of a strike is negligible. */
 const BISECTIONS = 60;
 
 /**
  * Returns the 25-delta risk reversal of a series: the volatility of the put with a forward delta of -0.25 minus the volatility of the call
- * with a forward delta of 0.25, decimal per year. The result is positive if the put is dearer. Returns `NaN` if no strike has a volatility.
+ * with a forward delta of 0.25, decimal per year. The result is positive if the put has the higher volatility. Returns `NaN` if no strike
+ * has a volatility.
  */
 export function skew25({ smile, tte }: PreparedSeries): number {
   if (smile.logMoneyness.length === 0) return Number.NaN;
@@ -18,7 +19,7 @@ export function skew25({ smile, tte }: PreparedSeries): number {
   return volatility(D1_OF_25_DELTA) - volatility(-D1_OF_25_DELTA);
 
   /**
-   * Returns the log-moneyness x at which -x / s(x) + s(x) / 2 = d1, where s(x)^2 is the total variance at x. The left side falls with x.
+   * Returns the log-moneyness x that solves -x / s(x) + s(x) / 2 = d1, where s(x)^2 is the total variance at x. The left side falls with x.
    */
   function moneynessAt(d1: number): number {
     const reach = REACH * Math.sqrt(Math.max(...smile.totalVariance));

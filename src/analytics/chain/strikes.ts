@@ -5,23 +5,23 @@ import type { Pairs, PreparedSeries, Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import { bySeries } from './rows.ts';
 
-/** A series, with the inputs on which its volatilities depend. */
+/** A series with the inputs for its volatilities. */
 export type SeriesInput = Omit<PreparedSeries, 'forwardMethod' | 'smile'>;
 
-/** The strikes of some series, one series after the other, as columns of `count` rows. Each strike has an out-of-the-money side. */
+/** The strikes of several series, one series after the other, as columns of `count` rows. Each strike has an out-of-the-money side. */
 export interface StrikePairs extends Omit<Pairs, 'iv'> {
   /** The strikes of series s are the rows [seriesStart[s], seriesStart[s + 1]). */
   readonly seriesStart: Uint32Array;
-  /** The out-of-the-money side: +1 (call) if the strike is at or above the forward, or else -1 (put). */
+  /** The out-of-the-money side: +1 (call) for strikes at or above the forward, -1 (put) for strikes below the forward. */
   readonly callPut: Float64Array;
   /** The chain's row of the out-of-the-money contract, or -1 if the chain does not have this contract. */
   readonly otmRow: Int32Array;
 }
 
-/** The columns of the out-of-the-money sides on which a price depends, except the volatility. */
+/** Columns of the out-of-the-money sides on which a price depends, without the volatility. */
 export const SIDE_COLUMNS = ['callPut', 'strike', 'tte', 'rate', 'dividend'] as const;
 
-/** Finds the strikes of series. `message` is the progress message of its steps. */
+/** Finds the strikes of several series. `message` is the progress message of the steps. */
 export function* pairStrikes(chain: Chain, inputs: readonly SeriesInput[], message: string): Steps<StrikePairs> {
   const count = inputs.reduce((sum, { series }) => sum + strikesIn(chain, series), 0);
   const seriesStart = new Uint32Array(inputs.length + 1);
@@ -64,9 +64,9 @@ function beginsStrike(chain: Chain, { start }: Series, row: number): boolean {
 const BID_STRIKES_MIN = 5;
 
 /**
- * Returns the smile of a series. The smile uses the strikes that have a volatility and whose quote is not stale. If enough of these strikes
- * have a two-sided quote, it uses only those. The volatility of an option without a bid may be wrong, and would then distort the wings of
- * the smile.
+ * Returns the smile of a series. The smile uses strikes that have a volatility and no stale quote. If enough of these strikes have a
+ * two-sided quote, the smile leaves out the others, because the volatility of an option without a bid may be wrong and would distort the
+ * wings.
  */
 export function smileOf(
   chain: Chain,

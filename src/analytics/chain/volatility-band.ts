@@ -3,14 +3,14 @@ import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import { optionColumns } from './rows.ts';
 
-/** The volatilities that bids and asks imply, columns of equal length, decimal per year. `NaN` if there is no two-sided quote. */
+/** The volatilities that bids and asks imply, as columns of equal length, decimal per year. `NaN` if there is no two-sided quote. */
 export interface VolatilityBands {
   readonly bid: Float64Array;
   readonly ask: Float64Array;
 }
 
 /**
- * Returns the volatility bands of some contracts. A call and a put of one strike have one volatility, and so one band: that of the
+ * Returns the volatility bands of several contracts. A call and a put of one strike share one volatility, and so share the band of the
  * out-of-the-money side.
  */
 export function volatilityBands(prepared: PreparedChain, contracts: ArrayLike<number>): VolatilityBands {
@@ -28,14 +28,14 @@ export function volatilityBands(prepared: PreparedChain, contracts: ArrayLike<nu
   };
 }
 
-/** The volatilities that contracts' own quotes imply. The columns are like those of `VolatilityBands`. */
+/** The volatilities that each contract's own quote implies, as columns like in `VolatilityBands`. */
 export interface QuoteVolatilities extends VolatilityBands {
   readonly mid: Float64Array;
 }
 
 /**
- * Returns the volatilities that bid, mid and ask of some contracts imply, each from the contract's own quote. A volatility is 0 if the
- * price is at or below the intrinsic value.
+ * Returns the volatilities that the bid, the mid and the ask of each contract's own quote imply. A volatility is 0 if the price is at or
+ * below the intrinsic value.
  */
 export function quoteVolatilities(prepared: PreparedChain, contracts: ArrayLike<number>): QuoteVolatilities {
   const { chain, row } = prepared;
@@ -50,14 +50,14 @@ export function quoteVolatilities(prepared: PreparedChain, contracts: ArrayLike<
   };
 }
 
-/** Returns the volatilities at which some contracts have the given prices. */
+/** Returns the volatilities at which the contracts have the given prices. */
 function solveVolatilities(prepared: PreparedChain, contracts: Uint32Array, price: Float64Array): Float64Array {
   return impliedVolatility({ ...optionColumns(prepared, contracts), price });
 }
 
 /**
- * Returns the volatility band at the forward of a series, from the strikes of its smile next to the forward. Both ends of the band are
- * interpolated linearly in log-moneyness. Both ends are `NaN` if one of the two strikes has no two-sided quote.
+ * Returns a series' volatility band at the forward. Both ends of the band are interpolated linearly in log-moneyness, between the two
+ * strikes of the smile next to the forward. Both ends are `NaN` if one of the two strikes has no two-sided quote.
  */
 export function atmBand(prepared: PreparedChain, series: PreparedSeries): { bid: number; ask: number } {
   const { logMoneyness: x } = series.smile;
@@ -74,7 +74,7 @@ export function atmBand(prepared: PreparedChain, series: PreparedSeries): { bid:
   return { bid: between(bid), ask: between(ask) };
 }
 
-/** Returns a contract of a series at a log-moneyness of its smile. */
+/** Returns a contract of a series at a log-moneyness that the series' smile includes. */
 function contractAt({ strike }: PreparedChain, { start, end, forward }: PreparedSeries, logMoneyness: number): number {
   for (let i = start; i < end; i++) if (Math.log(strike[i]! / forward) === logMoneyness) return i;
   throw new Error('the smile has a strike that is not in the series');
@@ -84,7 +84,7 @@ function otmSide({ strike, series, seriesIndex }: PreparedChain, contract: numbe
   return strike[contract]! >= series[seriesIndex[contract]!]!.forward ? 1 : -1;
 }
 
-/** Returns the out-of-the-money contract of a contract's strike, or the contract itself if the chain does not have the other side. */
+/** Returns the out-of-the-money contract at a contract's strike, or the contract itself if the chain has no such contract. */
 function otmContract(prepared: PreparedChain, contract: number): number {
   const { callPut, strike, seriesIndex } = prepared;
   if (callPut[contract] === otmSide(prepared, contract)) return contract;

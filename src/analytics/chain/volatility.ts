@@ -12,7 +12,7 @@ import { varianceAt } from './smile-variance.ts';
 import { staleQuotes } from './stale-quotes.ts';
 import { pairStrikes, type SeriesInput, SIDE_COLUMNS, type StrikePairs, smileOf } from './strikes.ts';
 
-/** The volatilities of the contracts of some series, and how they were found. */
+/** The volatilities of all contracts in several series, and the methods that gave them. */
 export interface Volatilities {
   /** The volatility of each contract, one series after the other. `NaN` if no method gives a volatility. */
   readonly iv: Float64Array;
@@ -24,25 +24,24 @@ export interface Volatilities {
   readonly staleQuotes: number;
 }
 
-/** Ticks of options on an index and of other options, dollars. A model price may lie outside the quote by one tick. */
+/** Tick sizes of index options and of other options, dollars. A model price may lie outside the quote by one tick. */
 const TICK_INDEX = 0.05;
 const TICK = 0.01;
-/** A solved volatility below this comes from a quote at its intrinsic value, and is not used. */
+/** A solved volatility below this is not used, because it comes from a quote at the intrinsic value. */
 const SOLVED_IV_MIN = 1e-3;
 
-/** The strikes of one step, whose volatilities are taken or solved. A step takes 5 ms if all are solved. */
+/** The number of strikes in one step. A step takes 5 ms if all volatilities have to be solved. */
 const STEP_STRIKES = 16_384;
 
 /**
- * Finds one volatility for each strike, from its out-of-the-money side. Call and put have the same volatility, since American in-the-money
- * quotes contain the early-exercise premium. The first of these methods that succeeds gives the volatility:
+ * Finds one volatility for each strike, from its out-of-the-money side. The put and the call share it, because American in-the-money quotes
+ * contain an early-exercise premium. The first of these methods that succeeds gives the volatility:
  * 1. The volatility that the middle of a two-sided quote implies.
  * 2. Without a two-sided quote, the volatility of the feed, unless it is a placeholder.
  * 3. The smile: total variance is linear in log-moneyness between strikes, and constant beyond the outermost strikes.
  *
- * With `prefers` set to `feed`, the feed's volatility comes first, and method 1 comes second. The feed's volatility is used if the model
- * price at this volatility is between bid and ask or at most one tick outside, or if there is no two-sided quote. The smile leaves stale
- * quotes out.
+ * If `prefers` is `feed`, the feed's volatility comes before method 1. It is used if the model price at this volatility is between bid and
+ * ask or at most one tick outside, or if there is no two-sided quote. The smile does not include stale quotes.
  */
 export function* strikeVolatilities(
   chain: Chain,
@@ -80,7 +79,7 @@ export function* strikeVolatilities(
   };
 }
 
-/** Gives strikes without a two-sided quote the feed's volatility. Returns the number of contracts of these strikes. */
+/** Sets the feed's volatility at strikes without a two-sided quote. Returns the number of contracts at these strikes. */
 function takeWithoutQuote(
   chain: Chain,
   { contracts, otmRow }: StrikePairs,
@@ -99,8 +98,7 @@ function takeWithoutQuote(
 }
 
 /**
- * Gives strikes the feed's volatility if it is plausible and no two-sided quote contradicts it. Returns the number of contracts of these
- * strikes.
+ * Sets the feed's volatility at strikes where it is plausible and no two-sided quote contradicts it. Returns the number of contracts there.
  */
 function takeWithinQuote(
   chain: Chain,
@@ -111,7 +109,7 @@ function takeWithinQuote(
   to: number,
 ): number {
   const { seriesStart, contracts, otmRow } = strikes;
-  // 0 if the feed gives no volatility. The price of such a strike is not used.
+  // 0 if the feed gives no volatility. The model price of such a strike is not used.
   const feedIv = new Float64Array(to - from);
   for (let i = from; i < to; i++) {
     const row = otmRow[i]!;
@@ -140,9 +138,7 @@ function takeWithinQuote(
   return taken;
 }
 
-/**
- * Gives the remaining strikes the volatility that the middle of their quote implies. Returns the number of contracts of these strikes.
- */
+/** Sets the volatility that the quote's middle implies at the remaining strikes. Returns the number of contracts at these strikes. */
 function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from: number, to: number): number {
   const unsolved = new Uint32Array(to - from);
   const mids = new Float64Array(to - from);
@@ -174,9 +170,9 @@ function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from
 }
 
 /**
- * Adds to `stale` the rows of a series whose out-of-the-money quote is stale. The smile does not use these rows. The contracts of these
- * rows have the volatility that the stale quote implies, and so almost no gamma. Most of these contracts have not traded since a split, and
- * none is known to trade.
+ * Adds a series' strikes with a stale out-of-the-money quote to `stale`, as rows. The smile does not use these strikes. Their contracts
+ * have the volatility that the stale quote implies, and so almost no gamma. Most of these contracts have not traded since a split, and none
+ * is known to trade.
  */
 function findStale(
   chain: Chain,
@@ -188,15 +184,15 @@ function findStale(
   const [start, end] = [seriesStart[series]!, seriesStart[series + 1]!];
   let firstCall = start;
   while (firstCall < end && callPut[firstCall] === -1) firstCall++;
-  // Away from the money: puts by falling strike, calls by rising strike.
+  // Order away from the money: puts by falling strike, calls by rising strike.
   for (const wing of [otmRow.slice(start, firstCall).reverse(), otmRow.subarray(firstCall, end)]) {
     for (const row of staleQuotes(chain, wing, tick)) stale.add(row);
   }
 }
 
 /**
- * Gives the remaining strikes of a series the smile's volatility. Adds the number of their contracts to `interpolated` between the strikes
- * of the smile, and to `extended` beyond them.
+ * Sets the smile's volatility at the remaining strikes of a series. Counts the contracts in `interpolated` between the strikes of the
+ * smile, and in `extended` beyond these strikes.
  */
 function interpolate(
   { forward, tte }: SeriesInput,

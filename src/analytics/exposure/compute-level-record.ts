@@ -13,9 +13,9 @@ import { gexLevels } from './gex-levels.ts';
 const DAYS = 30;
 
 /**
- * Computes the level record of a chain, which the store saves. `premiumBySeries` has the same meaning as in `gexLevels`. Throws
- * `ClientError('no_chain')` if no live contract is left. `atmIv30d` is the volatility at 30 days, if the caller knows it. Otherwise a
- * surface is fitted for it, which takes most of the time.
+ * Computes the level record of a chain for the store. `premiumBySeries` has the same meaning as in `gexLevels`. Throws
+ * `ClientError('no_chain')` if no live contract is left. Callers may give the 30-day volatility as `atmIv30d`. Otherwise a surface is
+ * fitted to compute it, which takes most of the time.
  */
 export function* computeLevelRecord(
   chain: Chain,
@@ -47,9 +47,8 @@ export function* computeLevelRecord(
 }
 
 /**
- * Computes the volatility at the money of the surface at a horizon of 30 days, decimal per calendar year. If the last settlement is earlier
- * than that, the surface extends the volatility of the last settlement, per year of trading time. Returns null if no series determines a
- * smile.
+ * Computes the surface's at-the-money volatility at a horizon of 30 days, decimal per calendar year. If the last settlement is earlier than
+ * 30 days, the surface extends its volatility per year of trading time. Returns null if no series determines a smile.
  */
 export function* volatilityAt30Days(chain: Chain, cashDividends: readonly CashDividend[]): Steps<number | null> {
   const prepared = yield* prepareForRecord(chain, cashDividends);

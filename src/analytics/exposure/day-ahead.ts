@@ -5,20 +5,20 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 /** One calendar day, in years. */
 const DAY = DAY_MS / YEAR_MS;
 /**
- * `hedgeYield` is the total yield up to settlement divided by the time to settlement, or by this number of years if settlement is nearer.
- * Near settlement, the total yield comes from single dividends and from the noise of quotes. Neither of these two sources shrinks with the
- * time to settlement, so `hedgeYield` would otherwise become too large.
+ * `hedgeYield` is the total yield up to settlement, divided by the time to settlement but at least by this number of years. Near
+ * settlement, the total yield comes from single dividends and from quote noise, which do not shrink with the time to settlement. Without
+ * the minimum, `hedgeYield` would become too large.
  */
 const CARRY_TIME_MIN = 30 * DAY;
-/** If the present value of the known dividends is a larger share of spot, the data is damaged. In this case, this share is used instead. */
+/** Limits the present value of the known dividends, as a share of spot. A larger share comes from damaged data. */
 const KNOWN_SHARE_MAX = 0.75;
 
-/** The inputs of the function `hedges` that are the same for all contracts of a series. */
+/** Inputs of `hedges` that are the same for all contracts of a series. */
 export const SERIES_INPUTS = ['carry', 'factor', 'laterTte', 'laterDrift', 'laterFactor'] as const;
 
-/** How the deltas of a series change over the coming calendar day, or until settlement if that is earlier. */
+/** How the deltas of a series change over the coming calendar day, or until an earlier settlement. */
 export interface DayAhead extends Readonly<Record<(typeof SERIES_INPUTS)[number], number>> {
-  /** The yield by which the delta of a forward grows over the day, continuous, decimal per year. */
+  /** The yield at which a forward's delta grows over the day, continuous, decimal per year. */
   readonly hedgeYield: number;
 }
 
@@ -27,10 +27,9 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
   return series.map((each) => {
     const { tte, rate, dividend } = each;
     const paid = Math.min(presentValue(options.cashDividends, each, chain.asOf) / chain.spot, KNOWN_SHARE_MAX);
-    // The known cash dividends are not part of this yield, because a cash dividend does not change the number of shares that hedge a
-    // forward.
+    // This yield excludes the known cash dividends, because a cash dividend does not change the number of shares that hedge a forward.
     const hedgeYield = (dividend * tte + Math.log1p(-paid)) / Math.max(tte, CARRY_TIME_MIN);
-    // The part of the coming day that lies within the last day before settlement. Spot moves along the forward in the rest.
+    // The part of the coming day within the last day before settlement. In the other part, spot is taken to move along the forward.
     const diffusing = Math.max(0, Math.min(tte, 2 * DAY - tte));
     const left = Math.max(0, tte - DAY);
     const factor = Math.exp(-dividend * tte);
@@ -38,8 +37,8 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
       hedgeYield,
       carry: (rate - dividend) * tte,
       factor,
-      // With these inputs, `hedges` computes E[N(d1)] after a normal change of the log-price with variance iv^2 * diffusing. After this
-      // change, the variance up to settlement is iv^2 * left.
+      // With these inputs, `hedges` computes E[N(d1)] after a normal change of the log-price whose variance is iv^2 * diffusing. The
+      // variance from then until settlement is iv^2 * left.
       laterTte: diffusing + left,
       laterDrift: (left - diffusing) / 2,
       laterFactor: factor * Math.exp(hedgeYield * Math.min(tte, DAY)),
@@ -47,10 +46,7 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
   });
 }
 
-/**
- * Returns the dividends that the price stops including after `asOf` and not later than `settlesAt`. `asOf` and `settlesAt` are in ms since
- * the epoch.
- */
+/** Returns the dividends with an ex-date instant after `asOf` and at or before `settlesAt`, both in ms since the epoch. */
 export function dividendsBefore(
   dividends: readonly CashDividend[],
   settlesAt: number,
@@ -62,7 +58,7 @@ export function dividendsBefore(
   });
 }
 
-/** Returns the instant from which the price no longer includes a dividend: the open of its ex-date. */
+/** Returns the open of the ex-date. From this instant on, the price no longer includes the dividend. */
 function exInstant(exDate: string): number {
   return newYorkInstant(exDate, '09:30');
 }

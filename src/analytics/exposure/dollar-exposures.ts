@@ -10,8 +10,8 @@ import { HedgeBlock } from './hedge-block.ts';
 /** Dealers' exposures over the whole chain, dollars. */
 export interface Exposures {
   /**
-   * Delta-notional, the value of the shares that have the same delta. By the default convention it is never negative: long calls and short
-   * puts both have positive deltas.
+   * Delta-notional: the value of the number of shares with the same delta. It is never negative by the default convention, because long
+   * calls and short puts both have positive deltas.
    */
   readonly dex: number;
   /** Net gamma, per 1 % move. */
@@ -20,7 +20,7 @@ export interface Exposures {
   readonly grossGex: number;
   /** Change of delta-notional per vol point. */
   readonly vex: number;
-  /** Expected change of delta-notional over the coming calendar day, as `dayAheadOf` describes it. */
+  /** Expected change of delta-notional over the coming calendar day (see `dayAheadOf`). */
   readonly cex: number;
 }
 
@@ -32,16 +32,16 @@ export function* exposuresOf(prepared: PreparedChain): Steps<Exposures> {
 }
 
 /**
- * The number of pairs in a block. All spots are computed for one block before the next block, so that its columns stay in the processor's
+ * The number of pairs in a block. Each block is priced at all spots before the next block, so that its columns stay in the processor's
  * cache.
  */
 const BLOCK_PAIRS = 2 * CHUNK_ROWS;
-/** The number of pairs that are priced in a step of some 3 ms. A pair that is priced at n spots is n pairs here. */
+/** The number of pairs priced in a step of some 3 ms. A pair counts once for each spot at which it is priced. */
 const STEP_PAIRS = 32_768;
 
 /**
- * Returns delta, vanna and charm exposure for each of `spots`, as if the price were at that spot. Each strike has the same volatility at
- * every spot, and forwards move in proportion to spot. Charm is the expected change over the coming day.
+ * Returns delta, vanna and charm exposure for each of `spots`, as if the price were at that spot. A strike keeps its volatility at every
+ * spot, and forwards move in proportion to spot. Charm is the expected change over the coming day.
  */
 export function* pricedExposures(
   prepared: PreparedChain,
@@ -63,8 +63,9 @@ export function* pricedExposures(
 }
 
 /**
- * Sums of the exposures at one spot, to which blocks of pairs are added. Only the out-of-the-money side of a pair is priced. Parity gives
- * the other side: the delta of a call is the delta of its put plus the factor e^(-qT). A day later, the same holds with the later factor.
+ * Sums of the exposures at one spot, to which blocks of pairs are added. Only the out-of-the-money side of a pair is priced. Put-call
+ * parity gives the other side: a call's delta is its put's delta plus the factor e^(-qT), or plus the later factor for the deltas a day
+ * later.
  */
 class PricedSums {
   private readonly partial = partialSums();
@@ -117,7 +118,7 @@ class PricedSums {
 }
 
 const BLOCK = new HedgeBlock(BLOCK_PAIRS);
-/** Dealers' positions in the pairs of the current block, dollars. The column is filled and read within one step. */
+/** Dealers' dollar positions in the current block of pairs. The column is filled and read within one step. */
 const WEIGHT = new Float64Array(BLOCK_PAIRS);
 
 /** Returns the GEX of each contract, dollars per 1 % move: gamma * contracts held * multiplier * spot^2 * 0.01. */

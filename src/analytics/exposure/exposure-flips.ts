@@ -3,19 +3,19 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { pricedExposures } from './dollar-exposures.ts';
 
 /**
- * The spots at which vanna and charm exposure change their signs, dollars. If an exposure changes its sign at several spots, this is the
- * one nearest to the present spot. `NaN` if there is no such spot within `REACH`.
+ * The spots, in dollars, at which vanna and charm exposure change their signs. If an exposure changes its sign at several spots, the spot
+ * nearest to the present spot is taken. `NaN` if there is no sign change within `REACH`.
  */
 export interface ExposureFlips {
   readonly vanna: number;
   readonly charm: number;
 }
 
-/** The search range on both sides of spot, as a fraction of spot. This range is as wide as the narrowest gamma profile. */
+/** The search range on each side of spot, as a fraction of spot. The narrowest gamma profile has the same range. */
 const REACH = 0.2;
 /**
- * The distance between the spots of the coarse grid, as a fraction of the present spot. The whole chain is priced at each spot, so the grid
- * is only as fine as the sign requires. The interval that contains the change is then divided in four.
+ * The distance between the spots of the coarse grid, as a fraction of the present spot. The grid is no finer than a sign requires, because
+ * the whole chain is priced at each spot. The interval with the sign change is then divided in four.
  */
 const SPACING = 0.01;
 const SUBINTERVALS = 4;
@@ -41,8 +41,8 @@ export function* exposureFlips(prepared: PreparedChain): Steps<ExposureFlips> {
 }
 
 /**
- * Returns the two adjacent spots between which the values change their sign. If there are several such pairs, returns the pair nearest to
- * `spot`. Returns `undefined` if there is none.
+ * Returns the two adjacent spots between which the values change their sign. If the sign changes several times, returns the two spots
+ * nearest to `spot`. Returns `undefined` if the sign never changes.
  */
 function nearestChange(
   spots: readonly number[],

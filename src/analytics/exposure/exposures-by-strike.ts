@@ -9,12 +9,12 @@ import { HedgeBlock } from './hedge-block.ts';
 import { strikeIndex } from './strike-index.ts';
 
 /**
- * Sums of dealers' exposures over groups of contracts, dollars: one row per group. The dealer sign is that of the prepared chain. A
- * contract without a volatility adds only to open interest and volume, and to gamma if the feed gives it.
+ * Sums of dealers' exposures over groups of contracts, dollars, with one row per group. The dealer sign comes from the prepared chain. A
+ * contract without a volatility counts only in open interest and volume, and in gamma if the feed gives its gamma.
  */
 export interface ExposureSums {
   /**
-   * GEX of calls and of puts, per 1 % move. By the default convention, dealers hold calls long and puts short, so the GEX of puts is
+   * GEX of calls and of puts, per 1 % move. By the default convention, dealers are long calls and short puts, so the GEX of puts is
    * negative.
    */
   readonly callGex: Float64Array;
@@ -23,11 +23,11 @@ export interface ExposureSums {
   readonly netGex: Float64Array;
   /** The sum of the absolute GEX of the contracts, per 1 % move. */
   readonly grossGex: Float64Array;
-  /** Delta-notional, its change per vol point, and its expected change over the coming day, of calls and puts together. */
+  /** For calls and puts together: delta-notional, its change per vol point, and its expected change over the coming day. */
   readonly dex: Float64Array;
   readonly vex: Float64Array;
   readonly cex: Float64Array;
-  /** Numbers of contracts. 0 if the feed does not give them. */
+  /** Number of contracts. 0 if the feed does not give the number. */
   readonly callOpenInterest: Float64Array;
   readonly putOpenInterest: Float64Array;
   readonly callVolume: Float64Array;
@@ -40,7 +40,7 @@ export interface ExposuresByStrike extends ExposureSums {
   readonly strike: Float64Array;
 }
 
-/** The number of pairs that are priced in a step of some 3 ms. */
+/** The number of pairs priced in a step of some 3 ms. */
 const STEP_PAIRS = 16_384;
 const MESSAGE = 'Summing up exposures by strike';
 
@@ -50,7 +50,7 @@ export function* exposuresByStrike(prepared: PreparedChain): Steps<ExposuresBySt
   return { strike, ...(yield* sumExposures(prepared, index, strike.length)) };
 }
 
-/** Returns the sums of the exposures of each group of pairs. `group` has the group of each pair, from 0 to `groups` - 1. */
+/** Returns the exposure sums of each group of pairs. `group` has the group of each pair, from 0 to `groups` - 1. */
 export function* sumExposures(prepared: PreparedChain, group: Uint32Array, groups: number): Steps<ExposureSums> {
   const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
   const ahead = dayAheadOf(prepared);
@@ -80,8 +80,8 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
         }
         if (priced.iv[pricedRow] === 0) continue;
         const dollars = position[i]! * multiplier[i]! * chain.spot;
-        // Only the out-of-the-money side of a pair is priced. By put-call parity, the delta of the call minus that of the put is the delta
-        // of a forward: `factor` now, and `laterFactor` a day later.
+        // Only the out-of-the-money side of a pair is priced. By put-call parity, the call's delta minus the put's delta is a forward's
+        // delta: `factor` now, and `laterFactor` a day later.
         const other = callPut[i] === priced.callPut[pricedRow] ? 0 : callPut[i]!;
         sums.dex[to]! += dollars * (delta[pricedRow]! + other * priced.factor[pricedRow]!);
         sums.vex[to]! += dollars * vanna[pricedRow]! * MARKET_UNITS.vanna;
@@ -113,13 +113,13 @@ export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): n
 }
 
 /**
- * Dealers' exposures of each series at each of its strikes. A cell is a strike of a series with a live contract. Columns of cells are
- * ordered by series and then by strike.
+ * Dealers' exposures of each series at each of its strikes. A cell is a series and a strike with a live contract. Cells are in order of
+ * series and then of strike.
  */
 export interface ExposureMatrix {
   /** The strikes of all series, ascending, each once. */
   readonly strike: Float64Array;
-  /** The position of each cell's series in the prepared chain, and of its strike in `strike`. */
+  /** For each cell: the position of its series in the prepared chain, and the position of its strike in `strike`. */
   readonly seriesOfCell: Uint16Array;
   readonly strikeOfCell: Uint32Array;
   /** The exposures of each cell. */

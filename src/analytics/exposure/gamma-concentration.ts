@@ -5,13 +5,13 @@ import { gexBySeries } from './gex-by-series.ts';
 import { largestRows } from './largest.ts';
 import { strikeGamma, strikeGammaOf } from './walls.ts';
 
-/** The default number of strikes that are returned as concentrated. */
+/** The default number of strikes in the result of `concentratedStrikes`. */
 const CONCENTRATED_STRIKES = 5;
 
 /**
- * Returns the series whose expiry is nearest to `days` calendar days from the snapshot, or the earlier one on a tie. Series without a smile
- * are not considered. If some series with a smile have open contracts, only these are considered. Returns `undefined` if no series has a
- * smile. Only the given series are considered, by default all.
+ * Returns the series whose expiry is nearest to `days` calendar days after the snapshot, or the earlier series on a tie. Chooses from the
+ * given series, by default all series, that have a smile. Series without open contracts are chosen only if no series with a smile has open
+ * contracts. Returns `undefined` if no series has a smile.
  */
 export function seriesNearest(
   prepared: PreparedChain,
@@ -33,7 +33,7 @@ export interface ConcentratedStrike {
 }
 
 /**
- * Returns the strikes with the most gross gamma and their shares of all gross gamma, over one series or over all series. Returns an empty
+ * Returns the strikes with the most gross gamma, each with its share of all gross gamma, for one series or for all series. Returns an empty
  * array if there is no gamma.
  */
 export function* concentratedStrikes(

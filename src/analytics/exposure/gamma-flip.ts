@@ -3,20 +3,18 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type GammaProfile, levelsWithin, type Positions, positionsOf, STEP } from './gamma-profile.ts';
 import { type ProfileSketch, refineProfile, sketchProfile } from './profile-sketch.ts';
 
-/** The flip of net gamma, or the spot that takes its place if there is no flip. */
+/** The flip of net gamma, or a substitute spot if there is no flip. */
 export interface GammaFlip {
   /** The spot at which net gamma changes its sign, dollars. */
   readonly level: number;
   /**
-   * False if net gamma does not change its sign from 50 % below to 50 % above spot. `level` is then the spot in this range at which the
-   * absolute net gamma is smallest.
+   * False if net gamma has the same sign from 50 % below to 50 % above spot. `level` is then the spot in this range with the smallest
+   * absolute net gamma.
    */
   readonly resolved: boolean;
 }
 
-/**
- * Half-widths of the grid of spots, as fractions of the present spot. The half-widths are tried in turn until net gamma changes its sign.
- */
+/** Half-widths of the grid of spots, as fractions of the present spot. Wider grids are tried until net gamma changes its sign. */
 const HALF_WIDTHS = [0.2, 0.35, 0.5];
 
 /** Returns the narrowest half-width of a profile that contains the flip, as a fraction of spot. */
@@ -26,15 +24,14 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
 
 /**
  * Computes net gamma over a grid of spots around the present spot, and finds the sign change nearest to the present spot (Perfiliev 2022).
- * Each contract has the same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools take the strike
- * at which the cumulative sum of gamma by strike changes its sign. The strike of the cumulative sum is another quantity, and it jumps, so
- * it is not used here.
+ * Each contract has the same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools use the strike
+ * at which the cumulative sum of gamma by strike changes its sign. That strike is a different quantity and jumps, so it is not used here.
  */
 export function* gammaFlip(prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);
 }
 
-/** Finds the flip of given positions. */
+/** Finds the gamma flip of given positions. */
 export function* flipOfPositions(positions: Positions, spot: number): Steps<GammaFlip> {
   let widest: ProfileSketch | undefined;
   for (const halfWidth of HALF_WIDTHS) {
@@ -49,8 +46,8 @@ export function* flipOfPositions(positions: Positions, spot: number): Steps<Gamm
 }
 
 /**
- * Returns the sign change nearest to spot, or `undefined` if there is none. For most spots of the grid, the approximate value of the sketch
- * is enough, because only its sign is needed. Exact values are computed only for spots whose sign is uncertain and for spots next to the
+ * Returns the sign change nearest to spot, or `undefined` if there is none. At most spots of the grid, only the sign is needed, so the
+ * approximate value of the sketch is enough. Exact values are computed only for spots whose sign is uncertain and for spots next to the
  * flip.
  */
 function* findCrossing(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
@@ -58,9 +55,9 @@ function* findCrossing(sketch: ProfileSketch, positions: Positions, spot: number
   const changes = (i: number, to: number) => to in gex && Math.sign(gex[i]!) !== Math.sign(gex[to]!);
   for (;;) {
     const nearest = crossingNearest(sketch, spot);
-    // Once all signs are certain, exact values move a crossing only within its grid step. So the nearest crossing may move away by up to
-    // one step, and a crossing in another grid step may then be nearer. The second step ensures that both ends of that grid step are
-    // computed.
+    // Once all signs are certain, exact values move a sign change only within its grid step. So the nearest sign change may move away by up
+    // to one step, and a sign change in another grid step may then be nearer. The second step ensures exact values at both ends of the
+    // other grid step.
     const reach = nearest === undefined ? 0 : Math.abs(nearest - spot) + 2 * STEP * spot;
     const isOpen = (i: number) =>
       Math.abs(gex[i]!) <= errorBound[i]! ||
@@ -75,12 +72,12 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   const consider = (candidate: number) => {
     if (nearest === undefined || Math.abs(candidate - spot) < Math.abs(nearest - spot)) nearest = candidate;
   };
-  // The index of the last GEX that was not exactly zero. Zeros between a positive and a negative GEX are one crossing, in the middle of the
-  // zeros.
+  // The index of the last GEX that was not exactly zero. Zeros between a positive and a negative GEX count as one sign change, in the
+  // middle of the zeros.
   let before = -1;
   for (let i = 0; i < gex.length; i++) {
     if (gex[i] === 0) continue;
-    // Signs are compared, because the product of two tiny values far from the strikes underflows.
+    // Compares signs, because the product of two tiny values far from the strikes would underflow.
     if (before >= 0 && Math.sign(gex[before]!) !== Math.sign(gex[i]!)) {
       const share = i === before + 1 ? gex[before]! / (gex[before]! - gex[i]!) : 0.5;
       consider(level[before]! + share * (level[i]! - level[before]!));

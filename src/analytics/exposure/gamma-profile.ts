@@ -25,12 +25,12 @@ export interface GammaProfile {
 /** The distance between two levels, as a fraction of the present spot. */
 export const STEP = 0.0025;
 /**
- * The gamma of a contract, as a function of log spot, is a curve with the standard deviation v sqrt(T), where v is the volatility. If the
- * curve is at least this wide, the values at the levels determine the values between them.
+ * A contract's gamma, as a function of log spot, is a curve with the standard deviation v sqrt(T), where v is the volatility. If the
+ * standard deviation is at least this, the values at the levels determine the values between the levels.
  */
 const WIDE_MIN = 2 * STEP;
 
-/** Returns the net GEX at levels a quarter percent of spot apart, from `halfWidth` (a fraction of spot) below spot to as far above it. */
+/** Returns the net GEX at levels that are 0.25 % of spot apart, up to `halfWidth` (a fraction of spot) below and above spot. */
 export function* netGammaProfile(prepared: PreparedChain, halfWidth: number): Steps<GammaProfile> {
   return yield* profileAt(yield* positionsOf(prepared), levelsWithin(halfWidth, prepared.chain.spot));
 }
@@ -40,17 +40,17 @@ export function* profileAt(positions: Positions, level: Float64Array): Steps<Gam
   return { level, gex: yield* netGexAtLevels(positions, level) };
 }
 
-/** Returns the levels from `halfWidth` (a fraction of spot) below spot to as far above it. */
+/** Returns the levels up to `halfWidth` (a fraction of spot) below and above spot. */
 export function levelsWithin(halfWidth: number, spot: number): Float64Array {
   const side = Math.round(halfWidth / STEP);
   return Float64Array.from({ length: 2 * side + 1 }, (_, i) => spot * (1 + (i - side) * STEP));
 }
 
-/** The dealers' net positions in pairs, by the width of their gamma curve over spot. */
+/** The dealers' net positions in pairs, separated by the width of the pair's gamma curve. */
 export interface Positions {
-  /** Pairs whose curve spans several levels. */
+  /** Pairs whose gamma curve spans several levels. */
   readonly wide: PositionColumns;
-  /** Pairs whose curve is so narrow that its peak may lie between two levels. */
+  /** Pairs whose gamma curve is so narrow that its peak may lie between two levels. */
   readonly narrow: PositionColumns;
 }
 
@@ -59,18 +59,18 @@ export type PositionColumns = Readonly<Record<(typeof POSITION_COLUMNS)[number],
   Pick<ProfileColumns, 'count'>;
 export const POSITION_COLUMNS = [...PRICED_COLUMNS, 'weight'] as const;
 
-/** The number of pairs that one step handles, and of rows that it fills. */
+/** The number of pairs that one step handles, and of rows that one step fills. */
 const STEP_PAIRS = 65_536;
 
 /**
  * Returns the net positions of a chain. A call and a put of a pair have the same gamma at every spot, so only the sum of their positions is
- * needed. Pairs whose sum is 0 are left out. Pairs without a volatility are left out too, because their gamma at other spots is not known.
+ * needed. Leaves out pairs whose sum is 0, and pairs without a volatility, because their gamma at other spots is unknown.
  */
 export function* positionsOf({ pairs, position, multiplier }: PreparedChain): Steps<Positions> {
   const { count, contracts, tte, iv } = pairs;
   const message = 'Adding up positions';
   const net = new Float64Array(count);
-  // Wide pairs are listed from the front, and narrow pairs from the back.
+  // Wide pairs fill the array from the front, and narrow pairs fill it from the back.
   const pairRows = new Uint32Array(count);
   let [wide, narrow] = [0, count];
   yield* byRange(count, STEP_PAIRS, message, (from, to) => {
@@ -90,7 +90,7 @@ export function* positionsOf({ pairs, position, multiplier }: PreparedChain): St
   return { wide: yield* columns(pairRows.subarray(0, wide)), narrow: yield* columns(pairRows.subarray(narrow)) };
 }
 
-/** Computes the columns of positions one after the other. `meter` chooses the columns that begin a step. */
+/** Computes the columns of positions one after the other. `meter` decides before which columns a new step begins. */
 export function* positionColumns(
   count: number,
   meter: StepMeter,
@@ -113,8 +113,8 @@ export function* netGexAtLevels({ wide, narrow }: Positions, level: Float64Array
 }
 
 /**
- * The numbers of contracts times levels in a step of some 5 ms. With listed levels, a contract takes one exponential at each level. With
- * levels a fixed percentage apart, it takes two multiplications.
+ * Contracts times levels in a step of some 5 ms. A contract takes one exponential per level if the levels are listed, and two
+ * multiplications per level if the levels are a fixed percentage apart.
  */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;

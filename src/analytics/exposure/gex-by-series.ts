@@ -12,7 +12,7 @@ export interface GexBySeries {
   readonly grossOfAll: number;
 }
 
-/** Returns the GEX of each series. Cached by prepared chain, since most figures of gamma begin with these sums. */
+/** Returns the GEX of each series, cached by prepared chain. Most gamma figures begin with these sums. */
 export const gexBySeries = memoizeByObject(sumUp);
 
 function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain): GexBySeries {

@@ -12,7 +12,7 @@ export interface GexLevels {
   readonly walls: Walls;
   readonly flip: GammaFlip;
   readonly dominant: PreparedSeries;
-  /** Whether the dominant series has the largest premium of large prints, or the most gamma. */
+  /** Why the series is dominant: it has the largest premium of large prints, or the most gamma. */
   readonly dominantBy: 'large_prints' | 'gamma';
   /** Max pain of the dominant series. */
   readonly maxPain: number;
@@ -21,10 +21,10 @@ export interface GexLevels {
 /**
  * Computes the levels of a prepared chain. `premiumBySeries` is the premium of large prints in dollars, by series (`ROOT EXPIRY`). The
  * dominant series is the live series with the largest premium. If no live series has a premium, the series with the most gamma is dominant.
- * Open interest is not used, because LEAPS would always have the most.
+ * Open interest does not decide, because LEAPS would always have the most open interest.
  */
 export function* gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): Steps<GexLevels> {
-  // A series without open contracts has no payout at any strike, and so no max pain.
+  // A series without open contracts pays out nothing at any strike, so it has no max pain.
   const isOpen = ({ start, end }: PreparedSeries) => prepared.weight.subarray(start, end).some((each) => each > 0);
   const byPremium = largestSeries(
     prepared.series.filter(isOpen),
@@ -46,7 +46,7 @@ function mostGamma(prepared: PreparedChain): PreparedSeries | undefined {
   return largestSeries(prepared.series, (_, index) => gross[index]!);
 }
 
-/** Returns the series with the largest value, or the first of them on a tie. Returns `undefined` if no value is above zero. */
+/** Returns the series with the largest value, or the first such series on a tie. Returns `undefined` if no value is above zero. */
 function largestSeries(
   series: readonly PreparedSeries[],
   value: (series: PreparedSeries, index: number) => number,

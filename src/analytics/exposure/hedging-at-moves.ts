@@ -3,13 +3,13 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { pricedExposures } from './dollar-exposures.ts';
 import { netGexAtLevels, positionsOf } from './gamma-profile.ts';
 
-/** What dealers trade to stay hedged if spot moves, and their gamma at the new spot. */
+/** The shares that dealers trade to stay hedged if spot moves, and the dealers' gamma at the new spot. */
 export interface HedgingAtMove {
   /** The move from the present spot, percent. */
   readonly move: number;
   /** The spot after the move, dollars. */
   readonly spot: number;
-  /** Shares that dealers trade between the present spot and this spot: + they buy, - they sell. */
+  /** Shares that dealers trade between the present spot and this spot: + if they buy, - if they sell. */
   readonly shares: number;
   /** Net gamma at this spot, dollars per 1 % move. */
   readonly gex: number;
@@ -18,10 +18,9 @@ export interface HedgingAtMove {
 }
 
 /**
- * Computes the dealers' hedging for each of `moves` (percent of the present spot, above -100), in the order of `moves`. Dealers who stay
- * hedged hold the opposite of the share delta of their options. So they trade the share delta at the present spot less that at the new
- * spot. Each strike has the same volatility at every spot, and forwards move in proportion to spot. Contracts without a volatility are left
- * out.
+ * Computes the dealers' hedging for each of `moves` (percent of the present spot, above -100), in the order of `moves`. Hedged dealers hold
+ * the opposite of their options' share delta. So they trade the share delta at the present spot minus the share delta at the new spot. Each
+ * strike has the same volatility at every spot, and forwards move in proportion to spot. Contracts without a volatility are left out.
  */
 export function* hedgingAtMoves(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
   const present = prepared.chain.spot;
@@ -40,7 +39,7 @@ export function* hedgingAtMoves(prepared: PreparedChain, moves: readonly number[
   }));
 }
 
-/** Returns the chain with dealers who are long every contract, so that its net gamma is the gross gamma of the given chain. */
+/** Returns the chain with dealers who are long every contract. Its net gamma is the gross gamma of the given chain. */
 function withoutSigns(prepared: PreparedChain): PreparedChain {
   return { ...prepared, position: prepared.position.map(Math.abs) };
 }

@@ -12,13 +12,13 @@ export interface HedgingNode {
   readonly callPut: number;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
-  /** OSI root. Two series of one expiry have different roots. */
+  /** OSI root. Two series with the same expiry have different roots. */
   readonly root: string;
   /** Settlement instant, ms since the epoch. */
   readonly settlesAt: number;
   /** Shares that dealers trade if spot rises by 1 %. */
   readonly dealerShares: number;
-  /** Shares that dealers are expected to trade over the coming calendar day, as `dayAheadOf` describes it. */
+  /** Shares that dealers are expected to trade over the coming calendar day (see `dayAheadOf`). */
   readonly deltaFlux: number;
   /** The inputs of `dealerShares` and `deltaFlux`. */
   readonly inputs: {
@@ -27,12 +27,12 @@ export interface HedgingNode {
     /** Shares per contract. */
     readonly multiplier: number;
     readonly tte: number;
-    /** Decimal per year. 0 if it is not known. `deltaFlux` is then 0. */
+    /** Volatility, decimal per year. If unknown, `iv` and `deltaFlux` are 0. */
     readonly iv: number;
     /** Change of delta per 1.00 of spot. */
     readonly gamma: number;
     readonly delta: number;
-    /** The expected delta one calendar day later, or at settlement if that is earlier. */
+    /** The expected delta one calendar day later, or at settlement if settlement is earlier. */
     readonly deltaAfter: number;
     /** Forward of the series, dollars. */
     readonly forward: number;
@@ -84,10 +84,7 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
   });
 }
 
-/**
- * Returns the shares that dealers trade because of a contract if spot rises by 1 %. Returns `undefined` if the chain does not have the
- * contract.
- */
+/** Returns the shares that dealers trade to hedge a contract if spot rises by 1 %. Returns `undefined` if the chain lacks the contract. */
 export function dealerSharesOf(
   prepared: PreparedChain,
   { root, expiry, callPut, strike }: Pick<HedgingNode, 'root' | 'expiry' | 'callPut' | 'strike'>,

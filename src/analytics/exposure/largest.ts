@@ -1,7 +1,7 @@
 /**
- * Returns the rows of the values with the ranks [from, to). The largest value has rank 0. Of equal values, the first row comes first. Only
- * positive values are ranked. All values are sorted natively, and then only the returned rows are sorted by value. Sorting this way takes a
- * tenth of the time of sorting all rows by value.
+ * Returns the rows whose values have the ranks [from, to). The largest value has rank 0. Equal values are ranked by row. Only positive
+ * values are ranked. The function sorts all values natively, and then sorts only the returned rows by value. This takes a tenth of the time
+ * of sorting all rows by value.
  */
 export function largestRows(values: Float64Array, from: number, to: number): number[] {
   const ascending = positive(values).sort();
@@ -9,7 +9,7 @@ export function largestRows(values: Float64Array, from: number, to: number): num
   if (from >= end) return [];
   const most = ascending[ascending.length - 1 - from]!;
   const least = ascending[ascending.length - end]!;
-  // Of the rows whose value equals that of the first or of the last rank, only some belong to [from, to).
+  // If several rows have the same value as the first or the last rank, only some of these rows belong to [from, to).
   let before = from - countAbove(ascending, most);
   let lasts = end - countAbove(ascending, least);
   const rows: number[] = [];

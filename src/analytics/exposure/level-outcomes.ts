@@ -1,8 +1,8 @@
 import { byRange, type Steps } from '../../core/steps.ts';
 
-/** The levels that were known before the open of a trading day, and the prices seen on that day. Prices are in dollars. */
+/** The levels that were known before the open of a trading day, and the day's prices, in dollars. */
 export interface LevelDay {
-  /** The spot with which the levels were computed. */
+  /** The spot from which the levels were computed. */
   readonly spot: number;
   readonly callWall: number;
   readonly putWall: number;
@@ -11,11 +11,11 @@ export interface LevelDay {
   /** The standard deviation of a day's move, as the options imply it. Greater than 0. */
   readonly deviation: number;
   readonly close: number;
-  /** The spots seen between the open and the close, and the close, in any order. */
+  /** The recorded spots between the open and the close, and the close itself, in any order. */
   readonly seen: readonly number[];
 }
 
-/** The levels whose outcomes are counted. The band is the range from the put wall to the call wall. */
+/** The levels whose outcomes are counted. `band` is the range from the put wall to the call wall. */
 export const LEVEL_KINDS = ['call_wall', 'put_wall', 'band', 'flip'] as const;
 export type LevelKind = (typeof LEVEL_KINDS)[number];
 
@@ -23,20 +23,20 @@ export type LevelKind = (typeof LEVEL_KINDS)[number];
 export interface LevelOutcome {
   /** The close was not beyond the level. */
   readonly held: boolean;
-  /** Some spot seen was within `TOUCH_DEVIATIONS` of the level. */
+  /** At least one recorded spot was within `TOUCH_DEVIATIONS` of the level. */
   readonly touched: boolean;
-  /** Some spot seen was beyond the level. */
+  /** At least one recorded spot was beyond the level. */
   readonly crossed: boolean;
 }
 
-/** On how many days an outcome was observed. Shares are from 0 to 1, and null if there are fewer than `DAYS_MIN` days. */
+/** How often an outcome was observed. Shares are from 0 to 1, and null if there are fewer than `DAYS_MIN` days. */
 export interface OutcomeRate {
   readonly count: number;
   readonly share: number | null;
   /** The 95 % Wilson interval of `share`. */
   readonly low: number | null;
   readonly high: number | null;
-  /** The share that a level at the same distance would have had. */
+  /** The expected share for an arbitrary level at the same distance. */
   readonly control: number | null;
 }
 
@@ -58,22 +58,22 @@ export interface LevelScore {
   readonly outcomes: readonly (LevelOutcome | null)[];
 }
 
-/** A level is touched within this many daily deviations. */
+/** A level counts as touched if a spot is within this many daily deviations of the level. */
 export const TOUCH_DEVIATIONS = 0.1;
-/** The distance `TOUCH_DEVIATIONS`, with room for rounding errors. */
+/** `TOUCH_DEVIATIONS` with a margin for rounding errors. */
 const REACH = TOUCH_DEVIATIONS + 1e-9;
-/** Rates of fewer days are not stated, because their intervals would cover almost everything. */
+/** With fewer days than this, no rates are stated, because their confidence intervals would cover almost everything. */
 export const DAYS_MIN = 20;
 
 type Counts = [held: number, touched: number, crossed: number];
 
-/** The number of pairs of days that are compared in a step of some 2 ms. */
+/** The number of day pairs compared in a step of some 2 ms. */
 const STEP_PAIRS = 16_384;
 
 /**
- * Counts how often each level held, was touched and was crossed, and how often a level at the same distance would have. This control places
- * the level of each day, at the same number of daily deviations from spot, on every other day. If a level says nothing about the move of
- * its day, the expected share of the control equals that of the level.
+ * Counts how often each level held, was touched and was crossed, and how often a control level at the same distance did. The control places
+ * the level of each day on every other day, at the same number of daily deviations from spot. If a level says nothing about its day's move,
+ * level and control have the same expected share.
  */
 export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
   const moves = days.map(moveOf);
@@ -81,7 +81,7 @@ export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind,
   for (const kind of LEVEL_KINDS) {
     const corridors = days.map((day) => corridorOf(kind, day));
     const own: Counts = [0, 0, 0];
-    /** The sum over the days of the share of the other days with the outcome. */
+    /** For each day, the share of the other days on which the outcome would occur, summed over all days. */
     const control: Counts = [0, 0, 0];
     yield { message: 'Comparing levels with levels at the same distance' };
     yield* byRange(days.length, Math.max(1, Math.floor(STEP_PAIRS / days.length)), 'Comparing levels', (from, to) => {
@@ -101,7 +101,7 @@ export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind,
   return scores as Record<LevelKind, LevelScore>;
 }
 
-/** The prices of a day, as distances from the spot of its levels, in daily deviations. */
+/** The prices of a day, as distances from `spot` in daily deviations. */
 interface Move {
   readonly close: number;
   readonly low: number;
@@ -110,7 +110,7 @@ interface Move {
   readonly seen: Float64Array;
 }
 
-/** The range of prices that are not beyond a level, as distances like those of `Move`. One end of the range may be infinite. */
+/** The range of prices that are not beyond a level, in the unit of `Move`. One end of the range may be infinite. */
 interface Corridor {
   readonly lower: number;
   readonly upper: number;
@@ -143,7 +143,7 @@ function corridorOf(kind: LevelKind, day: LevelDay): Corridor | null {
   }
 }
 
-/** Adds 1 to the count of each outcome that a day with this move has for a corridor. */
+/** Adds 1 to the count of each outcome that `move` has for a corridor. */
 function countOutcome(counts: Counts, move: Move, { lower, upper }: Corridor): void {
   const { close, low, high } = move;
   if (close >= lower && close <= upper) counts[0]++;
@@ -158,7 +158,7 @@ function outcomeOf(move: Move, corridor: Corridor): LevelOutcome {
   return { held: held === 1, touched: touched === 1, crossed: crossed === 1 };
 }
 
-/** Returns whether some spot seen is within `TOUCH_DEVIATIONS` of a level. */
+/** Returns whether at least one recorded spot is within `TOUCH_DEVIATIONS` of a level. */
 function isTouched({ low, high, seen }: Move, level: number): boolean {
   if (level < low - REACH || level > high + REACH) return false;
   let [from, to] = [0, seen.length];
@@ -195,7 +195,7 @@ function rateOf(count: number, days: number, controlSum: number): OutcomeRate {
 /** 97.5 % of a standard normal distribution is below this value. */
 const Z_95 = 1.959964;
 
-/** Returns the 95 % Wilson score interval of a share of `count` out of `of`, from 0 to 1. */
+/** Returns the 95 % Wilson score interval of the share `count` / `of`, from 0 to 1. */
 export function wilsonInterval(count: number, of: number): [low: number, high: number] {
   const [share, square] = [count / of, (Z_95 * Z_95) / of];
   const middle = share + square / 2;

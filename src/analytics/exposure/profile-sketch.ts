@@ -4,23 +4,22 @@ import { type GammaProfile, gexOfColumns, netGexAtLevels, type Positions, STEP }
 
 /** A gamma profile whose values are exact at some levels and interpolated at the others. */
 export interface ProfileSketch extends GammaProfile {
-  /** A bound of the absolute error of the GEX at each level. 0 if the GEX is exact. */
+  /** An upper bound of the absolute GEX error at each level. 0 if the GEX is exact. */
   readonly errorBound: Float64Array;
 }
 
-/** The number of grid points beyond the first and the last level. These points are needed for the second differences there. */
+/** The number of grid points beyond the first and the last level, which the second differences at these levels need. */
 const MARGIN = 2;
-/** A bound of the relative rounding error of the grid's sums, in which almost all terms may cancel. */
+/** An upper bound of the relative rounding error of the grid's sums, whose terms may almost cancel. */
 const ROUNDING = 1e-9;
 
 /**
- * Approximates the net GEX at the levels, which must ascend, in a fraction of the time of exact values. The GEX of wide positions is
- * computed on a grid whose points are a fixed percentage apart, because the kernel is fast on such a grid. Between the grid points, the GEX
- * is interpolated linearly. The GEX of narrow positions is computed at the levels themselves.
+ * Approximates the net GEX at the levels, in a fraction of the time that exact values take. The levels must ascend. The GEX of wide
+ * positions is computed on a grid whose points are a fixed percentage apart, because the kernel is fast on such a grid, and is interpolated
+ * linearly between the points. The GEX of narrow positions is computed at the levels themselves.
  *
- * At a share t of a grid step, the error of linear interpolation is at most t (1 - t) / 2 times the largest second derivative in the step.
- * The error bound is twice this number. The bound uses the larger of the second differences at both ends of the step in place of the
- * derivative.
+ * After a share t of a grid step, the error of linear interpolation is at most t (1 - t) / 2 times the largest second derivative in the
+ * step. The derivative is replaced by the larger second difference at the step's two ends, and the error bound is twice the result.
  */
 export function* sketchProfile({ wide, narrow }: Positions, level: Float64Array): Steps<ProfileSketch> {
   const step = Math.log1p(STEP);
@@ -43,7 +42,7 @@ export function* sketchProfile({ wide, narrow }: Positions, level: Float64Array)
   return { level, gex, errorBound };
 }
 
-/** Replaces interpolated values by exact values at the levels for which `isRelevant` is true. Returns false if there are no such levels. */
+/** Replaces interpolated values by exact values at levels for which `isRelevant` is true. Returns false if there are no such levels. */
 export function* refineProfile(
   sketch: ProfileSketch,
   positions: Positions,

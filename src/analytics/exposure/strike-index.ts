@@ -1,7 +1,7 @@
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { Pairs } from '../chain/prepared-chain.ts';
 
-/** The strikes of a chain over all series, and the position of each pair's strike among them. */
+/** The strikes of all series of a chain, and the position of each pair's strike in this list. */
 export interface StrikeIndex {
   /** The strikes, ascending, each once. */
   readonly strike: Float64Array;
@@ -11,7 +11,7 @@ export interface StrikeIndex {
 
 const STEP_PAIRS = 32_768;
 
-/** Returns the strike index of pairs. Cached by pairs, since the result does not depend on the dealer sign. */
+/** Returns the strike index of pairs. The result is cached by `pairs`, because it does not depend on the dealer sign. */
 export function* strikeIndex(pairs: Pairs): Steps<StrikeIndex> {
   const known = cache.get(pairs);
   if (known) return known;
@@ -22,7 +22,7 @@ export function* strikeIndex(pairs: Pairs): Steps<StrikeIndex> {
   yield* byRange(pairs.count, STEP_PAIRS, 'Ordering strikes', (from, to) => {
     for (let pair = from; pair < to; pair++) {
       const price = pairs.strike[pair]!;
-      // Strikes ascend within a series, so the next pair usually has the next strike.
+      // Strikes ascend within a series, so the strike after the previous pair's strike is tried first.
       if (strike[i] !== price && strike[++i] !== price) i = indexOf(strike, price);
       index[pair] = i;
     }
@@ -34,14 +34,14 @@ export function* strikeIndex(pairs: Pairs): Steps<StrikeIndex> {
 
 const cache = new WeakMap<Pairs, StrikeIndex>();
 
-/** Returns the values in ascending order, each once. */
+/** Returns the distinct values in ascending order. */
 export function distinct(values: Float64Array): Float64Array {
   const sorted = values.slice().sort();
   let count = 0;
   for (let i = 0; i < sorted.length; i++) {
     if (count === 0 || sorted[i] !== sorted[count - 1]) sorted[count++] = sorted[i]!;
   }
-  // Returns a copy, because the cache would otherwise hold the whole array.
+  // Returns a copy, because a view in the cache would hold the whole array in memory.
   return sorted.slice(0, count);
 }
 

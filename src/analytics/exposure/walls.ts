@@ -15,7 +15,7 @@ export interface StrikeGamma {
 /** The wall on one side of spot. Strikes are in dollars. */
 export interface Wall {
   readonly strike: number;
-  /** False if no strike lies on the wall's side of spot. `strike` is then the strike nearest to that side. */
+  /** False if no strike lies on the wall's side of spot. `strike` is then the strike that is nearest to this side. */
   readonly sided: boolean;
 }
 
@@ -25,26 +25,26 @@ export interface Walls {
   readonly call: Wall;
   /** The put wall: the strike with the most put gamma, of the strikes at or below spot. */
   readonly put: Wall;
-  /** The strike with the most call gamma, of all strikes on both sides of spot. */
+  /** The strike with the most call gamma, above or below spot. */
   readonly callUnsided: number;
-  /** The strike with the most put gamma, of all strikes on both sides of spot. */
+  /** The strike with the most put gamma, above or below spot. */
   readonly putUnsided: number;
   /** The strike with the largest sum of call and put gamma. */
   readonly absolute: number;
-  /** The `LARGEST` strikes with the most call gamma, of all strikes on both sides of spot. The strike with the largest gamma is first. */
+  /** The `LARGEST` strikes with the most call gamma, above or below spot. The strike with the most gamma comes first. */
   readonly largestCalls: readonly number[];
-  /** The `LARGEST` strikes with the most put gamma, in the same order. */
+  /** The `LARGEST` strikes with the most put gamma, above or below spot. The strike with the most gamma comes first. */
   readonly largestPuts: readonly number[];
 }
 
-/** Maximum number of strikes in `largestCalls` and in `largestPuts`. A chain with fewer strikes gives fewer. */
+/** Maximum number of strikes in `largestCalls` and in `largestPuts`. */
 const LARGEST = 3;
 
-/** The largest number of pairs whose gamma is summed in a step. */
+/** The largest number of pairs whose gamma one step sums. */
 const STEP_PAIRS = 32_768;
-/** The largest product of pairs and passes in a step. The kernel passes over the pairs once for each `CHUNK_ROWS` sums. */
+/** The largest product of pairs and kernel passes in a step. The kernel passes over all pairs once for each `CHUNK_ROWS` sums. */
 const STEP_PAIR_PASSES = 8 * STEP_PAIRS;
-/** If there are more strikes than this, a step ends after gamma is summed. The caller ranks the strikes in the next step. */
+/** With more strikes than this, a step ends after gamma is summed, so that the caller ranks the strikes in the next step. */
 const STEP_STRIKES = 10_000;
 
 /** Computes the gamma at each strike, summed over all series. The result is cached for each prepared chain. */
@@ -89,8 +89,8 @@ export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedS
 
 /**
  * Adds the gamma of the rows [start, end) to `sums`. The first half of `sums` has the sum of the calls at each strike, and the second half
- * has the sum of the puts at each strike. `index` has, for each of the rows, the position of its strike among the strikes. The function
- * also changes `index`: it adds the number of strikes to the position of each put.
+ * has the sum of the puts at each strike. `index` has the position of each row's strike. The function changes `index`: it adds the number
+ * of strikes to the position of each put.
  */
 function addGamma(
   { callPut, position, multiplier, gamma }: PreparedChain,
@@ -108,7 +108,7 @@ function addGamma(
   gammaByStrike(gamma.subarray(start, end), weight, index, sums.length, sums);
 }
 
-/** Finds the walls. Of strikes with equal gamma, takes the strike nearest to spot. */
+/** Finds the walls. If strikes have equal gamma, the strike nearest to spot is the wall. */
 export function walls({ strike, call, put }: StrikeGamma, spot: number): Walls {
   const largest = (gamma: Float64Array, count: number, from = 0, to = strike.length) =>
     largestIndices(gamma, from, to, count, (i) => Math.abs(strike[i]! - spot)).map((i) => strike[i]!);
@@ -130,7 +130,7 @@ export function walls({ strike, call, put }: StrikeGamma, spot: number): Walls {
   };
 }
 
-/** Returns the positions in [from, to) with the most gamma, largest first. Of positions with equal gamma, the nearest comes first. */
+/** Returns the positions in [from, to) with the most gamma, largest first. If gamma is equal, the strike nearest to spot comes first. */
 function largestIndices(
   gamma: Float64Array,
   from: number,

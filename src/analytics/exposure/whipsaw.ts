@@ -2,7 +2,7 @@ import type { GammaFlip } from './gamma-flip.ts';
 
 /** The components of the whipsaw index, each 0 to 100. Null if the data of a component is missing. */
 export interface WhipsawComponents {
-  /** 100 if spot is at the flip. The value falls exponentially with the distance between spot and flip, counted in daily moves. */
+  /** 100 if spot is at the flip. Falls exponentially with the distance between spot and flip, measured in daily moves. */
   readonly flip_proximity: number | null;
   /** 0 if dealers are long all gamma, 100 if they are short all gamma. */
   readonly regime: number | null;
@@ -27,9 +27,9 @@ export function whipsawComponents(input: {
   readonly iv: number;
   readonly netGamma: number;
   readonly grossGamma: number;
-  /** Gross gamma of the series that settle within a day, in the unit of `grossGamma`. */
+  /** Gross gamma of the series that settle within a day, in the same unit as `grossGamma`. */
   readonly expiringGamma: number;
-  /** Realised volatility over 20 days, decimal per year. Null if the volatility is not known. */
+  /** Realised volatility over 20 days, decimal per year. Null if unknown. */
   readonly realised: number | null;
 }): WhipsawComponents {
   const move = dailyMove(input.spot, input.iv);

@@ -12,59 +12,59 @@ import {
 } from '../../market/tape-sums.ts';
 import type { DeltaLookup } from './flow-notional.ts';
 
-/** Sums of prints by side and by the direction in which customers traded, dollars unless stated otherwise. */
+/** Sums of prints by call or put and by whether customers bought or sold. Values are in dollars, unless stated otherwise. */
 export interface AggressorFlow {
   readonly prints: number;
-  /** The number of contracts of all prints, whether the aggressor is known or not. */
+  /** The number of contracts in all prints, including prints with an unknown aggressor. */
   readonly contracts: number;
   readonly premium: number;
   readonly callBought: number;
   readonly callSold: number;
   readonly putBought: number;
   readonly putSold: number;
-  /** Premium of prints whose aggressor is not known. */
+  /** Premium of prints with an unknown aggressor. */
   readonly unsigned: number;
-  /** Delta-notional that customers bought, net of sales, in prints whose aggressor and delta are known. */
+  /** Delta-notional that customers bought minus delta-notional that they sold, in prints with a known aggressor and a known delta. */
   readonly netDelta: number;
 }
 
 /** How a print was executed. */
 export type Manner = (typeof MANNERS)[number];
 
-/** Returns how a print was executed. If several flags are set, `multi_leg` comes first, then `sweep`, then `block`. */
+/** Returns how a print was executed. If several flags are set, `multi_leg` has priority over `sweep`, and `sweep` over `block`. */
 export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   if (multiLeg) return 'multi_leg';
   if (sweep) return 'sweep';
   return block ? 'block' : 'single';
 }
 
-/** The inputs that convert shares to delta-notional. `deltaOf` gives the delta of a contract for prints that have no delta. */
+/** The inputs for the conversion of shares to delta-notional. `deltaOf` returns a contract's delta, for prints without a delta. */
 export interface DeltaReading {
   readonly spot: number;
   readonly deltaOf: DeltaLookup;
 }
 
-/** Flow in total, by manner of execution, by New York day and by expiry. */
+/** Flow in total, by how prints were executed, by New York day, and by expiry. */
 export type FlowGroups = Record<(typeof GROUPS)[number], Map<string, AggressorFlow>>;
 const GROUPS = ['total', 'manner', 'day', 'expiry'] as const;
 
 /**
- * Adds up the days of a tape, without adjusted deliverables. Premium and shares are summed as whole numbers, and only the sums are
- * converted to dollars. So the result does not depend on how a day was divided into stretches.
+ * Adds up the days of a tape, without contracts that have adjusted deliverables. Sums premium and shares as whole numbers, and converts
+ * only the sums to dollars. So the result does not depend on how a day was divided into stretches.
  */
 export class FlowSums {
   readonly #groups = recordOf(GROUPS, () => new Map<string, Float64Array>());
-  /** The number of prints whose side no rule gives. */
+  /** The number of prints whose side no rule determines. */
   unknown = 0;
 
   constructor(private readonly reading: DeltaReading) {}
 
   /**
-   * Adds the sums of a day. The aggressor of pending prints (see `TapeSums`) follows only from earlier prints. Earlier prints are not used
-   * here, so the aggressor of pending prints counts as unknown.
+   * Adds the sums of a day. Only earlier prints could determine the aggressor of pending prints (see `TapeSums`). Because earlier prints
+   * are not used here, the aggressor of pending prints counts as unknown.
    */
   add(day: string, { contracts, cells }: TapeSums): void {
-    // Adds up by series and manner first. There are few pairs of series and manner, so few names are looked up.
+    // First adds up by series and kind of execution. These pairs are few, so only few names have to be looked up.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>
@@ -134,11 +134,11 @@ const FIELD_NAMES = [
   ...(['putBought', 'putSold', 'unsigned', 'netDelta'] as const),
 ];
 const COLUMN = recordOf(FIELD_NAMES, (field) => FIELD_NAMES.indexOf(field));
-/** The number of fields. A group of sums has all fields, and after them the rounding error of each. */
+/** The number of fields. A group of sums has all fields, followed by the rounding error of each field. */
 const FIELDS = FIELD_NAMES.length;
 const WIDTH = 2 * FIELDS;
 
-/** Adds an amount to a field, and the rounding error to the field's rounding error. `lost` is the rounding error of the amount. */
+/** Adds an amount to a field, and the rounding error to the field's total. `lost` is the rounding error that the amount already has. */
 function addTo(sums: Float64Array, i: number, amount: number, lost = 0): void {
   const before = sums[i]!;
   const sum = before + amount;

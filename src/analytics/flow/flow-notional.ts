@@ -6,18 +6,18 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 import { optionColumns } from '../chain/rows.ts';
 
-/** The delta-notional of a day's large flow, dollars. Customers are taken as buyers of all of it, as in the flow figures. */
+/** The delta-notional of a day's large flow, dollars. All of the flow is taken as bought by customers, as in the other flow figures. */
 export interface FlowNotional {
-  /** The sum over the flow that is taken as opinions about the price: + if customers bought delta, - if they sold it. */
+  /** The net sum over the flow that is taken as opinions about the price: + if customers bought delta, - if they sold delta. */
   readonly net: number;
-  /** The sum of the absolute values over the rest: legs of spreads, and contracts that are deep (see `isDeep`). */
+  /** The sum of the absolute values over the remaining flow: legs of spreads, and deep contracts (see `isDeep`). */
   readonly leftOut: number;
 }
 
 /**
- * Returns the delta-notional of a day's large prints. The net of this notional is the kinetic term of the energy reading. Each contract's
- * delta is that of the prepared chain, or 0 if the contract has no volatility. A print is deep by its own delta, or by that of the chain if
- * the feed gives none.
+ * Returns the delta-notional of a day's large prints. `net` is the kinetic term of the energy reading. Each contract's delta comes from the
+ * prepared chain, and is 0 if the contract has no volatility. Whether a print is deep depends on the feed's delta of the print, or on the
+ * chain's delta if the feed gives none.
  */
 export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<TapeColumns>): Steps<FlowNotional> {
   const { spot } = prepared.chain;
@@ -49,7 +49,7 @@ export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<Ta
 
 const ADDING_UP = { message: 'Adding up large prints' };
 
-/** Returns the delta that the feed gives, or `ofChain` if the feed gives none. */
+/** Returns the feed's delta, or `ofChain` if the feed gives none. */
 function deltaOf(given: number, ofChain: number): number {
   return Number.isNaN(given) ? ofChain : given;
 }
@@ -68,8 +68,8 @@ function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): 
 }
 
 /**
- * Returns the delta-notional of a day's flow from the volumes of a snapshot, which do not show legs of spreads. Only contracts whose
- * premium of the day is at least `minPremiumUsd` are included. Cached by chain.
+ * Computes the delta-notional of a day's flow from the volumes of a snapshot. Volumes do not show which trades are legs of spreads.
+ * Includes only contracts whose premium on this day is at least `minPremiumUsd`. The result is cached by chain.
  */
 export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): Steps<FlowNotional> {
   return volumeDeltas.of(prepared, `${minPremiumUsd}`, {
@@ -80,7 +80,7 @@ export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: numb
 
 const volumeDeltas = new StepCache<PreparedChain, FlowNotional>(() => 1);
 const MESSAGE = "Adding up the day's volumes";
-/** The number of contracts whose volumes are summed in a step. */
+/** The number of contracts whose volumes one step sums. */
 const STEP_CONTRACTS = 32_768;
 
 function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<FlowNotional> {

@@ -3,9 +3,8 @@ import { gexScale } from '../exposure/gex-by-series.ts';
 import type { CustomerPositions } from './customer-positions.ts';
 
 /**
- * Returns the chain with the dealers' positions that follow from the flow. These dealers hold the opposite of the customers' net positions,
- * instead of the conventional long calls and short puts. If no print of a contract gives the customers' side, its position is 0, because
- * nobody knows who holds it.
+ * Returns the chain with dealers who hold the opposite of the customers' net positions, instead of the conventional long calls and short
+ * puts. If no print of a contract shows the customers' side, the dealers' position in the contract is 0, because its holder is unknown.
  */
 export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions): PreparedChain {
   const position = new Float64Array(prepared.count);
@@ -13,21 +12,21 @@ export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions
   return { ...prepared, sign: 'flow', position };
 }
 
-/** For how much of a chain's open interest the prints give the dealer side. */
+/** How much of a chain's open interest has a dealer side that prints determine. */
 export interface SignedShare {
-  /** The share of open interest for which the prints give the dealer side, 0 to 1. 0 if there is no open interest. */
+  /** The share of open interest whose dealer side is known from prints, 0 to 1. 0 if there is no open interest. */
   readonly share: number;
-  /** Gross GEX of the remaining open interest, dollars per 1 % move. The net GEX of the chain leaves this open interest out. */
+  /** Gross GEX of the open interest without a known dealer side, dollars per 1 % move. The chain's net GEX does not include it. */
   readonly unsignedGex: number;
 }
 
-/** Returns for how much of the open interest the prints give the dealer side. The chain must be a result of `signedByFlow`. */
+/** Returns how much of the open interest has a dealer side that prints determine. The chain must be a result of `signedByFlow`. */
 export function signedShare(prepared: PreparedChain): SignedShare {
   const { chain, row, position, gamma, multiplier } = prepared;
   const scale = gexScale(chain);
   let [signed, all, unsignedGex] = [0, 0, 0];
   for (let i = 0; i < prepared.count; i++) {
-    // The share is always that of open interest, even if other figures weight contracts by volume.
+    // The share always refers to open interest, even if other figures weight contracts by volume.
     const openInterest = chain.openInterest[row[i]!]! || 0;
     const signedContracts = Math.min(Math.abs(position[i]!), openInterest);
     signed += signedContracts;

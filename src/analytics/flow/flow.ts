@@ -12,13 +12,13 @@ export interface Flow {
   readonly callContracts: number;
   readonly putContracts: number;
   /**
-   * Premium of the deep calls and puts (see `isDeep`), dollars. Trades in deep contracts are taken as financing, not as opinions about the
+   * Premium of deep calls and puts (see `isDeep`), dollars. Trades in deep contracts are taken as financing, not as opinions about the
    * price. A contract with an unknown delta does not count as deep.
    */
   readonly deepPremium: number;
   /**
-   * The number of large prints. If the flow comes from snapshots: the number of contracts with volume and a price above 0, each counted
-   * once per day.
+   * The number of large prints. For flow from snapshots: the number of contracts with a volume and a price above 0, each counted once per
+   * day.
    */
   readonly counted: number;
 }
@@ -27,14 +27,14 @@ export interface Flow {
 export const FLOW_WINDOW_DAYS = 30;
 
 /**
- * Returns the large prints. These are the prints with a premium of at least `minPremiumUsd` that are not canceled and whose contract has no
- * adjusted deliverable.
+ * Returns the prints with a premium of at least `minPremiumUsd`, except canceled prints and prints of contracts with an adjusted
+ * deliverable.
  */
 export function largePrints(prints: readonly Print[], minPremiumUsd: number): Print[] {
   return prints.filter((print) => !print.canceled && !rootOf(print.root).adjusted && premiumOf(print) >= minPremiumUsd);
 }
 
-/** Returns the flow of one expiry from sums of large prints. */
+/** Computes the flow of one expiry from sums of large prints. */
 export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
   const flow = { ...NO_FLOW };
   for (const each of large) if (each.expiry === expiry) add(flow, each, each.prints);
@@ -42,9 +42,9 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
 }
 
 /**
- * Adds a day's flow to `flows` by expiry, for feeds that deliver only snapshots. `chain` is the day's last snapshot. This snapshot gives
- * the volume and the price of each contract (see `tradedPrice`). Leaves out adjusted series. This flow has no minimum premium, because
- * snapshots do not contain single trades.
+ * Adds a day's flow to `flows` by expiry, for feeds that deliver only snapshots. The day's last snapshot, `chain`, gives the volume and the
+ * price of each contract (see `tradedPrice`). Leaves out adjusted series. There is no minimum premium, because snapshots do not contain
+ * single trades.
  */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   for (const series of chain.series) {
@@ -54,8 +54,8 @@ export function addDay(flows: Map<string, Flow>, chain: Chain): void {
 }
 
 /**
- * Returns the premium by series (`ROOT EXPIRY`) of large prints that are taken as opinions about the price: no legs of spreads, and no
- * absolute delta above 0.9.
+ * Returns the premium, by series (`ROOT EXPIRY`), of large prints that are taken as opinions about the price. Leaves out legs of spreads
+ * and prints with an absolute delta above 0.9.
  */
 export function directionalPremium(large: readonly PrintSum[]): Map<string, number> {
   const bySeries = new Map<string, number>();
@@ -74,7 +74,7 @@ interface Traded {
   readonly deep: boolean;
 }
 
-/** Returns the volume and the premium of each contract of a series on the day of a snapshot, if volume and price are above 0. */
+/** Returns the day's volume and premium of each contract of a series whose volume and price in the snapshot are above 0. */
 function contractDays(chain: Chain, { start, end }: Series): Traded[] {
   const traded: Traded[] = [];
   for (let row = start; row < end; row++) {

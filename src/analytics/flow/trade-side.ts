@@ -1,7 +1,7 @@
 import { change, middleOf, type Print } from '../../market/prints.ts';
 import { BY_CONTRACT, type TapeSums } from '../../market/tape-sums.ts';
 
-/** A print with the side that started it. */
+/** A print with the side that started the trade. */
 export interface SignedPrint {
   readonly print: Print;
   /** +1 if a customer bought, -1 if a customer sold, 0 if unknown. */
@@ -9,32 +9,32 @@ export interface SignedPrint {
   readonly by: SideRule;
 }
 
-/** The rule that gives the side of a print. */
+/** The rule that determined the side of a print. */
 export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
 
 /**
- * Finds the side that started each print. The prints must be in time order. The first rule that gives a side is used:
+ * Determines the side that started each trade. The prints must be in time order. The first of these rules that gives a side applies:
  * 1. The feed gives the side.
- * 2. The quote at the time of the print gives the side. A price above its middle is a purchase, and a price below it is a sale.
- * 3. The last move of the contract gives the side. A rise is a purchase, and a fall is a sale (Lee and Ready 1991).
+ * 2. The quote at the time of the print gives the side. A price above the quote's middle means a purchase, and a price below means a sale.
+ * 3. The contract's last move gives the side. A rise means a purchase, and a fall means a sale (Lee and Ready 1991).
  *
  * For options, the quote rule is the best of the simple rules (Savickas and Wilson 2003). The aggressor is taken as the customer.
  *
- * A move is a change of the quote's middle if both prints have a quote, and otherwise a change of the price. If only prices were compared,
- * a trade at the middle after a purchase would always be a sale, because it is cheaper by the half spread that the purchase paid. But
- * purchases tend to follow purchases.
+ * A move is a change of the quote's middle if both prints have a quote, and otherwise a change of the price. Comparing prices alone would
+ * always make a trade at the middle after a purchase a sale, because the purchase had paid half a spread more. In fact, purchases tend to
+ * follow purchases.
  *
- * `moves` has the last prices and moves of the contracts before these prints, and is updated. For stored tapes, the same rules are applied
- * while the tapes are summed: see `TapeSums`.
+ * `moves` has each contract's last price and last move before these prints. The function updates `moves`. For stored tapes, `TapeSums`
+ * applies the same rules while it sums the tapes.
  */
 export function* signPrints(prints: Iterable<Print>, moves: Moves = new Map()): Generator<SignedPrint, void> {
   for (const print of prints) yield signed(print, moves);
 }
 
-/** The last price and move of contracts, by `contractKey`. */
+/** The last price and the last move of each contract, by `contractKey`. */
 export type Moves = Map<string, Move>;
 
-/** Returns the last prices and moves of contracts at the end of a summed tape. */
+/** Returns each contract's last price and last move at the end of a summed tape. */
 export function movesOf({ contracts, byContract }: TapeSums): Moves {
   const moves: Moves = new Map();
   for (let contract = 0, offset = 0; contract < contracts.strike.length; contract++, offset += BY_CONTRACT.width) {
@@ -61,7 +61,7 @@ function signed(print: Print, moves: Moves): SignedPrint {
   return { print, aggressor: move, by: move === 0 ? 'unknown' : 'tick' };
 }
 
-/** The price and the quote's middle of a contract's last print, and the direction of the contract's last move. */
+/** A contract's last move: the price and the quote's middle of the last print, and the direction of the last change. */
 interface Move {
   price: number;
   middle: number | undefined;
@@ -70,7 +70,7 @@ interface Move {
 
 type Direction = SignedPrint['aggressor'];
 
-/** Updates the move of a print's contract, and returns the direction of its last move. */
+/** Updates the last move of a print's contract, and returns its direction. */
 function nextMove(moves: Moves, print: Print, middle: number | undefined): Direction {
   const key = contractKey(print);
   const { price } = print;

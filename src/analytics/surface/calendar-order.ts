@@ -5,17 +5,17 @@ export interface Masses {
 }
 
 /**
- * Raises the option prices of a law, so that they are at least the prices of an earlier law at every ratio of strike to forward. After
- * that, no calendar spread has a negative price. Returns `later` itself if its prices are already high enough.
+ * Raises the option prices of the distribution `later` to at least the prices of the distribution `earlier`, at every ratio of strike to
+ * forward. No calendar spread then has a negative price. Returns `later` itself if its prices are already high enough.
  *
- * The option price that masses at nodes give is a convex function of the strike. The price is linear between the nodes. The larger of two
- * convex functions is convex, so the masses of the result are not negative, and their mean is the same. At its own nodes, the price of the
- * result is at least that of the earlier law. Between two nodes, the price of the result is linear. The price of the earlier law is convex,
- * so between two nodes it is below the line through its own values there. Therefore the price of the result is at least that of the earlier
- * law at every strike. `rungOf` then spreads each mass by a lognormal kernel. The kernels of the later law are at least as wide as those of
- * the earlier law, so the order is preserved (convex order: Shaked and Shanthikumar 2007, theorems 3.A.12 and 3.A.34).
+ * If the probability masses lie at nodes, the option price is a convex function of the strike, and linear between the nodes. The larger of
+ * two convex functions is convex, so the masses of the result are not negative, and their mean is the same. At its own nodes, the result
+ * has at least the prices of `earlier`. Between two nodes, the price of the result is linear, whereas the convex price of `earlier` is at
+ * or below the straight line. Therefore the result has at least the prices of `earlier` at every strike. `rungOf` then spreads each mass by
+ * a lognormal kernel. The kernels of `later` are at least as wide as the kernels of `earlier`, so the order is preserved (convex order:
+ * Shaked and Shanthikumar 2007, theorems 3.A.12 and 3.A.34).
  *
- * The nodes of `later` must reach at least as far as those of `earlier`.
+ * The nodes of `later` must cover the range of the nodes of `earlier`.
  */
 export function raiseAbove(later: Masses, earlier: Masses): Masses {
   const { nodes } = later;
@@ -33,8 +33,8 @@ export function raiseAbove(later: Masses, earlier: Masses): Masses {
   return { nodes, masses };
 
   /**
-   * Returns the mass at a node, which is the change of the slope of the price there. Above the forward, the prices are those of calls, and
-   * below it those of puts, because these prices are accurate in the tails.
+   * Returns the mass at a node, which equals the change of the price's slope at this node. Call prices are used above the forward, and put
+   * prices below it, because these prices are accurate in the tails.
    */
   function massAt(i: number): number {
     const isCall = i > 0 && nodes[i - 1]! >= 1;
@@ -46,8 +46,8 @@ export function raiseAbove(later: Masses, earlier: Masses): Masses {
 }
 
 /**
- * Returns option prices at ascending strikes: of puts at strikes below the forward, and of calls at the other strikes. Each price is a sum
- * of positive numbers, so the prices far from the forward are accurate, too.
+ * Returns put prices at the strikes below the forward, and call prices at the other strikes. `strikes` must ascend. Each price is a sum of
+ * positive numbers, so prices far from the forward are accurate, too.
  */
 export function otmPrices({ nodes, masses }: Masses, strikes: Float64Array): Float64Array {
   const prices = new Float64Array(strikes.length);

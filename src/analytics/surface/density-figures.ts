@@ -1,20 +1,20 @@
 import type { PriceLaw } from './price-law.ts';
 import type { QuoteBands } from './slice-model.ts';
 
-/** Figures that describe the shape of a law. Prices are multiples of the forward. */
+/** Figures that describe the shape of a price distribution. Prices are multiples of the forward. */
 export interface DensityFigures {
   /** The quantiles of the price, one for each probability of `QUANTILES`. */
   readonly quantiles: readonly number[];
   /** The most likely price. */
   readonly mode: number;
-  /** Kullback-Leibler divergence of the law from the lognormal with the same total variance at the money, nats. */
+  /** Kullback-Leibler divergence from the lognormal distribution with the same total variance at the money, in nats. */
   readonly divergence: number;
 }
 
-/** Probabilities that the price ends at or below each quantile. */
+/** For each quantile, the probability that the price ends at or below it. */
 export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
 
-/** Returns the figures of a law. `deviation` is the root of the law's total variance at the money. */
+/** Returns the figures of a distribution. `deviation` is the square root of its total variance at the money. */
 export function densityFigures(law: PriceLaw, deviation: number): DensityFigures {
   return {
     quantiles: QUANTILES.map((probability) => quantile(law, deviation, probability)),
@@ -37,7 +37,7 @@ function quantile(law: PriceLaw, deviation: number, probability: number): number
   return Math.exp((low + high) / 2);
 }
 
-/** The grid has `MODE_POINTS` intervals, and ends this many standard deviations from the forward. */
+/** The grid has `MODE_POINTS` intervals, and extends this many standard deviations to each side of the forward. */
 const MODE_REACH = 4;
 const MODE_POINTS = 400;
 const TERNARY_STEPS = 40;
@@ -64,9 +64,9 @@ function modeOf(law: PriceLaw, deviation: number): number {
   return Math.exp((left + right) / 2);
 }
 
-/** The integral reaches this many widths beyond the outermost components. */
+/** The integral extends this many widths beyond the outermost lognormal components. */
 const DIVERGENCE_REACH = 9;
-/** The step of the integral, as a share of the width of the narrowest component. */
+/** The step of the integration, as a share of the narrowest component's width. */
 const DIVERGENCE_STEP = 0.15;
 
 function divergenceFrom(law: PriceLaw, deviation: number): number {
@@ -83,20 +83,17 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
     const normal = -((x / deviation + deviation / 2) ** 2 / 2) - Math.log(deviation * Math.sqrt(2 * Math.PI));
     if (own > NEGLIGIBLE_DENSITY) sum += Math.exp(own) * (own - normal) * step;
   }
-  // The divergence is not negative (Gibbs' inequality), but rounding can make the sum negative.
+  // The exact divergence is never negative (Gibbs' inequality), but rounding can make the computed sum negative.
   return Math.max(0, sum);
 }
 
-/**
- * The integral leaves out points with a lower log-density. The terms of these points are negligible, or not a number if the density is
- * zero.
- */
+/** Points with a log-density below this value are left out of the integral. Their terms are negligible, or NaN if the density is zero. */
 const NEGLIGIBLE_DENSITY = -700;
 
-/** A component is left out of the sum if the logarithm of its density minus that of the largest component is below this. */
+/** A component is left out of the sum if its log-density minus the log-density of the largest component is below this value. */
 const NEGLIGIBLE = -40;
 
-/** Returns the logarithm of the density of ln(S/F), as a function. */
+/** Returns a function that computes the logarithm of the density of ln(S/F). */
 function logDensityOf({ nodes, masses, widths }: PriceLaw): (x: number) => number {
   const centers = nodes.map((node, i) => Math.log(node) - widths[i]! ** 2 / 2);
   const heights = masses.map((mass, i) => Math.log(mass / (widths[i]! * Math.sqrt(2 * Math.PI))));
@@ -114,13 +111,13 @@ function logDensityOf({ nodes, masses, widths }: PriceLaw): (x: number) => numbe
   };
 }
 
-/** Errors are computed for strikes within this many standard deviations of the forward. */
+/** Volatility errors are computed only for strikes within this many standard deviations of the forward. */
 const ERROR_REACH = 2.5;
 
 /**
- * Returns the root mean square difference between a law's volatilities and those of the mids, within 2.5 standard deviations of the
- * forward, vol points. A difference of volatilities is computed as the difference of prices divided by vega. `deviation` is the root of the
- * law's total variance at the money, and `tte` is its time in years. Returns 0 if there are no quotes.
+ * Returns the root mean square error of a distribution's volatilities against the quotes' mids, in vol points. Uses strikes within 2.5
+ * standard deviations of the forward. The error of one volatility is computed as a price difference divided by vega. `deviation` is the
+ * square root of the total variance at the money, and `tte` is the time in years. Returns 0 if there are no quotes.
  */
 export function volatilityError(
   law: PriceLaw,

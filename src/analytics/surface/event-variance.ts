@@ -4,69 +4,66 @@ import type { FittedSurface } from './fitted-surface.ts';
 
 /** The total variance at the money at one settlement. */
 export interface TermPoint {
-  /** Years of trading time from the quotes to the settlement, by the surface's clock. */
+  /** Years of trading time from the quotes to the settlement, measured by the surface's variance clock. */
   readonly years: number;
   readonly variance: number;
-  /** Half-width of the band of the volatility at the money, as a share of this volatility. */
+  /** Half-width of the at-the-money volatility's bid-ask band, as a share of this volatility. */
   readonly band: number;
 }
 
-/** Variance that passes at once between two neighbouring settlements, for example at an earnings report. */
+/** Variance of a sudden price move between two neighbouring settlements, for example at an earnings report. */
 export interface EventVariance {
-  /**
-   * Position of the first settlement after the event. The event lies between the previous settlement and this one. If this is the first
-   * settlement, the event lies between the quotes and this settlement.
-   */
+  /** Position of the first settlement after the event. Position 0 means that the event lies between the quotes and the first settlement. */
   readonly settlement: number;
-  /** Variance of the logarithm of the price over the event. */
+  /** Variance of the change of the log-price at the event. */
   readonly variance: number;
   /**
-   * Uncertainty of the variance that comes from the bands. If a volatility moves to the edge of its band, the variance changes. The
-   * uncertainty is the root of the sum of the squares of these changes over all volatilities.
+   * Uncertainty of the variance that the bid-ask bands cause. Moving one volatility to the edge of its band changes the variance. The
+   * uncertainty is the square root of the sum of these squared changes over all volatilities.
    */
   readonly band: number;
-  /** Standard error of the variance, from the distances between the volatilities and the fitted curve. */
+  /** Standard error of the variance, estimated from the distances between the volatilities and the fitted curve. */
   readonly error: number;
 }
 
 /**
- * The standard error of a volatility at the money has two parts, which are added as squares: this share of the volatility, and `BAND_SHARE`
- * of the half-width of its band.
+ * Two parts of the standard error of an at-the-money volatility, whose squares are added: `ERROR_MIN` times the volatility, and
+ * `BAND_SHARE` times the half-width of its band.
  */
 const ERROR_MIN = 0.003;
 const BAND_SHARE = 0.2;
-/** The variance of an event is at least this many of its standard errors. */
+/** An event's variance must be at least this many times its standard error. */
 const ERRORS_MIN = 4;
 /**
- * The variance per year in the interval of an event is at least this multiple of the variance per year in both neighbouring intervals. An
- * interval is the time between two successive settlements.
+ * In the interval of an event, the variance per year must be at least this many times the variance per year of both neighbouring intervals.
+ * An interval is the time between two successive settlements.
  */
 const JUMP_MIN = 1.08;
 /** The largest number of events in a term structure. */
 const EVENTS_MAX = 10;
-/** The number of events is at most (number of settlements - number of coefficients of the fitted curve) / this. */
+/** The number of events is at most (settlements - coefficients of the fitted curve) / `POINTS_PER_EVENT`. */
 const POINTS_PER_EVENT = 3;
-/** The lowest degree of the fitted curve: it is `degree` if there are at least `points` settlements. */
+/** The lowest degree of the fitted curve is `degree` if there are at least `points` settlements. */
 const DEGREES = [
   { points: 10, degree: 3 },
   { points: 7, degree: 2 },
   { points: 5, degree: 1 },
 ] as const;
 /**
- * If the root mean square error of the fit is more than this many standard errors, higher degrees are tried: up to `DEGREE_MAX`, and up to
- * one degree for each `POINTS_PER_DEGREE` settlements.
+ * Higher degrees of the curve are tried if the root mean square error of the fit exceeds this many standard errors. The degree is at most
+ * `DEGREE_MAX`, and at most one for each `POINTS_PER_DEGREE` settlements.
  */
 const SCALE_MAX = 2.2;
 const DEGREE_MAX = 5;
 const POINTS_PER_DEGREE = 4;
 
 /**
- * Finds events in a term structure, and returns them in the order of time. `points` must be in the order of time.
+ * Finds events in a term structure, and returns them in order of time. `points` must be in order of time.
  *
- * In the model, the total variance of a settlement divided by its years is a polynomial in the logarithm of time. Each event adds its
- * variance to the total variances of all later settlements. For each number of events up to a maximum, a weighted least-squares fit adds
- * the events that reduce the error most, one at a time, and then removes those that are too small. The model with the smallest error per
- * degree of freedom gives the result.
+ * In the model, total variance divided by years is a polynomial in the logarithm of time. Each event adds its variance to the total
+ * variances of all later settlements. For each number of events up to a maximum, a weighted least-squares fit adds the events that reduce
+ * the error most, one at a time. It then removes events that are too small. The result comes from the model with the smallest error per
+ * degree of freedom.
  */
 export function* findEvents(points: readonly TermPoint[]): Steps<EventVariance[]> {
   const least = degreeFor(points);
@@ -87,15 +84,15 @@ export function* findEvents(points: readonly TermPoint[]): Steps<EventVariance[]
   return best.events();
 }
 
-/** Returns the variances at the money of a surface at its settlements. */
+/** Returns the at-the-money variance at each settlement of a surface. */
 export function termStructure({ slices }: Pick<FittedSurface, 'slices'>): TermPoint[] {
   return slices.map(({ years, atmVariance, fit }) => ({ years, variance: atmVariance, band: fit.atmBand }));
 }
 
 /**
- * Returns the root mean square distance of the volatilities from a smooth curve, as a share of the volatility. The curve is fitted together
- * with the given events. The curve is the polynomial with the lowest degree that `findEvents` tries. Settlements with narrow bands have a
- * larger weight. Returns `undefined` for fewer than five points.
+ * Returns the root mean square distance between the volatilities and a smooth curve, as a share of the volatility. The fit includes the
+ * given events. The curve is a polynomial of the lowest degree that `findEvents` tries. Settlements with narrow bands have a larger weight.
+ * Returns `undefined` for fewer than five points.
  */
 export function termResidual(points: readonly TermPoint[], events: readonly EventVariance[]): number | undefined {
   const degree = degreeFor(points);
@@ -115,13 +112,13 @@ function degreeFor(points: readonly TermPoint[]): number | undefined {
   return DEGREES.find((each) => points.length >= each.points)?.degree;
 }
 
-/** Returns the variance per year between a settlement and the settlement before, or the quotes if it is the first. */
+/** Returns the variance per year between the settlement before, or the quotes if there is none, and a settlement. */
 function forwardVariance(points: readonly TermPoint[], settlement: number): number {
   const [own, before] = [points[settlement]!, points[settlement - 1] ?? { variance: 0, years: 0 }];
   return (own.variance - before.variance) / (own.years - before.years);
 }
 
-/** The regression of variance per year on powers of the logarithm of time and on the events of the model. */
+/** Regression of the variance per year on powers of the logarithm of time and on the events of the model. */
 class EventModel {
   private constructor(
     private readonly points: readonly TermPoint[],
@@ -144,8 +141,7 @@ class EventModel {
     const logs = points.map(({ years }) => Math.log(years));
     const center = logs.reduce((sum, each) => sum + each, 0) / logs.length;
     const powers = Array.from({ length: degree + 1 }, (_, power) => column((_, i) => (logs[i]! - center) ** power));
-    // The column of an event is multiplied by the years to the event's settlement. The coefficient of the column is then a variance per
-    // year, too.
+    // An event's column is multiplied by the years to the event's settlement, so that its coefficient is a variance per year, too.
     const steps = points.map((event, at) => column(({ years }, i) => (i >= at ? event.years / years : 0)));
     const values = column(({ variance, years }) => variance / years);
     const regression = StepwiseRegression.of([...powers, ...steps], values);
@@ -164,8 +160,7 @@ class EventModel {
   }
 
   /**
-   * Adds the event that reduces the error most. The interval before the last settlement is not tried, because no later settlement shows
-   * whether its variance is that of an event.
+   * Adds the event that reduces the error most. Tries no event before the last settlement, because no later settlement could confirm it.
    */
   addBest(): void {
     let best = { gain: 0, settlement: -1 };
@@ -177,7 +172,7 @@ class EventModel {
     if (best.settlement >= 0) this.toggle(best.settlement);
   }
 
-  /** Removes the event that misses a threshold by the largest factor. Returns whether an event was removed. */
+  /** Removes the event that misses one of the thresholds by the largest factor. Returns whether an event was removed. */
   removeWorst(): boolean {
     let worst = { size: 1, settlement: -1 };
     for (const settlement of this.settlements()) {
@@ -194,7 +189,7 @@ class EventModel {
     return this.settlements().map((settlement) => this.event(settlement));
   }
 
-  /** Root of the sum of squared errors per degree of freedom. Errors are counted in standard errors. */
+  /** Square root of the sum of squared errors per degree of freedom. Errors are measured in standard errors. */
   get scale(): number {
     const parameters = this.degree + 1 + this.settlements().length;
     return Math.sqrt(this.regression.sumOfSquares / (this.points.length - parameters));
@@ -217,8 +212,8 @@ class EventModel {
   }
 
   /**
-   * Returns the variance of an event of the model. The result is limited, so that the rest of the variance in its interval is at least that
-   * of the calmest interval, per year.
+   * Returns the variance of one event of the model. The result is limited: without the event, its interval must still have at least the
+   * variance per year of the calmest interval.
    */
   private varianceOf(settlement: number): number {
     const { years } = this.points[settlement]!;
@@ -227,17 +222,17 @@ class EventModel {
     return Math.min(most, years * this.regression.coefficient(this.columnOf(settlement)));
   }
 
-  /** Returns the standard error of the variance of an event. */
+  /** Returns the standard error of one event's variance. */
   private errorOf(settlement: number): number {
     const { years } = this.points[settlement]!;
     return years * Math.max(1, this.scale) * Math.sqrt(this.regression.variance(this.columnOf(settlement)));
   }
 
   /**
-   * Returns the variance per year in the interval of an event, divided by the larger of the variances per year in the two neighbouring
-   * intervals. Events in the neighbouring intervals are subtracted from them first. Before the first interval there is no other. The first
-   * interval is therefore also compared with a variance per year that is extrapolated from the next two intervals, on the assumption that
-   * the ratio of successive variances stays the same.
+   * Returns the variance per year in the interval of an event, divided by the larger variance per year of the two neighbouring intervals.
+   * The variance of events in the neighbouring intervals is subtracted first. The first interval has no interval before it. So it is also
+   * compared with a variance per year extrapolated from the next two intervals, on the assumption that the ratio of successive variances
+   * stays the same.
    */
   private jump(settlement: number): number {
     const after = this.calm(settlement + 1);
@@ -248,8 +243,8 @@ class EventModel {
   }
 
   /**
-   * Returns the variance per year between a settlement and the settlement before, without the variance of an event between them. Returns 0
-   * for a position after the last settlement.
+   * Returns the variance per year between a settlement and the settlement before, without the variance of any event between the two.
+   * Returns 0 for a position after the last settlement.
    */
   private calm(settlement: number): number {
     if (settlement >= this.points.length) return 0;
@@ -267,7 +262,7 @@ class EventModel {
     return settlement >= 0 && settlement < this.points.length && this.regression.has(this.columnOf(settlement));
   }
 
-  /** Returns whether an event would be one of three in successive intervals. Three such events could explain any term structure. */
+  /** Returns whether an added event would make three events in successive intervals. Three such events could explain any term structure. */
   private wouldMakeThree(settlement: number): boolean {
     const [before, after] = [this.isEvent(settlement - 1), this.isEvent(settlement + 1)];
     return (before && after) || (before && this.isEvent(settlement - 2)) || (after && this.isEvent(settlement + 2));

@@ -8,28 +8,28 @@ export interface VariancePoint {
   readonly variance: number;
 }
 
-/** The largest weight of a day without trading that the fit tries. */
+/** The largest weight that the fit tries for a day without trading. */
 const SHUT_DAY_MAX = 0.3;
 /** The number of equal steps from weight 0 to the largest weight. */
 const STEPS = 30;
 /**
- * The fit uses expiries within this many days. For longer expiries, the weekends are always nearly the same share of the time, so they say
- * little about the weight.
+ * The fit uses only expiries within this many days. Later expiries say little about the weight, because weekends are nearly the same share
+ * of the time for all of them.
  */
 const DAYS_MAX = 120;
 const POINTS_MIN = 5;
-/** This share of the errors is left out, the largest first, because events and faulty quotes cause them. */
+/** The largest errors, up to this share of all errors, are left out, because events and faulty quotes cause them. */
 const TRIMMED_SHARE = 0.3;
-/** The calendar is the clock only if its roughness is less than this share of the roughness of the best trading clock. */
+/** Calendar time is used only if its roughness is less than this share of the best trading clock's roughness. */
 const CALENDAR_GAIN_MIN = 0.25;
-/** A weight that is 0.1 away from the default costs as much as this relative error of the volatilities. */
+/** A weight 0.1 away from the default adds the same penalty to the fit as this relative error of the volatilities. */
 const DEFAULT_PULL = 0.003;
 
 /**
- * Returns the clock in which a chain's volatilities at the money are smoothest from expiry to expiry. Fits the weight of a day without
- * trading, within [0, 0.3]. The weight of a night is the default. Returns the calendar if the volatilities are far smoother in calendar
- * time than by the best trading clock. Returns the default clock if the chain has fewer than five expiries within 120 days. `points` are
- * ordered by settlement.
+ * Returns the variance clock by which a chain's at-the-money volatilities change most smoothly from expiry to expiry. Fits the weight of a
+ * day without trading, from 0 to 0.3. The weight of a night is the default. Returns calendar time if it gives far smoother volatilities
+ * than the best trading clock. Returns the default clock if the chain has fewer than five expiries within 120 days. `points` must be in
+ * order of settlement.
  */
 export function fitClock(asOf: number, points: readonly VariancePoint[]): VarianceClock {
   const near = points.filter(({ settlesAt }) => settlesAt - asOf <= DAYS_MAX * DAY_MS);
@@ -49,9 +49,9 @@ export function fitClock(asOf: number, points: readonly VariancePoint[]): Varian
 }
 
 /**
- * Returns the mean squared distance of the variances from the lines through their neighbours, converted to a share of the volatility. The
- * largest distances are left out. With `logarithmic`, the line is straight in the logarithms of time and variance, which suits the
- * curvature of term structures. With `linear`, the line is straight in time and variance. An event then bends the term structure only at
+ * Returns the mean squared distance between each variance and the line through its two neighbours, converted to a share of the volatility.
+ * The largest distances are left out. With `logarithmic`, the line is straight in the logarithms of time and variance, which suits the
+ * curvature of term structures. With `linear`, the line is straight in time and variance, so that an event bends the term structure only at
  * the two settlements around it.
  */
 function roughnessOf(clock: VarianceClock, points: readonly VariancePoint[], scale: 'logarithmic' | 'linear'): number {

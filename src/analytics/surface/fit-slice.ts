@@ -3,39 +3,36 @@ import type { Masses } from './calendar-order.ts';
 import { COEFFICIENTS } from './log-density-basis.ts';
 import { type PriceBounds, type QuoteBands, SliceModel } from './slice-model.ts';
 
-/** Masses at the nodes, and the coefficients of the log-density that gives these masses. */
+/** Probability masses at the nodes, and the coefficients of the log-density from which the masses are computed. */
 export interface FittedDensity extends Masses {
   readonly coefficients: Float64Array;
   /** The model of the fit. The rows of the model are the quotes, followed by the bounds. */
   readonly model: SliceModel;
 }
 
-/**
- * A fit ends if the next step is expected to lower the cost by less than this share of (cost + 1). The 1 ends fits whose cost is near 0.
- */
+/** A fit ends if the next step is expected to lower the cost by less than `GAIN_MIN` * (cost + 1). The 1 ends fits whose cost is near 0. */
 const GAIN_MIN = 3e-3;
 /**
- * The largest number of steps that a fit tries. Most fits need fewer than 15. In a few fits, each step lowers the cost by only one per
- * cent.
+ * The largest number of steps that a fit tries. Most fits need fewer than 15. In a few slow fits, each step lowers the cost by only 1 %.
  */
 const TRIALS_MAX = 60;
 const DAMPING_START = 1e-2;
 const DAMPING_MIN = 1e-4;
 /**
- * The gain of a step is the decrease of the cost, as a share of the decrease that the normal equations predict. After a step with a good
- * gain, the damping falls. After a step with a poor gain, the damping rises.
+ * The gain of a step is the decrease of the cost divided by the decrease that the normal equations predict. The damping falls after a step
+ * with a good gain, and rises after a step with a poor gain.
  */
 const [GOOD_GAIN, POOR_GAIN] = [0.75, 0.25];
 const [DAMPING_FALL, DAMPING_RISE] = [10, 3];
 
 /**
- * Fits the density of one settlement to its quotes. The fit minimises the cost of the errors in half-widths of the bands (`lossOf`), plus a
- * penalty on the roughness of the log-density. The method is Newton's with Marquardt's damping, and takes prices as linear in the
- * coefficients. The mean of every density that is tried is the forward.
+ * Fits the density of one settlement to its quotes. The fit minimises the cost (`lossOf`) of the price errors, measured in half-widths of
+ * the bands, plus a penalty on the roughness of the log-density. The method is Newton's with Marquardt's damping, and treats prices as
+ * linear in the coefficients. Every trial density has the forward as its mean.
  *
  * `deviation` is the standard deviation of the log-price at the money, which scales the nodes. `start` has the coefficients of a similar
- * density, for example of the settlement before. `bounds` limits the prices that the density gives. `priorLog` is the log-density for which
- * the penalty is 0, in place of that of the normal law.
+ * density, for example of the settlement before. `bounds` limits the prices that the density gives. `priorLog` is the log-density whose
+ * penalty is 0. Without `priorLog`, this is a normal log-density.
  */
 export function fitSlice(
   quotes: QuoteBands,
@@ -54,7 +51,7 @@ export function fitSlice(
   let cost = model.evaluate(coefficients);
   if (cost === Number.POSITIVE_INFINITY) cost = model.evaluate(coefficients.fill(0));
   let damping = DAMPING_START;
-  /** Whether the masses of the model belong to `coefficients`, and not to a rejected trial. */
+  /** Whether the model's masses belong to `coefficients`. False if they belong to a rejected trial. */
   let isCurrent = true;
   for (let trials = 0; trials < TRIALS_MAX; trials++) {
     if (isCurrent) model.normalEquations(coefficients, normal, gradient);
@@ -74,7 +71,7 @@ export function fitSlice(
 
 /**
  * Solves the normal equations with a damped diagonal, and writes the solution to `into.step`. Returns the decrease of the cost that the
- * equations predict for this step.
+ * equations predict for the step.
  */
 function dampedStep(
   normal: Float64Array,

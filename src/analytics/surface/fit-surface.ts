@@ -14,26 +14,25 @@ import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
 /**
- * The largest number of contracts that are read in one step, and of quotes that are fitted in one step. A settlement with more quotes is a
- * step of its own.
+ * The largest number of contracts read in one step, and of quotes fitted in one step. A settlement with more quotes takes one step alone.
  */
 const STEP_CONTRACTS = 10_000;
 const STEP_QUOTES = 500;
 /**
- * The largest number of rounds that repeat the fits of settlements that contradict a neighbouring settlement. Two settlements contradict
- * each other if an option with the same ratio of strike to forward is cheaper at the later one.
+ * The largest number of rounds in which settlements that contradict a neighbouring settlement are fitted again. Two settlements contradict
+ * each other if, at the same ratio of strike to forward, an option is cheaper at the later settlement.
  */
 const SWEEPS = 3;
-/** The laws of neighbouring settlements are compared at every other node within this many standard deviations of the forward. */
+/** Neighbouring settlements are compared at every second node within this many standard deviations of the forward. */
 const BOUND_REACH = 4;
 const BOUND_NODES = [...NODE_Z.keys()].filter((i) => i % 2 === 0 && Math.abs(NODE_Z[i]!) <= BOUND_REACH);
-/** A contradiction of at most this share of a half-width does not cause another fit. `raiseAbove` removes the contradiction later. */
+/** A contradiction of at most this share of a quote's half-width causes no new fit, because `raiseAbove` removes it later. */
 const CONTRADICTION_MIN = 0.05;
-/** `FitQuality.error` counts the quotes within this many standard deviations of the forward. */
+/** `FitQuality.error` includes only quotes within this many standard deviations of the forward. */
 const FIT_REACH = 3;
 /**
- * A price is counted as outside its band only if it is beyond the edge by more than this share of the half-width. Rounding can cause
- * smaller distances.
+ * A fitted price counts as outside its band only if it exceeds the edge by more than this share of the half-width. Rounding can cause
+ * smaller differences.
  */
 const BAND_ROUNDING = 1e-4;
 
@@ -44,19 +43,19 @@ interface Fit {
   /** The series with the most quotes. */
   readonly main: PreparedSeries;
   readonly quotes: QuoteBands;
-  /** Standard deviation of the log-price at the money. This deviation scales the nodes. */
+  /** Standard deviation of the log-price at the money, which scales the nodes. */
   readonly deviation: number;
   density: FittedDensity;
 }
 
-/** Returns the surface of a chain, and caches it by `prepared`. `tokens` is the cost of the work if the surface is not cached. */
+/** Returns the surface of a chain, cached by `prepared`. `tokens` is the rate-limit cost if the surface is not cached. */
 export function cachedSurface(prepared: PreparedChain, tokens = 0): Steps<FittedSurface> {
   return surfaces.of(prepared, '', { ...FITTING, tokens, steps: () => fitSurface(prepared) });
 }
 
 const surfaces = new StepCache<PreparedChain, FittedSurface>(() => 1);
 
-/** Fits the surface of a chain, which gives the law of the price at every later time. */
+/** Fits the surface of a chain, which gives the probability distribution of the price at every later time. */
 export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
   const source = bandSource(prepared);
   const refused: RefusedSeries[] = [];
@@ -91,7 +90,7 @@ export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
   for (const { settlesAt, series, main, quotes, deviation: own, density: fitted } of fits) {
     if (meter.beginsNextStep(quotes.price.length)) yield FITTING;
     const before = rungs.at(-1);
-    // The width of the kernels is in proportion to the deviation, and must not fall with time (see `raiseAbove`).
+    // The kernel width is proportional to the deviation, and must not fall with time (see `raiseAbove`).
     const deviation = Math.max(own, before?.deviation ?? 0);
     const density = deviation === own ? fitted : fitSlice(quotes, deviation, fitted.coefficients);
     const years = clock.years(settlesAt);
@@ -108,8 +107,8 @@ export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
 }
 
 /**
- * Returns a surface of lognormals for a chain in which no series has enough strikes to determine a smile. The variances at the money come
- * from the few strikes that have a volatility.
+ * Returns a surface of lognormal distributions, for a chain in which no series has enough strikes to determine a smile. The at-the-money
+ * variances come from the few strikes that have a volatility.
  */
 function lognormalSurface(
   prepared: PreparedChain,
@@ -135,8 +134,8 @@ function lognormalSurface(
 const FITTING = { message: 'Fitting the surface' };
 
 /**
- * Repeats the fits of settlements that contradict a neighbouring settlement. Of two such settlements, the law of the one with the wider
- * quotes changes more.
+ * Fits settlements again if they contradict a neighbouring settlement. Of two such settlements, the settlement with the wider quotes
+ * changes more.
  */
 function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
@@ -154,9 +153,9 @@ function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
 }
 
 /**
- * Returns bounds for another fit of a settlement: the prices of the neighbouring settlements that it contradicts. Returns `undefined` if
- * the settlement contradicts neither neighbour. The tolerance of a bound is the half-width of the quotes of the neighbouring settlement, so
- * narrow quotes give firm bounds.
+ * Returns price bounds for a new fit of a settlement that contradicts a neighbouring settlement. The bounds are the neighbour's prices.
+ * Returns `undefined` if the settlement contradicts neither neighbour. The tolerance of a bound is the half-width of the neighbour's
+ * quotes, so narrow quotes give firm bounds.
  */
 function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): PriceBounds | undefined {
   const strikes = Float64Array.from(BOUND_NODES, (i) => fit.density.nodes[i]!);
@@ -212,13 +211,13 @@ function qualityOf({ masses, atmVariance }: Rung, quotes: QuoteBands, model: Sli
     outside,
     error: count === 0 ? 0 : Math.sqrt(squares / count),
     atmBand: band(0),
-    // The strikes are about this many standard deviations from the forward.
+    // The argument is the approximate distance of each strike from the forward, in standard deviations.
     skewBand: band(-D1_OF_25_DELTA) + band(D1_OF_25_DELTA),
   };
 }
 
 /**
- * Returns the derivative of an option's price with respect to `deviation`, as a multiple of the forward. The strike is z deviations from
+ * Returns the derivative of an option price with respect to `deviation`, as a multiple of the forward. The strike is `z` deviations from
  * the forward.
  */
 function vegaAt(z: number, deviation: number): number {

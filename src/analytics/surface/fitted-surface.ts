@@ -6,7 +6,7 @@ import type { BandSource, RefusalReason } from './quote-bands.ts';
 import { lawOfPower, mixtureAt, type Rung } from './rungs.ts';
 import type { QuoteBands } from './slice-model.ts';
 
-/** The law of the price at one instant. */
+/** The probability distribution of the price at one instant. */
 export interface HorizonLaw {
   readonly law: PriceLaw;
   readonly forward: number;
@@ -14,12 +14,12 @@ export interface HorizonLaw {
   readonly rate: number;
   /** Total variance at the money: the square of the volatility times the time. */
   readonly atmVariance: number;
-  /** Calendar years (`tte`) and years of trading time (`years`) from the quotes to the instant. */
+  /** Time from the quotes to the instant: `tte` in calendar years, `years` in years of trading time. */
   readonly tte: number;
   readonly years: number;
 }
 
-/** The law at a settlement, fitted to the quotes of the series that settle then. */
+/** The price distribution at a settlement, fitted to the quotes of the series that settle then. */
 export interface SurfaceSlice extends HorizonLaw {
   /** ms since the epoch. */
   readonly settlesAt: number;
@@ -28,30 +28,30 @@ export interface SurfaceSlice extends HorizonLaw {
   readonly fit: FitQuality;
 }
 
-/** How well the law of a settlement agrees with its quotes, and how much the bands leave open. */
+/** How closely a settlement's distribution fits its quotes, and how much uncertainty the bid-ask bands leave. */
 export interface FitQuality {
   /** The number of options whose fitted price is below the bid or above the ask. */
   readonly outside: number;
-  /** Root mean square error of the fitted prices within three standard deviations of the forward, in half-widths of the bands. */
+  /** Root mean square price error within three standard deviations of the forward, in half-widths of the bid-ask bands. */
   readonly error: number;
-  /** Half-width of the band of the volatility at the money, as a share of this volatility. */
+  /** Half-width of the at-the-money volatility's bid-ask band, as a share of this volatility. */
   readonly atmBand: number;
   /**
-   * Half-width of the band of the 25-delta skew, as a share of the volatility at the money. This half-width is the sum of the half-widths
-   * of the put's band and of the call's band.
+   * Half-width of the 25-delta skew's bid-ask band, as a share of the at-the-money volatility: the sum of the half-widths for the put and
+   * the call.
    */
   readonly skewBand: number;
 }
 
-/** A series that is not part of the surface, and the reason. */
+/** A series that the surface leaves out, with the reason. */
 export interface RefusedSeries {
   readonly series: PreparedSeries;
   readonly reason: RefusalReason;
 }
 
 /**
- * Limit on the change of the logarithm of the forward after the last settlement, per year. Otherwise, an error of one cent in the forward
- * of a last settlement that is less than an hour away could be extrapolated to a larger change.
+ * Limits the yearly change of the forward's logarithm after the last settlement. Without the limit, if the last settlement is less than an
+ * hour away, an error of one cent in its forward could be extrapolated to a larger change.
  */
 const CARRY_MAX = 1;
 
@@ -59,14 +59,15 @@ const CARRY_MAX = 1;
 export type Carry = Pick<HorizonLaw, 'forward' | 'rate' | 'tte'>;
 
 /**
- * The laws of the price at all times after the quotes of a chain. There is no arbitrage between strikes, because each law is a distribution
- * whose mean is the forward. There is no arbitrage between times, because at a fixed ratio of strike to forward, prices (as multiples of
- * the forward) never fall with time.
+ * The probability distributions of the price at all times after a chain's quotes. There is no arbitrage between strikes, because the mean
+ * of each distribution is the forward. There is no arbitrage between times: at a fixed ratio of strike to forward, option prices (as
+ * multiples of the forward) never fall with time.
  */
 export class FittedSurface {
   /**
-   * `slices` are ordered by settlement. `rungs` has the laws of the slices and further laws between them, ordered by time. If no settlement
-   * determines a smile, `slices` is empty, and the rungs are lognormals. `carries` has forwards and rates at settlements, ordered by time.
+   * `slices` are in order of settlement. `rungs` has the distributions of the slices and inserted distributions between them, in order of
+   * time. If no settlement determines a smile, `slices` is empty, and `rungs` has lognormal distributions. `carries` has forwards and rates
+   * at settlements, in order of time.
    */
   constructor(
     readonly spot: number,
@@ -78,12 +79,12 @@ export class FittedSurface {
     private readonly carries: readonly Carry[] = slices,
   ) {}
 
-  /** Whether the surface has a law. False if no contract of the chain has a volatility. */
+  /** Whether the surface has a distribution. False if no contract of the chain has a volatility. */
   get hasLaws(): boolean {
     return this.rungs.length > 0;
   }
 
-  /** Returns the law at an instant after the quotes, ms since the epoch. The surface must have laws. */
+  /** Returns the distribution at an instant after the quotes, ms since the epoch. `hasLaws` must be true. */
   lawAt(atMs: number): HorizonLaw {
     const years = this.clock.years(atMs);
     const tte = (atMs - this.clock.startMs) / YEAR_MS;
@@ -98,9 +99,9 @@ export class FittedSurface {
   }
 
   /**
-   * Returns the law after `years` of trading time. Between two rungs, the law is a mixture of the laws of the rungs. The weights of the
-   * mixture make the total variance at the money linear in trading time. Before the first rung and after the last rung, the law has the
-   * shape and the volatility of that rung.
+   * Returns the distribution after `years` of trading time. Between two of `rungs`, the result is a mixture of both distributions. The
+   * weights make the total variance at the money linear in trading time. Before the first and after the last of `rungs`, the result has the
+   * shape and the volatility of that nearest distribution.
    */
   private interpolate(years: number): { law: PriceLaw; atmVariance: number } {
     const { rungs } = this;
@@ -118,8 +119,8 @@ export class FittedSurface {
   }
 
   /**
-   * Interpolates a figure that is zero at the time of the quotes, linearly in calendar time. After the last settlement, the figure
-   * continues with its mean change per year up to this settlement, but changes by at most `most` per year.
+   * Interpolates a figure linearly in calendar time. The figure is zero at the time of the quotes. After the last settlement, it continues
+   * with its mean change per year up to that settlement, limited to `most` per year.
    */
   private linear(tte: number, value: (carry: Carry) => number, most = Number.POSITIVE_INFINITY): number {
     const { carries } = this;

@@ -16,12 +16,10 @@ export interface JumpDiffusion {
   readonly width: number;
 }
 
-/** The law leaves out a number of jumps if it is above the expected number and its Poisson probability is at most this. */
+/** A number of jumps above the expected number is left out if its Poisson probability is at most this. */
 const POISSON_MIN = 1e-14;
 
-/**
- * Returns the law of the price at the horizon: a mixture of lognormals, one for each number of jumps. The mean of the law is the forward.
- */
+/** Returns the price distribution at the horizon: a mixture of lognormals, one for each number of jumps. Its mean is the forward. */
 export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion): PriceLaw {
   const factor = mean + (width * width) / 2;
   const compensator = jumps * Math.expm1(factor);
@@ -45,31 +43,26 @@ export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion
 
 /** The fit uses about this many quotes. */
 const FITTED_QUOTES = 24;
-/** A relative error of this size in a volatility gives a residual of about 1. */
+/** A relative volatility error of this size gives a residual of about 1. */
 const ERROR_UNIT = 0.02;
-/**
- * This number is added to vega in the divisor of an error. Vega is almost 0 far from the money, and the residuals there would otherwise be
- * too large.
- */
+/** Added to vega, by which price errors are divided. Far from the money, vega is almost 0, and residuals would otherwise be too large. */
 const VEGA_MIN = 0.02;
 /**
- * The largest share of the variance that comes from jumps. With less diffusion, the density would have a narrow peak from the paths without
- * a jump.
+ * The largest share of the variance that jumps may cause. With less diffusion, paths without a jump would give the density a narrow peak.
  */
 const JUMP_SHARE_MAX = 0.75;
 /**
- * The parameters of `modelOf` towards which the fit is pulled: jumps cause half of their largest share of the variance, and more jumps are
- * down than up.
+ * The parameters of `modelOf` that the fit prefers: jumps cause half of `JUMP_SHARE_MAX` of the variance, and more jumps go down than up.
  */
 const PRIOR = { share: 0, direction: -0.5 } as const;
-/** The residual of a parameter that is 1.00 away from the prior. */
+/** The residual that penalises a parameter 1.00 away from `PRIOR`. */
 const PRIOR_WEIGHT = 0.5;
 const ITERATIONS = 15;
 
 /**
- * Returns the jump diffusion that fits the quotes best, for a given expected number of jumps > 0. The fit minimises the squares of relative
- * volatility errors. The fit also has a weak pull (`PRIOR`) towards jumps that cause three eighths of the variance and have a negative
- * mean. If there are few quotes, this pull decides the result. `atmVariance` is the total variance at the money.
+ * Returns the jump diffusion that fits the quotes best, for an expected number of jumps > 0. The fit minimises the squares of relative
+ * volatility errors. A weak penalty (`PRIOR`) also favours jumps that cause three eighths of the variance and have a negative mean. If
+ * there are few quotes, the penalty determines the result. `atmVariance` is the total variance at the money.
  */
 export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps: number): JumpDiffusion {
   const { callPut, moneyness, price, halfWidth } = quotes;
@@ -113,9 +106,9 @@ export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps:
 }
 
 /**
- * Returns the jump diffusion for the parameters of a fit. Each parameter may be any number. `level` is the logarithm of the ratio of the
- * total variance to `atmVariance`. `share` is the log-odds of the ratio of the jumps' share of the variance to `JUMP_SHARE_MAX`.
- * `direction` is the inverse hyperbolic tangent of the ratio of the mean of a jump to its root mean square.
+ * Returns the jump diffusion for the parameters of a fit. Each parameter may be any number. `level` is ln(total variance / `atmVariance`).
+ * `share` is the log-odds of (the jumps' share of the variance / `JUMP_SHARE_MAX`). `direction` is artanh(mean of a jump / root mean square
+ * of a jump).
  */
 function modelOf([level, share, direction]: readonly number[], atmVariance: number, jumps: number): JumpDiffusion {
   const total = atmVariance * Math.exp(level!);
@@ -125,10 +118,7 @@ function modelOf([level, share, direction]: readonly number[], atmVariance: numb
   return { variance: total - ofJumps, jumps, mean: size * cosine, width: size * Math.sqrt(1 - cosine * cosine) };
 }
 
-/**
- * Returns the logarithm of the density of ln(S/F) at the nodes, up to a constant. `deviation` is the standard deviation that scales the
- * nodes.
- */
+/** Returns the logarithm of the density of ln(S/F) at each node, up to a constant. The standard deviation `deviation` scales the nodes. */
 export function logDensityAtNodes(law: PriceLaw, deviation: number): Float64Array {
   const centers = law.nodes.map((node, i) => Math.log(node) - law.widths[i]! ** 2 / 2);
   return NODE_Z.map((z) => {

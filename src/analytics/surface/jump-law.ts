@@ -12,15 +12,15 @@ export interface JumpLaw {
   readonly endsAt: number;
   readonly horizon: HorizonLaw;
   /**
-   * The law from which answers are computed: the jump diffusion, moved into the bands of the quotes with the least rough change of its
-   * log-density.
+   * The distribution from which answers are computed. It is the jump diffusion, adjusted to fit the bid-ask bands by the smoothest possible
+   * change of its log-density.
    */
   readonly law: PriceLaw;
   /** The jump diffusion alone. */
   readonly jumpDiffusion: JumpDiffusion;
-  /** Quotes of the nearest settlement, converted to the horizon. Empty if no settlement of the chain determines a smile. */
+  /** The nearest settlement's quotes, converted to the horizon. Empty if no settlement of the chain determines a smile. */
   readonly quotes: QuoteBands;
-  /** The settlement of these quotes. Undefined if `quotes` is empty. */
+  /** The settlement of `quotes`. Undefined if `quotes` is empty. */
   readonly slice: SurfaceSlice | undefined;
 }
 
@@ -32,10 +32,10 @@ const NO_QUOTES: QuoteBands = {
 };
 
 /**
- * Returns the law at an instant. `endsAt` is the instant in ms since the epoch, and `noJump` is the probability of no jump until then. If
- * `noJump` is 1, the law is the lognormal with the surface's variance at the money. Otherwise, Merton's jump diffusion with -ln(noJump)
- * expected jumps is fitted to the quotes. The density of the jump diffusion is then moved into the bands of the quotes (`fitSlice`). So
- * where quotes are dense, the law is almost the same for every `noJump`. Where quotes are few, the law depends on `noJump`.
+ * Returns the price distribution at `endsAt`, in ms since the epoch. `noJump` is the probability of no jump until `endsAt`. If `noJump` is
+ * 1, the result is the lognormal with the surface's at-the-money variance. Otherwise, Merton's jump diffusion with -ln(noJump) expected
+ * jumps is fitted to the quotes. `fitSlice` then adjusts its density to fit the bid-ask bands. Where quotes are dense, the result is almost
+ * the same for every `noJump`. Where quotes are sparse, the result depends on `noJump`.
  */
 export function* jumpLawAt(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
   const horizon = surface.lawAt(endsAt);
@@ -58,16 +58,16 @@ export function* jumpLawAt(surface: FittedSurface, endsAt: number, noJump: numbe
   return { ...common, law: rungOf(density, deviation, horizon.years).law, jumpDiffusion };
 }
 
-/** Returns the settlement whose variance at the money is nearest to the horizon's, by the ratio of both. */
+/** Returns the settlement whose at-the-money variance is nearest to the horizon's. Nearness is measured by the ratio of both variances. */
 function nearestSlice({ slices }: FittedSurface, { atmVariance }: HorizonLaw): SurfaceSlice | undefined {
   const distance = (slice: SurfaceSlice) => Math.abs(Math.log(slice.atmVariance / atmVariance));
   return slices.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
 /**
- * Converts the quotes of a settlement to a horizon. The distance between strike and forward stays the same number of standard deviations.
- * The distance between the band and the price of the surface is multiplied by the ratio of the standard deviations. If the horizon is the
- * settlement itself, nothing changes.
+ * Converts the quotes of a settlement to a horizon. Each strike stays the same number of standard deviations from the forward. The distance
+ * between the bid-ask band and the surface's price is multiplied by the ratio of the standard deviations. If the horizon is the settlement
+ * itself, nothing changes.
  */
 function carriedQuotes({ quotes, law, atmVariance }: SurfaceSlice, horizon: HorizonLaw): QuoteBands {
   if (law === horizon.law) return quotes;
@@ -85,7 +85,7 @@ function carriedQuotes({ quotes, law, atmVariance }: SurfaceSlice, horizon: Hori
   };
 }
 
-/** Returns a single quote: that of the call with its strike at the forward. */
+/** Returns a single quote, of the call whose strike is the forward. */
 function atTheMoney(atmVariance: number): QuoteBands {
   const price = lognormalLaw(atmVariance).price(1, 1);
   const one = (value: number) => Float64Array.of(value);

@@ -1,24 +1,24 @@
 /**
- * The splines that describe fitted densities. The logarithm of a density is that of a given density, usually a normal one, plus a cubic
- * spline over z (log-spline density estimation: Kooperberg and Stone 1991). z is the log-moneyness ln(K/F) in standard deviations at the
- * money. Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers. If all coefficients are 0,
- * the density is the given density. The coefficients of two expiries can be compared.
+ * The splines that describe fitted densities. The logarithm of a fitted density is the logarithm of a given density, usually normal, plus a
+ * cubic spline over z (log-spline density estimation: Kooperberg and Stone 1991). z is the log-moneyness ln(K/F) in standard deviations at
+ * the money. Every expiry uses the same nodes and knots in z. So `COEFFICIENTS` numbers describe a density, and can be compared between
+ * expiries. If all are 0, the fitted density is the given density.
  */
 
 /**
- * Distance between two adjacent nodes, standard deviations. A law has a probability mass at each node, which is spread by a lognormal
- * kernel of this width.
+ * Distance between two adjacent nodes, in standard deviations. Each node has a probability mass, which a lognormal kernel of this width
+ * spreads.
  */
 export const NODE_STEP = 0.15;
-/** The first and the last node, standard deviations. Index options are quoted as far as ten deviations below the forward. */
+/** The first and the last node, in standard deviations. Index options are quoted as far as ten deviations below the forward. */
 const [FIRST_NODE, LAST_NODE] = [-12, 8.1];
 /** The number of nodes. */
 export const NODES = Math.round((LAST_NODE - FIRST_NODE) / NODE_STEP) + 1;
 
-/** Positions of the nodes, standard deviations. */
+/** Positions of the nodes, in standard deviations. */
 export const NODE_Z = Float64Array.from({ length: NODES }, (_, i) => FIRST_NODE + i * NODE_STEP);
 
-/** Inner knots, standard deviations. The knots are close where options are quoted densely, and further apart in the tails. */
+/** Inner knots, in standard deviations. The knots are close together where options are quoted densely, and further apart in the tails. */
 const INNER_KNOTS = [
   ...[-9, -7, -5.5, -4.5, -3.75, -3, -2.4, -1.9, -1.45, -1.05, -0.7, -0.35],
   ...[0, 0.35, 0.7, 1.05, 1.45, 1.9, 2.4, 3, 3.75, 4.5, 6],
@@ -41,7 +41,7 @@ export const LINEAR = Float64Array.from(
   (_, i) => (KNOTS[i + 1]! + KNOTS[i + 2]! + KNOTS[i + 3]!) / DEGREE,
 );
 
-/** For each node, the first basis function that is not zero there. The other such functions follow it. */
+/** For each node, the first basis function that is not zero at the node. The other nonzero basis functions follow it. */
 export const FIRST_BASIS = new Uint8Array(NODES);
 /** Values of the `OVERLAP` basis functions at each node, one node after the other. */
 export const BASIS = new Float64Array(NODES * OVERLAP);
@@ -75,9 +75,9 @@ function basisAt(z: number, interval: number): number[] {
 }
 
 /**
- * The roughness of a spline as a quadratic form of its coefficients: a matrix, row by row. Roughness is the integral over z of the squared
- * third derivative. Roughness is zero for a spline that is quadratic in z. So if the given density is normal, a penalty on roughness moves
- * the fitted density towards a normal one.
+ * Matrix, row by row, that gives the roughness of a spline as a quadratic form of its coefficients. Roughness is the integral over z of the
+ * squared third derivative. A spline that is quadratic in z has zero roughness. So if the given density is normal, a penalty on roughness
+ * moves the fitted density towards a normal density.
  */
 export const ROUGHNESS = new Float64Array(COEFFICIENTS * COEFFICIENTS);
 

@@ -2,13 +2,13 @@ import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { normalCdf } from '../../math/normal.ts';
 
 /**
- * The law of a price: its distribution at one instant, as a mixture of lognormals, one for each node. Prices and strikes are multiples of
- * the forward, which is the mean of the law.
+ * The probability distribution (law) of a price at one instant: a mixture of lognormals, one for each node. Prices and strikes are
+ * multiples of the forward, which is the mean of the distribution.
  */
 export class PriceLaw {
   /**
-   * Columns of equal length, with a row for each lognormal: its mean (`nodes`), its probability (`masses`), and the standard deviation of
-   * its logarithm (`widths`).
+   * Columns of equal length, with a row for each lognormal: the mean (`nodes`), the probability (`masses`), and the standard deviation of
+   * the logarithm (`widths`).
    */
   constructor(
     readonly nodes: Float64Array,
@@ -48,7 +48,7 @@ export class PriceLaw {
     return impliedVolatility({ ...columns, price: Float64Array.of(price) })[0]! ** 2;
   }
 
-  /** Returns the mean, the variance, the skewness and the kurtosis (3 for a normal law) of the log-price ln(S/F). */
+  /** Returns the mean, the variance, the skewness and the kurtosis (3 if normal) of the log-price ln(S/F). */
   logMoments(): { mean: number; variance: number; skewness: number; kurtosis: number } {
     const centers = this.nodes.map((node, i) => Math.log(node) - this.widths[i]! ** 2 / 2);
     const mean = this.masses.reduce((sum, mass, i) => sum + mass * centers[i]!, 0);
@@ -69,7 +69,7 @@ export class PriceLaw {
   }
 }
 
-/** Returns the lognormal law with a given total variance. */
+/** Returns the lognormal distribution with a given total variance. */
 export function lognormalLaw(variance: number): PriceLaw {
   return new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance)));
 }
@@ -89,7 +89,7 @@ export function lognormalPrice(callPut: number, mean: number, strike: number, wi
   );
 }
 
-/** Returns a probability in [0, 1], which rounding errors may have left. */
+/** Limits a probability to [0, 1], because rounding errors may have moved it outside. */
 export function clampProbability(value: number): number {
   return Math.min(Math.max(value, 0), 1);
 }

@@ -12,22 +12,22 @@ import type { QuoteBands } from './slice-model.ts';
  */
 const STRIKES_MIN = 5;
 const SIDE_STRIKES_MIN = 2;
-/** The least half-width of a band, dollars. Even a quote with equal bid and ask is taken as certain only to a fifth of a cent. */
+/** The least half-width of a band, dollars. Even a quote with equal bid and ask has an assumed uncertainty of a fifth of a cent. */
 const HALF_WIDTH_MIN = 0.002;
 /**
- * If a smaller share of a chain's out-of-the-money options has a two-sided quote, the chain was recorded after hours. The surface of such a
- * chain then uses the feed's volatilities.
+ * A chain counts as recorded after hours if a smaller share of its out-of-the-money options has a two-sided quote. The surface of such a
+ * chain uses the feed's volatilities.
  */
 const QUOTED_SHARE_MIN = 0.1;
 /** Half-width of the band around a volatility of the feed, as a share of this volatility. */
 const FEED_BAND = 0.02;
 
-/** What the surface is fitted to: only two-sided quotes, or also the volatilities of the feed. */
+/** The data to which the surface is fitted: only two-sided quotes, or also the feed's volatilities. */
 export type BandSource = 'quotes' | 'feed_volatility';
 /** Why the quotes of a series do not determine a smile. `one_sided`: too few usable strikes on one side of the forward. */
 export type RefusalReason = 'no_volatility' | 'too_few_strikes' | 'one_sided';
 
-/** Returns what the surface of a chain is fitted to. The result holds for all series of the chain, because all quotes are of one moment. */
+/** Returns the data to which a chain's surface is fitted. All series have the same `BandSource`, because all quotes are of one moment. */
 export function bandSource(prepared: PreparedChain): BandSource {
   let [otm, quoted] = [0, 0];
   for (const { start, end, forward } of prepared.series) {
@@ -41,9 +41,9 @@ export function bandSource(prepared: PreparedChain): BandSource {
 }
 
 /**
- * Returns the bands of a series' out-of-the-money options. A band reaches from bid to ask. Quotes that contradict neighbouring quotes are
- * left out. If `source` is `feed_volatility`, an option without a two-sided quote gets a band around the price at the feed's volatility. If
- * the options do not determine a smile, returns the reason.
+ * Returns the price bands of a series' out-of-the-money options. A band reaches from bid to ask. Quotes that contradict neighbouring quotes
+ * are left out. If `source` is `feed_volatility`, an option without a two-sided quote gets a band around its price at the feed's
+ * volatility. If the options do not determine a smile, returns the reason instead.
  */
 export function quoteBands(
   prepared: PreparedChain,
@@ -73,9 +73,9 @@ export function quoteBands(
 }
 
 /**
- * Returns the series that do not determine a smile, each with the reason. The volatility at the money and the skew of such a series are
- * taken as not known. Otherwise they would come from placeholders, or from a few contracts far from the forward. A series that is not in
- * the result determines a smile.
+ * Returns the series that do not determine a smile, each with the reason. The at-the-money volatility and the skew of a returned series
+ * count as unknown, because they would come from placeholders, or from a few contracts far from the forward. All other series determine a
+ * smile.
  */
 export const smileRefusals = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, RefusalReason> => {
   const source = bandSource(prepared);
@@ -88,8 +88,8 @@ export const smileRefusals = memoizeByObject((prepared: PreparedChain): Readonly
 });
 
 /**
- * Returns the rows, in the prepared chain, of the out-of-the-money options that determine the smile of a series. If they do not determine a
- * smile, returns the reason.
+ * Returns the out-of-the-money options that determine the smile of a series, as rows of the prepared chain. If the options do not determine
+ * a smile, returns the reason instead.
  */
 function usableRows(prepared: PreparedChain, series: PreparedSeries, source: BandSource): number[] | RefusalReason {
   const { chain } = prepared;
@@ -133,7 +133,7 @@ export function joinBands(bands: readonly QuoteBands[]): QuoteBands {
   return bands.length === 1 ? bands[0]! : joinColumns(bands);
 }
 
-/** Joins columns, those of one object after those of the object before. The objects must have the same columns. */
+/** Concatenates the columns of several objects, in their order. The objects must have the same columns. */
 export function joinColumns<Columns extends Record<keyof Columns, Float64Array>>(all: readonly Columns[]): Columns {
   const names = Object.keys(all[0]!) as (keyof Columns & string)[];
   return recordOf(names, (name) => Float64Array.from(all.flatMap((each) => [...each[name]]))) as unknown as Columns;

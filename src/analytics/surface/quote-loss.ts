@@ -1,17 +1,17 @@
-/** An error of at most this share of the half-width is taken as noise. */
+/** A price error of at most this share of the half-width is taken as noise. */
 const QUIET = 0.6;
 /**
- * The curvature (second derivative) of the cost of an error above `QUIET` is this many times that of a smaller error. This curvature also
- * holds for errors beyond a bound.
+ * For errors above `QUIET`, and for errors beyond a bound, the second derivative of the cost is this many times as large as for smaller
+ * errors.
  */
 const STEEPNESS = 10;
-/** If the error is more than this many half-widths, the quote is taken as faulty. The cost of the error then grows only linearly. */
+/** A quote counts as faulty if its error exceeds this many half-widths. The cost then grows only linearly with the error. */
 const CAP = 5;
 
 /**
- * Returns the cost, or loss, of an error in half-widths. `side` is 0 for a quote, +1 for an upper bound, -1 for a lower bound. The cost of
- * a quote's error is the square of the error up to `QUIET`. From there to `CAP` it grows faster, and beyond `CAP` linearly. The cost is a
- * convex function, and its first derivative is continuous. For a bound, an error on the permitted side costs nothing.
+ * Returns the loss (cost) of an error, which is measured in half-widths. `side` is 0 for a quote, +1 for an upper bound, -1 for a lower
+ * bound. For a quote, the loss is the squared error up to `QUIET`, grows faster from `QUIET` to `CAP`, and grows linearly beyond `CAP`. The
+ * loss is a convex function with a continuous first derivative. For a bound, an error on the permitted side has no loss.
  */
 export function lossOf(error: number, side: number): number {
   if (side !== 0) return STEEPNESS * Math.max(0, side * error) ** 2;
@@ -32,8 +32,8 @@ export function lossSlope(error: number, side: number): number {
 }
 
 /**
- * Returns half of the second derivative of the loss. Where the loss is linear, this derivative would be 0. There, the function returns half
- * of the second derivative of the parabola around 0 that has the loss's slope at this error.
+ * Returns half of the second derivative of the loss. Where the loss is linear, its second derivative is 0. The function then uses the
+ * second derivative of the parabola around 0 that has the same slope at this error.
  */
 export function lossCurvature(error: number, side: number): number {
   if (side !== 0) return side * error > 0 ? STEEPNESS : 0;

@@ -3,8 +3,8 @@ import { NODE_STEP, NODE_Z } from './log-density-basis.ts';
 import { lognormalLaw, PriceLaw } from './price-law.ts';
 
 /**
- * The law at one time. The rungs of a surface are in calendar order: at every ratio of strike to forward, the option prices of a rung are
- * at least those of the rung before.
+ * The price distribution at one time: at a settlement, or inserted between two settlements. The rungs of a surface are in calendar order:
+ * at every ratio of strike to forward, option prices never fall from one rung to the next.
  */
 export interface Rung extends Masses {
   /** Years of trading time. */
@@ -16,33 +16,33 @@ export interface Rung extends Masses {
   readonly law: PriceLaw;
 }
 
-/** Rungs are inserted between two settlements, so that the variance of each rung is at most this multiple of that of the rung before. */
+/** Distributions are inserted between two settlements, so that the variance grows by at most this factor from one to the next. */
 const VARIANCE_RATIO_MAX = 1.25;
-/** The number of iterations that find the deviation of an inserted rung from its variance. */
+/** The number of iterations that compute the standard deviation of an inserted distribution from its variance. */
 const DEVIATION_ROUNDS = 3;
 /**
- * An inserted rung is left out if one of its prices exceeds the price of the later settlement at the same strike by more than this factor
- * times the deviation of the later settlement. The prices are multiples of the forward. Smaller differences are taken as noise of the
- * computation.
+ * An inserted distribution is left out if, at some strike, its option price exceeds the price at the later settlement by more than
+ * `PRICE_NOISE` times the later settlement's deviation. Prices are multiples of the forward. Smaller differences are taken as rounding
+ * noise.
  */
 const PRICE_NOISE = 1e-7;
 
-/** Returns the rung of a density. If `before` is given, the prices of the density are first raised to at least the prices of `before`. */
+/** Returns the rung of a density. If `before` is given, option prices are first raised to at least the prices of `before`. */
 export function rungAbove(before: Rung | undefined, density: Masses, deviation: number, years: number): Rung {
   return rungOf(before ? raiseAbove(density, before) : density, deviation, years);
 }
 
-/** Returns the rung of a density whose nodes have a given deviation. */
+/** Returns the rung of a density whose nodes are scaled by `deviation`. */
 export function rungOf({ nodes, masses }: Masses, deviation: number, years: number): Rung {
   const law = new PriceLaw(nodes, masses, new Float64Array(nodes.length).fill(NODE_STEP * deviation));
   return { nodes, masses, deviation, years, law, atmVariance: law.totalVariance(0) };
 }
 
 /**
- * Returns the rungs to insert between two settlements. No rungs are inserted if the variances of the settlements are similar. The mass of
- * each node of a rung is interpolated linearly between the masses of the same node in the two settlements. In both settlements, a node is
- * at the same number of standard deviations from the forward, so the shape of the law changes evenly. A rung that is not in calendar order
- * with the second settlement is left out.
+ * Returns the distributions to insert between two settlements, or none if the settlements have similar variances. The mass at each node is
+ * interpolated linearly between the two settlements. In both settlements, a node is the same number of standard deviations from the
+ * forward, so the shape of the distribution changes evenly. Distributions that are not in calendar order with the second settlement are
+ * left out.
  */
 export function rungsBetween(before: Rung, after: Rung): Rung[] {
   const ratio = after.atmVariance / before.atmVariance;
@@ -61,7 +61,7 @@ export function rungsBetween(before: Rung, after: Rung): Rung[] {
   return rungs;
 }
 
-/** Returns the deviation in [least, most] for which a law with the given masses has the given total variance at the money. */
+/** Returns the deviation in [least, most] at which the given masses have the given total variance at the money. */
 function deviationFor(variance: number, masses: Float64Array, least: number, most: number): number {
   let deviation = Math.sqrt(least * most);
   for (let round = 0; round < DEVIATION_ROUNDS; round++) {
@@ -71,17 +71,14 @@ function deviationFor(variance: number, masses: Float64Array, least: number, mos
   return deviation;
 }
 
-/**
- * Places masses at nodes that are scaled by a deviation. The nodes are then divided by the mean of the law, so that its mean is the
- * forward.
- */
+/** Places masses at nodes that are scaled by a deviation. Then divides the nodes by their mean, so that the mean is the forward. */
 function spread(masses: Float64Array, deviation: number): Masses {
   const nodes = NODE_Z.map((z) => Math.exp(deviation * z));
   const mean = nodes.reduce((sum, node, i) => sum + masses[i]! * node, 0);
   return { nodes: nodes.map((node) => node / mean), masses };
 }
 
-/** Returns whether the prices of a rung are at most those of a later rung at every strike, up to `PRICE_NOISE`. */
+/** Returns whether option prices are at most the prices of a later distribution at every strike, up to `PRICE_NOISE`. */
 function isBelow(rung: Rung, later: Rung): boolean {
   const most = otmPrices(later, later.nodes);
   const prices = otmPrices(rung, later.nodes);
@@ -89,8 +86,8 @@ function isBelow(rung: Rung, later: Rung): boolean {
 }
 
 /**
- * Returns the law of X^power divided by its mean, where X has the given law. At every strike, prices rise with `power`, because the powers
- * of X are in star order (Shaked and Shanthikumar 2007, section 4.B).
+ * Returns the distribution of X^power divided by its mean, where X has the given distribution. At every strike, option prices rise with
+ * `power`, because the powers of X are in star order (Shaked and Shanthikumar 2007, section 4.B).
  */
 export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): PriceLaw {
   const scaled = nodes.map((node, i) => node ** power * Math.exp((power * (power - 1) * widths[i]! ** 2) / 2));
@@ -103,8 +100,8 @@ export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): 
 }
 
 /**
- * Returns the mixture of the laws of two rungs that has the given total variance at the money. At every strike, its price is between the
- * prices of the rungs.
+ * Returns the mixture of two distributions that has the given total variance at the money. At every strike, its option price is between the
+ * prices of the two distributions.
  */
 export function mixtureAt(variance: number, before: Rung, after: Rung): PriceLaw {
   const [low, high] = [before.law.price(1, 1), after.law.price(1, 1)];

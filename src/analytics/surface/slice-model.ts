@@ -20,45 +20,45 @@ export interface QuoteBands {
   readonly moneyness: Float64Array;
   /** Middle of the band. */
   readonly price: Float64Array;
-  /** Half of the width of the band. The band of a two-sided quote reaches from bid to ask. */
+  /** Half of the band's width. The band of a two-sided quote reaches from bid to ask. */
   readonly halfWidth: Float64Array;
 }
 
-/** Bounds of prices, from the laws of the settlements before and after, as columns of equal length. Units are as in `QuoteBands`. */
+/** Price bounds that the neighbouring settlements set, as columns of equal length. Units are as in `QuoteBands`. */
 export interface PriceBounds extends Omit<QuoteBands, 'halfWidth'> {
-  /** An error beyond the bound is divided by this, as an error of a quote is divided by the half-width. */
+  /** The divisor of an error beyond the bound, like the half-width for the error of a quote. */
   readonly tolerance: Float64Array;
   /** +1 for an upper bound, -1 for a lower one. */
   readonly side: Float64Array;
 }
 
 /**
- * Weights of two penalties, in squared half-widths: of the roughness of the spline (`SMOOTHING`) and of the sum of its squared coefficients
- * (`SHRINKAGE`).
+ * Weights of two penalties, in squared half-widths: `SMOOTHING` for the roughness of the spline, `SHRINKAGE` for the sum of its squared
+ * coefficients.
  */
 const SMOOTHING = 0.01;
 const SHRINKAGE = 1e-3;
 /**
- * The penalty as a quadratic form of the coefficients: a matrix, row by row. Elements further than `PENALTY_REACH` from the diagonal are
- * zero.
+ * Matrix, row by row, that gives the penalty as a quadratic form of the coefficients. Elements further than `PENALTY_REACH` from the
+ * diagonal are zero.
  */
 const PENALTY = ROUGHNESS.map((each, i) => SMOOTHING * each + (i % (COEFFICIENTS + 1) === 0 ? SHRINKAGE : 0));
 const PENALTY_REACH = OVERLAP + 1;
-/** The search for the tilt ends if the logarithm of the mean is closer to 0 than this. */
+/** The search for the tilt ends if the absolute logarithm of the mean is below this. */
 const MEAN_ERROR = 1e-13;
 const TILTS_MAX = 50;
 /** The largest change of the tilt in one iteration. */
 const TILT_STEP_MAX = 2;
 
-/** Computes the masses that a log-density has at the nodes, and the errors of the prices that these masses give. */
+/** Computes the probability masses of a log-density at the nodes, and the errors of the prices that result from the masses. */
 export class SliceModel {
   readonly nodes = new Float64Array(NODES);
   readonly masses = new Float64Array(NODES);
   /** The number of rows. The rows are the quotes, followed by the bounds. */
   readonly count: number;
   /**
-   * For each row: the side (+1 call, -1 put), the strike, the price, and the divisor of an error. Strike and price are multiples of the
-   * forward.
+   * For each row: the side (+1 call, -1 put), the strike, the price, and the divisor of the price error. Strike and price are multiples of
+   * the forward.
    */
   private readonly callPut: Float64Array;
   private readonly strike: Float64Array;
@@ -67,38 +67,38 @@ export class SliceModel {
   /** 0 for a quote, +1 for an upper bound, -1 for a lower one. */
   private readonly side: Float64Array;
   /**
-   * For each row: the nodes [`nearFrom`, `nearTo`) near the strike, and the prices of the option on the kernels of these nodes (`NEAR`
-   * prices for each row).
+   * For each row: the nodes [`nearFrom`, `nearTo`) near the strike, and the option prices on the kernels of these nodes (`NEAR` prices for
+   * each row).
    */
   private readonly nearFrom: Int32Array;
   private readonly nearTo: Int32Array;
   private readonly near: Float64Array;
   private readonly errors: Float64Array;
-  /** For each node, sums over the nodes before it: of mass, of mass times node, of mass times z, and of mass times node times z. */
+  /** For each node, four sums over the nodes before it: the sums of mass, mass * node, mass * z, and mass * node * z. */
   private readonly massBefore = new Float64Array(NODES + 1);
   private readonly meanBefore = new Float64Array(NODES + 1);
   private readonly tiltedMass = new Float64Array(NODES + 1);
   private readonly tiltedMean = new Float64Array(NODES + 1);
   /**
-   * Sums of mass, and of mass times node, each multiplied by a basis function. `localMass` and `localMean` have, for each node, the sums
-   * over the nodes before it, for the basis functions that are not zero at the node. `basisMass` and `basisMean` have the sums over all
-   * nodes, for every basis function.
+   * `localMass` and `basisMass` have sums of mass * basis function, `localMean` and `basisMean` sums of mass * node * basis function. For
+   * each node, the local sums run over the nodes before it, for the basis functions that are not zero at the node. For every basis
+   * function, the other sums run over all nodes.
    */
   private readonly localMass = new Float64Array((NODES + 1) * OVERLAP);
   private readonly localMean = new Float64Array((NODES + 1) * OVERLAP);
   private readonly basisMass = new Float64Array(COEFFICIENTS);
   private readonly basisMean = new Float64Array(COEFFICIENTS);
   /**
-   * `change` has the derivatives of a row's price with respect to each coefficient, before centering. `withPrice` and `withTilt` have the
-   * weighted sums, over the rows, of these derivatives times the price and times the tilted price. `normalEquations` explains these terms.
+   * `change` has the derivatives of a row's price with respect to each coefficient, before centering. `withPrice` has the weighted sums
+   * over the rows of derivative * price, and `withTilt` the sums of derivative * tilted price. `normalEquations` explains these terms.
    */
   private readonly change = new Float64Array(COEFFICIENTS);
   private readonly withPrice = new Float64Array(COEFFICIENTS);
   private readonly withTilt = new Float64Array(COEFFICIENTS);
 
   /**
-   * `priorLog` is the log-density at the nodes to which the spline is added, up to a constant. The penalty moves the fit towards this
-   * log-density. By default, the log-density is that of the normal law.
+   * `priorLog` is the log-density at the nodes, up to a constant, to which the spline is added. The penalty moves the fit towards
+   * `priorLog`. By default, `priorLog` is a normal log-density.
    */
   constructor(
     quotes: QuoteBands,
@@ -145,9 +145,9 @@ export class SliceModel {
   }
 
   /**
-   * Computes the masses and the errors for given coefficients. Changes the coefficients by a tilt (a multiple of z), so that the mean of
-   * the law is the forward. Returns the cost, which is the sum of the losses and the penalty. Returns infinity if no tilt is found in
-   * double precision.
+   * Computes the masses and the errors for given coefficients. Adds a tilt (a multiple of z) to the coefficients, so that the mean of the
+   * distribution is the forward. Returns the cost, which is the sum of the losses and the penalty. Returns infinity if double precision
+   * allows no such tilt.
    */
   evaluate(coefficients: Float64Array): number {
     const { masses, priorLog, errors, side } = this;
@@ -162,7 +162,7 @@ export class SliceModel {
     for (let node = 0; node < NODES; node++) masses[node] = Math.exp(masses[node]! - top);
     const tilt = this.tiltToForward();
     if (Number.isNaN(tilt)) return Number.POSITIVE_INFINITY;
-    // The tilt is a spline, too, so it is added to the coefficients.
+    // A multiple of z is a spline, too, so the tilt can be added to the coefficients.
     for (let i = 0; i < COEFFICIENTS; i++) coefficients[i]! += tilt * LINEAR[i]!;
     let cost = 0;
     for (let i = 0; i < COEFFICIENTS; i++) cost += coefficients[i]! * penaltyPull(coefficients, i);
@@ -172,8 +172,8 @@ export class SliceModel {
   }
 
   /**
-   * Returns the errors of the prices that result from given masses at the nodes, in half-widths or tolerances. The next call of this method
-   * or of `evaluate` overwrites the column.
+   * Returns the price errors that result from given masses at the nodes, in half-widths or tolerances. The next call of this method or of
+   * `evaluate` overwrites the returned column.
    */
   errorsOf(masses: Float64Array): Float64Array {
     const { nodes, massBefore, meanBefore, callPut, strike, nearFrom, nearTo, near, price, scale, errors } = this;
@@ -195,15 +195,14 @@ export class SliceModel {
   }
 
   /**
-   * Computes the normal equations of a Newton step that takes prices as linear in the coefficients. Writes the lower triangle of the matrix
-   * to `normal`, row by row, and minus half of the gradient of the cost to `gradient`. The masses and errors must be those of
+   * Computes the normal equations of a Newton step that treats prices as linear in the coefficients. Writes the lower triangle of the
+   * matrix to `normal`, row by row, and the cost's gradient times -1/2 to `gradient`. The current masses and errors must belong to
    * `coefficients`.
    *
-   * A coefficient changes the log-density by its basis function. The change is then centered: a constant and a multiple of z are added, so
-   * that the total mass and the mean of the law stay 1. The derivative of a price with respect to this multiple of z is called the tilted
-   * price. Before centering, the price of a put depends only on the basis functions near or below its strike, and the price of a call only
-   * on those near or above it. The other derivatives are 0. So the derivatives before centering are summed over the rows first, which is
-   * faster, and the sums are centered afterwards.
+   * A coefficient changes the log-density by its basis function. Centering then adds a constant and a multiple of z to the change, so that
+   * the total mass and the mean stay 1. The tilted price is the derivative of a price with respect to this multiple of z. Before centering,
+   * a put price depends only on the basis functions near or below its strike, and a call price only on the basis functions near or above
+   * its strike. The other derivatives are 0. So it is faster to sum the derivatives over the rows first, and to center the sums afterwards.
    */
   normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
     const { change, withPrice, withTilt, basisMass, basisMean, errors, side, scale, callPut } = this;
@@ -227,10 +226,9 @@ export class SliceModel {
     for (let i = 0; i < n; i++) gradient[i] = -penaltyPull(coefficients, i);
     withPrice.fill(0);
     withTilt.fill(0);
-    // Weighted sums over the rows: of the square of the price, of the price times the tilted price, of the square of the tilted price, and
-    // of both prices times the error.
+    // Weighted sums over the rows of price^2, price * tilted price, tilted price^2, price * error, and tilted price * error.
     let [priceSquared, priceTilt, tiltSquared, priceError, tiltError] = [0, 0, 0, 0, 0];
-    // The loop does not use destructuring, because an array for each row would take most of the time.
+    // The loop avoids destructuring, because creating an array for each row would take most of the time.
     for (let row = 0; row < this.count; row++) {
       const error = errors[row]!;
       const divisor = scale[row]!;
@@ -244,7 +242,7 @@ export class SliceModel {
       let last = n;
       let value: number;
       let tilted: number;
-      // The nodes beyond the near ones add their intrinsic values.
+      // Nodes beyond the range near the strike add the intrinsic value.
       if (callPut[row]! > 0) {
         value = meanBefore[NODES]! - meanBefore[to]! - K * (massBefore[NODES]! - massBefore[to]!);
         tilted = tiltedMean[NODES]! - tiltedMean[to]! - K * (tiltedMass[NODES]! - tiltedMass[to]!);
@@ -330,9 +328,9 @@ export class SliceModel {
   }
 
   /**
-   * Multiplies the masses by exp(tilt z), with the tilt that makes the mean the forward (an Esscher transform), and scales their sum to 1.
-   * Returns the tilt, or `NaN` if none is found. The tilt is found by Newton's method on the logarithm of the mean, which rises with the
-   * tilt.
+   * Multiplies the masses by exp(tilt z) (an Esscher transform), with the tilt that makes the mean the forward. Scales the sum of the
+   * masses to 1. Returns the tilt, or `NaN` if none is found. Newton's method finds the tilt from the logarithm of the mean, which rises
+   * with the tilt.
    */
   private tiltToForward(): number {
     const { masses, nodes } = this;
@@ -366,7 +364,7 @@ export class SliceModel {
   }
 }
 
-/** Returns the log-density, at the nodes, of the normal law of the log-price with a given standard deviation, up to a constant. */
+/** Returns the log-density at the nodes, up to a constant, if the log-price is normal with a given standard deviation. */
 function normalLog(deviation: number): Float64Array {
   const logs = new Float64Array(NODES);
   for (let node = 0; node < NODES; node++) logs[node] = (-NODE_Z[node]! * (NODE_Z[node]! + deviation)) / 2;

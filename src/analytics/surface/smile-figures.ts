@@ -2,12 +2,11 @@ import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import type { PriceLaw } from './price-law.ts';
 
 /**
- * The figures of one smile. Volatilities are decimal per year: per calendar year if `smileFigures` got calendar years, or else per year of
- * trading time.
+ * The figures of one smile. Volatilities are decimal per year: calendar years or years of trading time, like the `years` of `smileFigures`.
  */
 export interface SmileFigures {
   readonly atm: number;
-  /** Volatilities at the strikes at which the absolute forward delta of the put or of the call is 0.25 or 0.10. */
+  /** Volatilities at four strikes: where the absolute forward delta of the put or the call is 0.25 or 0.10. */
   readonly put25: number;
   readonly call25: number;
   readonly put10: number;
@@ -16,20 +15,20 @@ export interface SmileFigures {
   readonly skew25: number;
   /** Mean of `put25` and `call25`, minus `atm`. */
   readonly convexity25: number;
-  /** Fair volatility of a variance swap: the root of -2 E[ln(S/F)] per year (log contract). */
+  /** Fair volatility of a variance swap: the square root of -2 E[ln(S/F)] per year (log contract). */
   readonly varianceSwap: number;
-  /** Skewness and kurtosis of the log return (Bakshi, Kapadia and Madan 2003). The kurtosis of a normal law is 3. */
+  /** Skewness and kurtosis of the log return (Bakshi, Kapadia and Madan 2003). The kurtosis of a normal distribution is 3. */
   readonly skewness: number;
   readonly kurtosis: number;
 }
 
 /**
- * N^-1(0.75) and N^-1(0.90): the d1 of the puts with forward deltas of -0.25 and -0.10. The d1 of the calls with deltas of 0.25 and 0.10 is
- * the negative.
+ * N^-1(0.75) and N^-1(0.90): d1 of the puts with forward deltas of -0.25 and -0.10. For calls with deltas of 0.25 and 0.10, d1 is the
+ * negative of this.
  */
 const D1 = { 25: D1_OF_25_DELTA, 10: 1.2815515655446004 } as const;
 
-/** Returns the figures of the smile of a law. `years` is the time from the quotes to the instant of the law. */
+/** Returns the smile figures of a distribution. `years` is the time from the quotes to the instant of the distribution. */
 export function smileFigures(law: PriceLaw, years: number): SmileFigures {
   const volatility = (logMoneyness: number) => Math.sqrt(law.totalVariance(logMoneyness) / years);
   const atm = volatility(0);
@@ -50,8 +49,8 @@ export function smileFigures(law: PriceLaw, years: number): SmileFigures {
 }
 
 /**
- * Returns the log-moneyness x at which -x / s(x) + s(x) / 2 = d1, where s(x) is the root of the total variance at x. The left side falls
- * with x in every law without arbitrage (Fukasawa 2012). The root is found by regula falsi with the Illinois rule.
+ * Returns the log-moneyness x that solves -x / s(x) + s(x) / 2 = d1, where s(x)^2 is the total variance at x. Without arbitrage, the left
+ * side always falls with x (Fukasawa 2012). The method is regula falsi with the Illinois rule.
  */
 function strikeOf(law: PriceLaw, d1: number): number {
   const atm = Math.sqrt(law.totalVariance(0));
@@ -83,5 +82,5 @@ function strikeOf(law: PriceLaw, d1: number): number {
 /** The search covers this many standard deviations at the money on both sides of the forward. */
 const REACH = 8;
 const ITERATIONS_MAX = 60;
-/** The search ends if the error of d1, or the width of the interval as a multiple of `atm`, is below this. */
+/** The search ends if the error of d1, or the interval's width divided by `atm`, is below this. */
 const PRECISION = 1e-10;

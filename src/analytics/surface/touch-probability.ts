@@ -3,17 +3,14 @@ import { passage } from '../../math/first-passage.ts';
 import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
 import type { PriceLaw } from './price-law.ts';
 
-/**
- * A strike that the price may touch before the horizon. `forward` is the forward of the horizon, and the mean of the law. All are in
- * dollars.
- */
+/** A strike that the price may touch before the horizon. `forward` is the forward at the horizon. All fields are in dollars. */
 export interface Barrier {
   readonly spot: number;
   readonly strike: number;
   readonly forward: number;
 }
 
-/** The probability of touching a strike, and a bound of it. */
+/** The probability of touching a strike, and an upper bound. */
 export interface TouchProbability {
   readonly probability: number;
   /** The largest probability that option prices allow without arbitrage (`superHedge`). */
@@ -21,10 +18,10 @@ export interface TouchProbability {
 }
 
 /**
- * Returns the probability that the price is at or beyond a strike at some moment up to the horizon. "Beyond" means on the other side of the
- * strike than spot. The odds of ending beyond the strike come from `law`. These odds are multiplied by a ratio from the jump diffusion
- * `model`: the odds of touching the strike, divided by the odds of ending beyond it. The result is at least the probability of ending
- * beyond the strike, and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
+ * Returns the probability that the price reaches or crosses a strike at some moment up to the horizon. The distribution `law` gives the
+ * odds that the price ends beyond the strike, seen from spot. These odds are multiplied by a ratio from the jump diffusion `model`: the
+ * odds of touching the strike divided by the odds of ending beyond it. The result is at least the probability of ending beyond the strike,
+ * and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
  */
 export function* touchProbabilities(
   law: PriceLaw,
@@ -63,15 +60,15 @@ function odds(probability: number): number {
 
 const ITERATIONS = 40;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
-/** The strikes of the options in `superHedge` are searched for up to this many standard deviations at the money beyond the forward. */
+/** `superHedge` searches strikes up to this many at-the-money standard deviations beyond the forward. */
 const REACH = 12;
 
 /**
- * Returns an upper bound of the probability of touching a strike B: the lowest price of an option position that is worth at least 1 at any
- * moment when the price is at B. If B is above spot, the position is 1/(B - K) calls with a strike K below B. If B is below spot, the
- * position is 1/(K - B) puts with a strike K above B (Brown, Hobson and Rogers 2001). When the price is at B, the forward of the horizon is
- * between B and B F/S, and the position must be worth at least 1 in both cases. So the less favourable of the two takes the place of B. The
- * price of the position has only one minimum over K, because option prices are convex in the strike.
+ * Returns an upper bound of the probability of touching a strike B: the lowest price of an option position that is worth at least 1
+ * whenever the price is at B. If B is above spot, the position is 1/(B - K) calls with a strike K below B. If B is below spot, the position
+ * is 1/(K - B) puts with a strike K above B (Brown, Hobson and Rogers 2001). When the price is at B, the forward at the horizon is between
+ * B and B F/S. The position must be worth at least 1 at both ends, so the formulas use the less favourable end in place of B. The
+ * position's price has only one minimum over K, because option prices are convex in the strike.
  */
 export function superHedge(law: PriceLaw, side: number, moneyness: number, spotOverForward: number): number {
   const carried = moneyness / spotOverForward;

@@ -1,8 +1,8 @@
 import type { QuoteBands } from './slice-model.ts';
 
 /**
- * The lowest and the highest probability of ending at or above a strike that the quotes of vertical spreads allow, 0 to 1. A vertical
- * spread is a call bought and a call sold at a higher strike.
+ * Lowest and highest probability, 0 to 1, that the price ends at or above a strike, as quotes of vertical spreads allow. A vertical spread
+ * is a bought call and a sold call with a higher strike.
  */
 export interface VerticalBounds {
   readonly low: number;
@@ -13,10 +13,10 @@ export interface VerticalBounds {
 const STRIKES = 6;
 
 /**
- * Returns the bounds that vertical spreads around a strike set without arbitrage. If there are no spreads, the bounds are 0 and 1. Prices
- * of spreads are divided by the distance between their two strikes. The price at which a spread above the strike can be sold is a lower
- * bound of the probability. The price at which a spread below the strike can be bought is an upper bound. Puts are converted to calls by
- * parity. `strike` is a multiple of the forward.
+ * Returns the bounds that vertical spreads around a strike set, on the assumption of no arbitrage. Without spreads, the bounds are 0 and 1.
+ * Each spread's price is divided by the distance between its two strikes. The price at which a spread above the strike can be sold is a
+ * lower bound of the probability. The price at which a spread below the strike can be bought is an upper bound. Put-call parity converts
+ * puts to calls. `strike` is a multiple of the forward.
  */
 export function verticalBounds({ callPut, moneyness, price, halfWidth }: QuoteBands, strike: number): VerticalBounds {
   const rows = [...moneyness.keys()].toSorted((a, b) => moneyness[a]! - moneyness[b]!);

@@ -12,7 +12,7 @@ const TTE_MIN = 1e-8;
 const TTE_MAX = 100;
 const IV_MIN = 1e-4;
 const IV_MAX = 100;
-/** Larger than any flow or exposure of one underlying. With this bound, sums and products in answers are finite. */
+/** Larger than any flow or exposure of one underlying. The bound keeps sums and products in answers finite. */
 const DOLLARS_MAX = 1e15;
 
 export const priceField = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });

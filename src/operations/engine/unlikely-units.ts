@@ -1,4 +1,4 @@
-/** Above these values, an argument is probably in another unit: percent instead of a decimal, days instead of years. */
+/** An argument above its limit is probably in a wrong unit: percent instead of a decimal, or days instead of years. */
 export const IV_NOTED = 3;
 const TTE_NOTED = 5;
 

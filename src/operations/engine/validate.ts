@@ -4,7 +4,7 @@ import { memoizeByObject } from '../../core/cache.ts';
 import { ClientError, type ClientErrorCode, type FieldError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
 
-/** A keyword of our own for schemas: if true, all array fields must have the same length. */
+/** A custom schema keyword: if true, all array fields must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
 /**

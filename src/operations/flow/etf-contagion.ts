@@ -144,7 +144,7 @@ function largePremium(context: Context, chain: Chain): number | undefined {
  * Without a snapshot, uses the newest closes. Returns null if too few closes are known.
  */
 function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
-  // Reads a few more closes than needed, because stock and ETF may lack the closes of different days.
+  // Reads a few more closes than needed, because stock and ETF may lack closes on different days.
   const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);
   return returnCorrelation(closes(name), closes(etf), CORRELATION_CLOSES);
 }

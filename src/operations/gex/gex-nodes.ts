@@ -78,7 +78,7 @@ export const getLiveGexNodes = defineOperation({
   *run(input, context, isWanted) {
     const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
     const reading = yield* readMarketAs(options, input.ticker, context);
-    // The default answers of tool and route have no variants, so these are computed only for the extended answer.
+    // Variants are computed only for the extended answer, because the default answers of tool and route have no variants.
     return yield* gexNodesOf(reading, context, isWanted('by_flow'));
   },
 });

@@ -165,7 +165,7 @@ export function newestProvenance(name: string, context: Context, notes: readonly
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
 }
 
-/** Returns a note while the past of the simulated market is being filled. Rows are then missing. */
+/** Returns a note while the history of the simulated market is still being generated, because rows are then missing. */
 export function pastNotes(name: string, { market, feedStates }: Context): string[] {
   if (!market.findChain(name)?.simulated) return [];
   const past = feedStates().find((state) => state.past !== null)?.past;
@@ -188,7 +188,7 @@ const CODE = 'invalid_parameter';
 /** Length of the period of the volatility rank, in New York days, including the last day. */
 export const YEAR_DAYS = 365;
 
-/** Ranks the volatility at 30 days of a ticker's levels of a moment among those of the year that ends with this moment. */
+/** Ranks the 30-day volatility of a ticker's levels at a moment among the 30-day volatilities of the year before this moment. */
 export function yearIvRank(ticker: string, levelsAt: number, market: Market): IvRank {
   return ivRank(market.volatilitiesOfDays(ticker, yearUntil(newYorkDate(levelsAt)), levelsAt));
 }

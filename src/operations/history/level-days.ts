@@ -23,8 +23,8 @@ export interface CountedDay extends LevelDay {
 }
 
 /**
- * Reads the trading days of a period that have levels, a volatility and a close. Counts the others by reason. The period is `days` calendar
- * days long, and ends with the New York day of the newest levels. `from` and `to` are null if no levels are stored.
+ * Reads the trading days of a period that have levels, a volatility and a close. Counts the other trading days by reason. The period is
+ * `days` calendar days long, and ends with the New York day of the newest levels. `from` and `to` are null if no levels are stored.
  */
 export function* readLevelDays(name: string, days: number, market: Market) {
   const counted: CountedDay[] = [];
@@ -49,7 +49,7 @@ export function* readLevelDays(name: string, days: number, market: Market) {
 /** Why a day is not counted. */
 type LeftOut = 'no_levels' | 'no_volatility' | 'no_close';
 
-/** Trading days that are read in a step. With a snapshot each second, a day takes some 5 ms. */
+/** Number of trading days read in a step. A day with a snapshot each second takes some 5 ms. */
 const DAYS_PER_STEP = 2;
 
 /**

@@ -15,7 +15,7 @@ export interface RecorderDeps {
   /** Minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   readonly observe: Observe;
-  /** Returns the id of the snapshot that comes before the others that are due at the start, or `undefined`. */
+  /** Returns the id of the due snapshot to record first after the start, or `undefined`. */
   readonly firstId?: () => number | undefined;
   /** Called when this process or another one may have stored new levels. */
   readonly onRecorded?: () => void;
@@ -37,11 +37,11 @@ export interface LevelRecorder {
 const POLL_MS = 500;
 
 /**
- * Records the levels of stored snapshots, whichever process stored them. Snapshots stored since the start come first, in the order in which
- * they were stored. After these come the older snapshots that are due, the last stored first. The store lists the due snapshots, and stores
- * the levels of each in one transaction. So no level is lost if the process ends. If two processes record at once, they record the same
- * levels. Only their volatilities at 30 days may be up to a minute apart. A snapshot whose levels cannot be recorded, because it is damaged
- * or because of a defect, is tried once per start and reported to `observe`.
+ * Records the levels of stored snapshots, whichever process stored them. Snapshots stored since the start come first, oldest first. Older
+ * due snapshots follow, newest first. The store lists the due snapshots, and stores the levels of each in one transaction. So no level is
+ * lost if the process ends. If two processes record at once, they record the same levels. Only their volatilities at 30 days may be up to a
+ * minute apart. A snapshot whose levels cannot be recorded, because it is damaged or because of a defect, is tried once per start and
+ * reported to `observe`.
  */
 export function createLevelRecorder({
   store,
@@ -52,8 +52,7 @@ export function createLevelRecorder({
 }: RecorderDeps): LevelRecorder {
   const volatilities: Volatilities30d = new Map();
   /**
-   * Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of these snapshots that were
-   * recorded.
+   * Ids of the snapshots that were due at the start, last stored first. `backlogDone` is the number of these snapshots that were recorded.
    */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
@@ -74,7 +73,7 @@ export function createLevelRecorder({
       if (!chain) return;
       const steps = levelsOfSnapshot(id, chain, store, largePrintMinUsd, volatilities);
       for (let isDone: boolean | undefined = false; !isDone; ) {
-        // Requests have their turn before each step.
+        // Requests can run before each step.
         await new Promise(setImmediate);
         if (stopped) return;
         announceStep('levels of a snapshot');
@@ -89,7 +88,7 @@ export function createLevelRecorder({
 
   /**
    * Returns the due snapshots stored since the last call, in the order in which they were stored. The first call sets the backlog, and
-   * returns only the snapshot that comes first.
+   * returns only the id from `firstId`.
    */
   const listNew = (): number[] => {
     if (backlog === undefined) {

@@ -29,7 +29,7 @@ const ROWS = 15;
 /** Number of sources that a note names. */
 const SOURCES_NAMED = 4;
 const CONDITIONS_MAX = 8;
-/** Days with levels from which a rank counts as that of a year of trading days. */
+/** A rank from at least this many days with levels counts as a rank over a whole year. */
 const RANK_DAYS_WHOLE = 200;
 /** Tickers whose levels are read in a step. The volatilities of a year take most of the time, about a millisecond for each ticker. */
 const TICKERS_PER_STEP = 4;
@@ -115,7 +115,7 @@ function shownTicker(name: string): string {
   return isTicker(name) ? name : '(not a ticker)';
 }
 
-/** Returns the names of the requested tickers, each once. By default, those of the universe, and all others that have data. */
+/** Returns the names of the requested tickers, each once. Default: the tickers of the universe and all other tickers with data. */
 function namesOf(tickers: readonly string[] | undefined, { market, universe }: Context): string[] {
   return [
     ...new Set(tickers?.map((each) => market.nameOf(each)) ?? [...universe.tickers, ...market.tickersWithChain()]),
@@ -126,7 +126,7 @@ function namesOf(tickers: readonly string[] | undefined, { market, universe }: C
 interface Reading {
   readonly row: ScreenRow;
   readonly levels: Pick<LevelEvent, 'source' | 'simulated' | 'asOf'>;
-  /** Number of days with a volatility from which the rank is computed. */
+  /** Number of days with a volatility that the rank uses. */
   readonly rankDays: number;
 }
 
@@ -185,7 +185,7 @@ function* matchingRows(
   withWhipsaw: boolean,
   context: Context,
 ): Steps<{ scanned: readonly ScreenRow[]; matched: readonly ScreenRow[] }> {
-  // Before the index is computed, its conditions do not count.
+  // Conditions on the index are ignored until the index is computed.
   const isMatch = (row: ScreenRow) => conditions.every(({ column, isMetBy }) => !(column in row) || isMetBy(row));
   const candidates = rows.filter(isMatch);
   if (!withWhipsaw) return { scanned: [], matched: candidates };
@@ -197,7 +197,7 @@ function* matchingRows(
   return { scanned, matched: scanned.filter(isMatch) };
 }
 
-/** Returns a note for each named column that is null for some tickers, because these meet no condition on it and come last. */
+/** Returns a note for each named column that is null for some tickers. They meet no condition on the column and are sorted last. */
 function nullNotes(named: ReadonlySet<string>, rows: readonly ScreenRow[], scanned: readonly ScreenRow[]): string[] {
   return [...named].flatMap((column) => {
     const considered = column === WHIPSAW ? scanned : rows;

@@ -69,7 +69,7 @@ function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Ui
   return new Uint8Array(answer.buffer);
 }
 
-/** Computes price and Greeks of many options in columns. Each row equals, to the bit, the answer to a single request for that option. */
+/** Computes price and Greeks of many options in columns. Each row has the same bits as the answer to a single request for the option. */
 export const computeGreeksBatch = defineOperation({
   name: 'compute_greeks_batch',
   title: 'Option Greeks in columns',

@@ -25,7 +25,7 @@ const status = oneOf(
     'at_or_above_cap: the price is at or above the largest possible value, spot e^(-dividend tte) for a call and strike e^(-rate tte) for a put.',
 );
 
-/** Solves the implied volatilities of many prices in columns. A row whose price no volatility gives has a status that says why. */
+/** Solves the implied volatilities of many prices in columns. If no volatility gives a row's price, the row's status states the reason. */
 export const solveImpliedVolatilities = defineOperation({
   name: 'solve_implied_volatilities',
   title: 'Implied volatilities in columns',

@@ -67,8 +67,8 @@ function* sumTape(tape: PrintsQuery): Steps<TapeSums> {
 }
 
 /**
- * Returns the chain with dealers who hold the opposite of the customers' positions. For the same chain and positions, returns the same
- * object, so that results that are cached for the object stay valid.
+ * Returns the chain with dealers who hold the opposite of the customers' positions. Returns the same object for the same chain and
+ * positions, so that results cached for the object stay valid.
  */
 export function withFlowSign(prepared: PreparedChain, positions: CustomerPositions): PreparedChain {
   const cached = flowSignCache.get(prepared);

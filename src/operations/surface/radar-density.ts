@@ -49,7 +49,7 @@ export const densityParameters = describedObject(
   },
 );
 
-/** The law of the scanned expiry, and how well it fits the quotes of this expiry. */
+/** The price distribution of the scanned expiry, and how well it fits the expiry's quotes. */
 export interface ScannedDensity {
   readonly horizon: HorizonLaw;
   readonly atmIv: number;
@@ -59,9 +59,7 @@ export interface ScannedDensity {
   readonly quotes: number;
 }
 
-/**
- * Returns the law of a series from the surface. If the series does not determine a smile, the law is interpolated between other expiries.
- */
+/** Returns a series' price distribution from the surface. Without a smile of the series, it is interpolated between other expiries. */
 export function densityOf(surface: FittedSurface, { series: { settlesAt } }: PreparedSeries): ScannedDensity {
   const horizon = surface.lawAt(settlesAt);
   const { law, atmVariance, tte } = horizon;

@@ -122,7 +122,7 @@ export function* reportSurface(
   };
 }
 
-/** Returns the quotes of a settlement. The volatilities are those of the edges of their bands. */
+/** Returns the quotes of a settlement, with the volatilities at the edges of their bands. */
 function quotesOf({ settlesAt, forward, tte, quotes }: SurfaceSlice): SurfaceAnswer['quotes'] {
   const { callPut, moneyness, price, halfWidth } = quotes;
   const count = price.length;
@@ -195,7 +195,7 @@ function rowInput({ law, years, forward, atmVariance, tte }: HorizonLaw, near: S
   return { law, tte, years, forward, variance: atmVariance, ofEvents, band, skewBand };
 }
 
-/** Computes the smile columns of some laws (distributions of the price at one instant), which are ordered by time. */
+/** Computes the smile columns of several price distributions, which must be in order of time. */
 function* smileRows(inputs: readonly RowInput[]) {
   const rows: (SmileFigures & RowInput & { forwardVolatility: number | null })[] = [];
   let before = { variance: 0, years: 0 };
