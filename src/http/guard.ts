@@ -19,8 +19,8 @@ const PUBLIC_PATHS = new Set([
 const STREAM_PATHS = new Set(['/sse', '/messages']);
 
 /**
- * Paths at which clients look for the sign-in of OAuth before they send a key. These paths get 404, because the operator gives out the
- * keys: a 401 would make them believe that there is a sign-in.
+ * Paths where clients look for an OAuth sign-in before they send a key. These paths get 404, because there is no sign-in: the operator
+ * gives out the keys. An answer with 401 would suggest a sign-in.
  */
 const WELL_KNOWN = /^(?:\/mcp|\/sse)?\/\.well-known\//;
 

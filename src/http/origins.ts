@@ -94,8 +94,8 @@ export function refuseForeignOrigin(headers: Headers, { origins }: OriginPolicy)
 }
 
 /**
- * Returns the header fields that let a browser's page of an allowed origin read the answers. Returns undefined for any other origin. A page
- * of this server needs none of these fields.
+ * Returns the header fields with which a browser lets a page of an allowed origin read the answers. Returns undefined for any other origin.
+ * A page of this server needs none of these fields.
  */
 export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy): Record<string, string> | undefined {
   const origin = headers.get('origin');

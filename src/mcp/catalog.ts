@@ -5,7 +5,7 @@ import { PROMPTS } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
 
 /**
- * Returns what MCP clients can use, over every transport: every tool with a tool that reads resources, or only the tools of the API
+ * Returns what MCP clients can use, over every transport: all tools plus a tool that reads resources, or only the tools of the API
  * contract. Clients get only the prompts whose tools they also get.
  */
 export function catalogOf(selection: ToolSelection): Catalog {

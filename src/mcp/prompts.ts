@@ -1,7 +1,7 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { cleanLine } from '../core/clean-text.ts';
 
-/** A task that a user starts by name. The text of the prompt leads a model through calls of tools that exist. */
+/** A task that a user starts by name. The text of the prompt guides a model through calls of existing tools. */
 export interface TaskPrompt {
   readonly name: string;
   readonly title: string;
@@ -21,7 +21,7 @@ interface PromptArgument {
 
 const TICKER: PromptArgument = { name: 'ticker', description: 'Ticker, e.g. SPY.', required: true };
 
-/** What every text ends with. */
+/** The end of every text. */
 const CAVEATS =
   'State the age of the quotes and whether they are simulated or stale, repeat notes that change the meaning of a figure, and do not ' +
   'guess figures that no tool returned.';

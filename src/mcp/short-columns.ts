@@ -26,8 +26,7 @@ export function shortenColumns(body: Body): Body {
 }
 
 /**
- * Shortens a matrix in the same way: returns the series that settle first and the strikes nearest to spot. The sums are still those of all
- * series and of the whole band.
+ * Shortens a matrix to the series that settle first and the strikes nearest to spot. The sums still include all series and the whole band.
  */
 export function shortenMatrix(body: Body): Body {
   const [values, strike] = [body.values as unknown[][], body.strike as number[]];
@@ -48,7 +47,7 @@ export function shortenMatrix(body: Body): Body {
   };
 }
 
-/** Shortens the record of levels: returns the last days. The rates are still those of all days. */
+/** Shortens the record of levels to the last days. The rates still include all days. */
 export function shortenDays(body: Body): Body {
   const leftOut = Math.max(0, (body.count as number) - DAYS_MAX);
   const days = Object.entries(body.days as Record<string, unknown[]>).map(([key, rows]) => [key, rows.slice(leftOut)]);

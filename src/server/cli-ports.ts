@@ -7,7 +7,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Store } from '../store/sqlite.ts';
 import type { App } from './app.ts';
 
-/** Number of digits by which a commit is named. */
+/** Number of digits of a commit that are shown. */
 const COMMIT_DIGITS = 9;
 
 /**
@@ -112,7 +112,7 @@ export function createPorts(nowMs: () => number): Ports {
   };
 }
 
-/** Opens a data folder for `work`. Without a mode, creates the folder if it does not exist, and otherwise writes to it. */
+/** Opens a data folder for `work`. Without a mode, opens the folder for writing, and creates a missing folder. */
 async function openedFor<T>(
   dataDir: string,
   mode: 'read' | 'write' | undefined,

@@ -69,8 +69,7 @@ export const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: F
 };
 
 /**
- * A comma between two feeds: it is followed by the name of a feed. Any other comma is part of the name of a folder, such as
- * `files:/srv/a,b`.
+ * A comma between two feeds. The name of a feed follows such a comma. Any other comma is part of a folder's name, such as `files:/srv/a,b`.
  */
 const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(PROVIDERS).join('|')})\\s*(?:,|$)))`);
 

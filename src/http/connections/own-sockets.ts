@@ -71,7 +71,7 @@ export function openOwnSockets(): OwnSockets | undefined {
   };
 
   const connectionOf = (descriptor: number, port: number): OwnConnection | undefined => {
-    // Ports are in network byte order. A listening socket has no other end.
+    // Ports are in network byte order. A listening socket has no client end.
     if (!reads(libc.getsockname, descriptor) || view.getUint16(2) !== port) return undefined;
     if (!reads(libc.getpeername, descriptor)) return undefined;
     const peerPort = view.getUint16(2);
@@ -132,7 +132,7 @@ export function peerName(address: string, port: number): string {
 const F_GETFD = 1;
 
 /**
- * Returns the number of open descriptors of this process: those of sockets and files, and the runtime's own. NaN if the system does not
+ * Returns the number of open descriptors of this process (sockets, files and the runtime's descriptors). Returns NaN if the system does not
  * report the number.
  */
 export function openDescriptors(): number {

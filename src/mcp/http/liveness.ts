@@ -9,8 +9,8 @@ const ANSWER_MS = 60_000;
 const FIRST_MESSAGE_MS = 15 * 60_000;
 
 /**
- * Tracks the liveness of a client by the messages that the client sends. Writes to the client prove nothing: a half-open TCP connection
- * accepts them for 15 minutes.
+ * Tracks the liveness of a client by the messages that it sends. Successful writes prove nothing, because a half-open TCP connection
+ * accepts writes for 15 minutes.
  */
 export class Liveness {
   private lastMessageMs = performance.now();

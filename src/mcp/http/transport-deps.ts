@@ -12,8 +12,8 @@ export interface TransportDeps extends McpDeps {
    * are not monitored.
    */
   readonly peerOf?: ((request: Request) => string | undefined) | undefined;
-  /** The path of a proxy below which clients reach the server, without a slash at its end. */
+  /** The path prefix of the server at its proxy, without a slash at its end. */
   readonly basePath?: string;
-  /** Transmits the changes of tools and resources to the sessions and streams. */
+  /** Sends changes of tools and resources to sessions and streams. */
   readonly bus: ServerEventBus;
 }
