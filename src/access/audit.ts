@@ -19,7 +19,7 @@ export interface AuditEvent {
   readonly action: AuditAction;
   /** The account that was changed. Undefined if the change does not concern one existing member. */
   readonly account?: string | undefined;
-  /** For a request: the address of the client. The account itself is then the actor. */
+  /** For a request: the address of the client. The actor of a request is the account itself. */
   readonly client?: string | undefined;
   /** `done`, or the code of the error that prevented the change. */
   readonly result?: string;
@@ -45,7 +45,7 @@ export interface AuditStore {
   saveAudit(entry: AuditEntry): void;
   /** Returns the entries since a moment, oldest first. `sinceMs` is in ms since the epoch. */
   auditSince(sinceMs: number): AuditEntry[];
-  /** Returns at most 1,000 entries that are not logged yet, by id, oldest first. Other processes may have written them. */
+  /** Returns at most 1,000 entries that are not logged yet, by id, oldest first. Other processes may have written these entries. */
   unloggedAudit(): ReadonlyMap<number, AuditEntry>;
   /** Marks the entries up to an id as logged. */
   markAuditLogged(id: number): void;

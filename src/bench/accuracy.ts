@@ -10,7 +10,7 @@ import { parseReference, type Reference, volatilityCondition, worstError } from 
 export interface Accuracy {
   readonly kernel: string;
   readonly output: string;
-  /** |x - X| / (2.22e-16 (|X| + condition)) of output x and exact value X. One rounding of each input can cause an error of 1. */
+  /** |x - X| / (2.22e-16 (|X| + condition)) of output x and exact value X. Rounding each input once can cause an error of 1. */
   readonly worstScaledError: number;
   /** The inputs of the worst row. */
   readonly at: Readonly<Record<string, number>>;

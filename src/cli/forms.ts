@@ -47,7 +47,7 @@ function textOf({ text, details = '', plot, plotLines: { least, most } }: Result
   return `${text}\n${plot(width, Math.min(most, Math.max(least, room)), style).join('\n')}\n`;
 }
 
-/** The properties of an output stream that a plot needs. A `tty.WriteStream` has all of them, and a pipe has none. */
+/** The properties of an output stream that a plot needs. A `tty.WriteStream` has these properties, but a pipe does not. */
 export interface Output {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;

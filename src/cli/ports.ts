@@ -15,7 +15,7 @@ export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'mcp' | 'log'>, 'fe
 
 /** The outcome of one check of an installation. */
 export interface CheckOutcome {
-  /** What was checked, in one or two words. */
+  /** The subject of the check, in one or two words. */
   readonly of: string;
   readonly state: 'ok' | 'warning' | 'failure';
   readonly message: string;

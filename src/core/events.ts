@@ -74,13 +74,13 @@ interface ObservationFields {
   compiler_off: { ns_per_option: number; hint: string };
   /** A stored snapshot is damaged. The snapshot was set aside, and the previous snapshot is served. */
   snapshot_damaged: { underlying: string; as_of: string; source: string };
-  /** The database had the schema `from` and was upgraded to the schema `to`. A copy of it was made first. */
+  /** The database had the schema `from` and was upgraded to the schema `to`. The old database was copied first. */
   data_upgraded: { from: number; to: number };
   /** The database was removed or replaced while the server runs. All further writes are lost when the server ends. */
   database_gone: { data_folder: string };
   /** A key or a UUID was refused. `client` is the address that sent it. The key is not reported. */
   key_refused: { client: string; route: string; code: string };
-  /** Further refusals of an address in the past minute, beyond those that were reported one by one. */
+  /** Number of refusals of an address in the past minute that were not reported one by one. */
   keys_refused: { client: string; count: number };
   /** systemd waits for messages of this process, but they cannot be sent. A unit with `Type=notify` will not become active. */
   manager_unreachable: { reason: string };

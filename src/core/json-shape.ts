@@ -7,7 +7,7 @@ export interface JsonBounds {
   readonly containers: number;
   /** Maximum number of entries in all objects and arrays together. */
   readonly values: number;
-  /** Maximum number of strings and keys. If absent, `values` alone limits them. */
+  /** Maximum number of strings and keys. If this limit is absent, only `values` limits strings and keys. */
   readonly texts?: number;
 }
 

@@ -8,7 +8,7 @@ export type Steps<Result> = Generator<Step, Result>;
 
 /** The description of a step that has not run yet. */
 export interface Step {
-  /** What the step does, for progress messages. */
+  /** A description of the step, for progress messages. */
   readonly message: string;
   /** The total number of steps, if it is known. */
   readonly total?: number;

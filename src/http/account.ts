@@ -39,7 +39,7 @@ export const accountRoutes =
       .get('/api/v1/auth/telegram-status', ({ request, set, path }) => {
         const uuid = uuidOf(queryOf(request.url));
         refusals.limit(addressOf(request), path);
-        // An unknown UUID gets the same answer as a member without a link, so the answer does not reveal who is a member.
+        // An unknown UUID and a member without a link get the same answer, so the answer does not reveal who is a member.
         return respondJson(set, { ...telegramStatus(members.telegramLink(uuid)) });
       })
       .get('/api/v1/account', ({ account, set }) =>

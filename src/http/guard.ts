@@ -29,8 +29,8 @@ type GuardDeps = Pick<HttpDeps, 'access' | 'limiter' | 'addressOf' | 'refusals'>
 };
 
 /**
- * Authenticates a request by its path and headers alone, before the request is parsed or routed, and counts it in the rate limit of its
- * account. Throws `ClientError`: 401 if the key is missing (on STREAM_PATHS 403), 403 if it is invalid, 429 if the rate limit is exceeded.
+ * Authenticates a request before the request is parsed or routed, using only path and headers. Counts the request in the account's rate
+ * limit. Throws `ClientError`: 401 if the key is missing (on STREAM_PATHS 403), 403 if it is invalid, 429 if the rate limit is exceeded.
  */
 export const guard =
   ({ access, limiter, connections, addressOf, refusals }: GuardDeps) =>

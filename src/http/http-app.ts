@@ -85,8 +85,8 @@ export function withDefaults(response: Response, set: ResponseHead): Response {
 }
 
 /**
- * Moves the header fields of `set` to the response. After that, `set` is empty, so Elysia sends the response unchanged. Otherwise, Elysia
- * would wrap the response and its stream.
+ * Moves the header fields of `set` to the response. After that, `set` is empty, so Elysia sends the response unchanged. If `set` had header
+ * fields, Elysia would wrap the response and its stream.
  */
 function withHead(response: Response, set: ResponseHead): Response {
   for (const name in set.headers) response.headers.set(name, String(set.headers[name]));

@@ -34,8 +34,8 @@ export interface HttpDeps {
   /** Returns a text that changes with every write to the store. */
   readonly storeVersion: () => string;
   /**
-   * Returns undefined if requests need not wait: the store had data at the start, or the initial load is complete. Otherwise returns a
-   * promise that settles when the initial load is complete or takes too long.
+   * Returns undefined if requests need not wait: the store had data at the start, or the initial load is complete. If requests must wait,
+   * returns a promise that settles when the initial load is complete or takes too long.
    */
   readonly loaded: () => Promise<void> | undefined;
   readonly drain: Pick<Drain, 'onRequest'>;

@@ -103,7 +103,7 @@ export function listen(
     void server.stop(true);
     server = serveOn(bound!, tls, true);
   }
-  /** Listeners whose certificate was replaced, the oldest first. These listeners serve only their open connections. */
+  /** Listeners with a replaced certificate, oldest first. These listeners serve only their open connections. */
   const replaced: (typeof server)[] = [];
   let stoppedCount = 0;
   const steering = tls && createPortSteering(server.port!);

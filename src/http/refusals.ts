@@ -7,7 +7,7 @@ import { networkOf } from './client-address.ts';
  * Limit per network and minute for refused keys and for requests with a UUID. A program with an old key sends some hundreds of requests.
  */
 const NETWORK_POLICY = { burst: 300, windowS: 60 };
-/** The same limit for all networks together, against key guesses from many addresses. */
+/** Limit per minute for all networks together, against key guesses from many addresses. */
 const GLOBAL_POLICY = { burst: 3_000, windowS: 60 };
 /** Maximum number of log lines per minute about one address. At the end of the minute, one line counts the other refusals. */
 const LINES_MAX = 20;
@@ -21,7 +21,7 @@ export type Refusals = ReturnType<typeof createRefusals>;
 export function createRefusals(observe: Observe, nowMs: () => number) {
   const byNetwork = createRateLimiter(NETWORK_POLICY, nowMs);
   const all = createRateLimiter(GLOBAL_POLICY, nowMs);
-  /** Refusals by address in the present minute. */
+  /** Number of refusals in the current minute, by address. */
   let counts = new Map<string, number>();
   const flush = (): void => {
     for (const [address, count] of counts) {

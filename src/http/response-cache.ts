@@ -93,7 +93,7 @@ function fieldOf(text: string): string {
   return `${cut}...`;
 }
 
-/** The entity tag changes with the text, the source, the moment of the data and the notes. The entity tag is the same after a restart. */
+/** The entity tag changes with the text, the source, the moment of the data and the notes. A restart does not change the entity tag. */
 function prepare(text: string, provenance: Provenance | undefined): PreparedResponse {
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
   return prepareResponse(text, etagOf(text, JSON.stringify(origin)), {

@@ -11,9 +11,9 @@ export interface Catalog {
   /** Returns the current tools. */
   readonly tools: () => readonly Operation[];
   readonly resources: Resources;
-  /** Whether `tools/list` also has a tool that reads resources, for clients whose model cannot read them. Absent: false. */
+  /** Whether `tools/list` also has a tool that reads resources, for clients whose model cannot read resources itself. Absent: false. */
   readonly hasReader?: boolean;
-  /** The prompts. Each is offered only together with the tools that its text names. Absent if no prompt is offered. */
+  /** The prompts. A prompt is offered only together with the tools that its text names. Absent if no prompt is offered. */
   readonly prompts?: readonly TaskPrompt[];
 }
 

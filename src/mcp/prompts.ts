@@ -7,7 +7,7 @@ export interface TaskPrompt {
   readonly title: string;
   readonly description: string;
   readonly arguments: readonly PromptArgument[];
-  /** The tools that the text names. The prompt is offered only together with all of them. */
+  /** The tools that the text names. The prompt is offered only if all these tools are offered. */
   readonly tools: readonly string[];
   /** Returns the text for a model. Arguments that the user has left out are undefined. */
   text(given: Readonly<Record<string, string | undefined>>): string;
@@ -95,7 +95,7 @@ export const PROMPTS: readonly TaskPrompt[] = [
   },
 ];
 
-/** Returns the prompts whose tools are all offered, for `prompts/list`. */
+/** Returns the prompts for `prompts/list`: each prompt with all its tools in `tools`. */
 export function promptDefinitions(prompts: readonly TaskPrompt[], tools: readonly string[]): Prompt[] {
   return offeredWith(tools, prompts).map(({ name, title, description, arguments: args }) => ({
     ...{ name, title, description },

@@ -1,6 +1,6 @@
 /** Maximum number of rows. A row of the widest chains takes about 44 tokens. */
 const ROWS_MAX = 450;
-/** Maximum number of series and of values of a matrix. A value takes about 5 tokens. */
+/** Maximum number of series in a matrix, and maximum number of its values. A value takes about 5 tokens. */
 const SERIES_MAX = 20;
 const VALUES_MAX = 2_500;
 /** Maximum number of days. A day takes about 80 tokens. */
@@ -58,7 +58,7 @@ export function shortenDays(body: Body): Body {
   };
 }
 
-/** Returns the range of the values nearest to `middle`, at most `most` of them. The values are ascending. */
+/** Returns the range of the at most `most` values nearest to `middle`. The values are ascending. */
 function nearestRows(ascending: readonly number[], middle: number, most: number): [from: number, to: number] {
   let [from, to] = [0, ascending.length];
   while (to - from > most) {

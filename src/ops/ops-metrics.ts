@@ -30,9 +30,9 @@ export interface MetricSources {
   readonly isReady: () => boolean;
 }
 
-/** Bounds of the histogram of request times, seconds. Most answers take 0.1 to 50 ms, and a first analysis takes some hundred ms. */
+/** Bounds of the histogram of request times, s. Most answers take 0.1 to 50 ms, and a first analysis takes some hundred ms. */
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Bounds of the histogram of delays of the event loop, seconds. */
+/** Bounds of the histogram of event-loop delays, seconds. */
 const DELAY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const STREAM_ENDS = ['client', 'behind', 'silent', 'access', 'age', 'share', 'shutdown'] as const;
 const FEED_STATES = ['ok', 'degraded', 'empty', 'down'] as const;

@@ -138,10 +138,10 @@ function admitTrial(store: Store, simulated: boolean): void {
 }
 
 /**
- * Adds the demo member if there is none yet. Prints the address that opens the terminal signed in, the demo member's key and a request to
- * try. If the server uses an internal certificate authority, `authority` is the path of the authority's certificate, which the request must
- * trust. The key is in the fragment of the address. Browsers do not send a fragment to a server, and the page removes this fragment at
- * once.
+ * Adds the demo member if the store has no demo member yet. Prints the address that opens the terminal signed in, the demo member's key and
+ * a request to try. If the server uses an internal certificate authority, `authority` is the path of the authority's certificate, which the
+ * request must trust. The key is in the fragment of the address. Browsers do not send a fragment to a server, and the page removes this
+ * fragment at once.
  */
 function welcomeDemo({ store, access, feeds }: App, url: string, authority: string | undefined): void {
   const known = store.members().find(({ tier }) => tier === 'demo');

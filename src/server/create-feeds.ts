@@ -12,7 +12,7 @@ import type { Universe } from '../market/universe.ts';
 import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from '../settings/config.ts';
 
 /**
- * The settings that choose and create feeds. `dataDir` is one of them, because the `files` feed records in the data folder which file it is
+ * The settings that choose and create feeds. `dataDir` is included, because the `files` feed records in the data folder which file it is
  * reading.
  */
 export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;

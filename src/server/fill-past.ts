@@ -56,7 +56,7 @@ export function startPastFill(deps: PastDeps): { stop(): Promise<void> } {
 
 /**
  * Fills the past of the simulated market once, in steps between requests: the snapshots of `pastMoments` with their levels, and the prints
- * of the 30 days before each of them. Stored snapshots and prints stay unchanged. The fill starts with the ticker in view, and with the
+ * of the 30 days before each snapshot. Stored snapshots and prints stay unchanged. The fill starts with the ticker in view, and with the
  * newest snapshots of each ticker. The result depends only on the seed, the universe and the time, even after interruptions. The present
  * levels of all tickers must already be stored, so that clients get no events for past levels. Rejects with `NoDiskSpace` if the data
  * folder is full.

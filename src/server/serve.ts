@@ -257,7 +257,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   manager?.stopping();
 }
 
-/** Connects to systemd if systemd has started this process and waits for messages. Otherwise loads nothing. */
+/** Connects to systemd if systemd has started this process and waits for messages. Without systemd, loads no module. */
 async function connectManager(observe: Observe): Promise<ServiceManager | undefined> {
   const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = process.env;
   if (!NOTIFY_SOCKET) return undefined;
@@ -265,7 +265,7 @@ async function connectManager(observe: Observe): Promise<ServiceManager | undefi
   return connectServiceManager({ NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }, observe);
 }
 
-/** Starts tracing if the environment names a collector. Otherwise loads nothing. */
+/** Starts tracing if the environment names a collector. Without a collector, loads no module. */
 async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = process.env;
   const hasCollector = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || OTEL_EXPORTER_OTLP_ENDPOINT;

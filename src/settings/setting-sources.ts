@@ -23,8 +23,8 @@ export type WrittenSettings = Readonly<Partial<Record<SettingName, WrittenSettin
 /** The settings from the environment and from the settings file. */
 export interface SettingSources {
   /**
-   * Returns the text of a setting from the environment or, if the environment has none, from the file. Undefined if the setting gets its
-   * default.
+   * Returns the text of a setting from the environment or, if the environment has none, from the file. Returns undefined if the setting
+   * gets its default.
    */
   find(name: SettingName): WrittenSetting | undefined;
 }

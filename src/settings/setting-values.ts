@@ -41,7 +41,7 @@ export function feedHoursOf(text: string): 'session' | 'always' {
   throw new SettingError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
 }
 
-/** The tools that MCP offers: every tool, or only those of the API contract. */
+/** The tools that MCP offers: all tools, or only the tools of the API contract. */
 export type ToolSelection = 'all' | 'contract';
 
 export function toolSelectionOf(text: string): ToolSelection {
@@ -94,7 +94,7 @@ export function origins(text: string): string[] {
   );
 }
 
-/** Parses networks such as `10.0.0.0/8,::1`. Throws `SettingError` if one of them is no network. */
+/** Parses networks such as `10.0.0.0/8,::1`. Throws `SettingError` if an entry is not a network. */
 export function networksOf(text: string, flag: string): string[] {
   const networks = listOf(text);
   const wrong = networks.find((each) => {

@@ -41,11 +41,11 @@ export interface StreamLimits {
   /** A stream ends if data waits and the client reads nothing for this time. */
   readonly behindMs: number;
   /**
-   * Limit of the sum of the unread bytes of one account's streams. The sum starts with the oldest stream. A stream that lifts the sum above
+   * Limit of unread bytes in all streams of one account together. The sum starts with the oldest stream. A stream that lifts the sum above
    * the limit ends if its client is behind.
    */
   readonly accountUnreadBytesMax: number;
-  /** Limit of the sum of the unread bytes of all accounts' streams. This limit works like `accountUnreadBytesMax`. */
+  /** Limit of unread bytes in the streams of all accounts together. This limit works like `accountUnreadBytesMax`. */
   readonly allUnreadBytesMax: number;
   /** A stream ends at this age, and its client reconnects. So this age also bounds the life of lost connections and leaked resources. */
   readonly ageMs: number;

@@ -46,8 +46,8 @@ export interface DescriptorPlan {
   readonly mcpStreamsMax: number;
   readonly liveStreamsMax: number;
   /**
-   * Time between two counts of open descriptors, ms. The time is shorter if there are few descriptors, because a flood of connections then
-   * takes all of them sooner.
+   * Time between two counts of open descriptors, ms. The fewer descriptors there are, the shorter is this time, because a flood of
+   * connections would use them up sooner.
    */
   readonly checkEveryMs: number;
 }

@@ -58,8 +58,8 @@ export function connectionsToClose<Connection extends KnownConnection>(
 }
 
 /**
- * Whether the connections would exceed the limits if none belonged to a member. If the result is false, the monitor need not find out to
- * whom the connections belong.
+ * Whether the connections would exceed the limits if none belonged to a member. If the result is false, the monitor need not identify the
+ * accounts of the connections.
  */
 export function isCrowded(
   connections: readonly Pick<KnownConnection, 'address'>[],

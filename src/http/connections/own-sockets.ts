@@ -12,9 +12,9 @@ export interface OwnConnection {
 }
 
 /**
- * The sockets of this process, read from the operating system, because the runtime does not list them. Call the functions on the thread of
- * the event loop only. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the next
- * `await`.
+ * The sockets of this process, read from the operating system, because the runtime does not list them. Call these functions only on the
+ * thread of the event loop. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the
+ * next `await`.
  */
 export interface OwnSockets {
   /** Yields the connections accepted on a port. Each item has the connections among the next STEP_DESCRIPTORS descriptors. */

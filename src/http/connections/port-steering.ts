@@ -22,7 +22,7 @@ export function createPortSteering(port: number) {
     },
     /** Records that the oldest listener was closed. */
     removeOldest() {
-      // The kernel puts the last listener in the place of the one that was closed.
+      // The kernel moves the last listener to the place of the closed listener.
       const i = order.indexOf(Math.min(...order));
       const last = order.pop()!;
       if (i < order.length) order[i] = last;

@@ -3,7 +3,7 @@ import type { MarketStore } from '../../market/store.ts';
 import { recordedGexNodes } from '../../operations/gex/gex-nodes.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 
-/** An event as it is sent to clients. */
+/** An event in the form that clients receive. */
 export interface GexEvent {
   readonly seq: number;
   readonly ticker: string;
@@ -116,7 +116,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
     },
     /** Returns the newest levels of tickers, in the order of the log, and the sequence number at which they were the newest. */
     current(tickers: Iterable<string>) {
-      // The sequence number is read before the levels. So levels that another process adds meanwhile have a higher number.
+      // The sequence number is read before the levels. So levels that another process adds during the read have a higher number.
       const upTo = log.lastLevelSeq();
       if (current.upTo !== upTo || Math.abs(nowMs() - current.atMs) >= CURRENT_MS) {
         current = { upTo, atMs: nowMs(), events: new Map() };

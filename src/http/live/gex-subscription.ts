@@ -14,8 +14,8 @@ export interface SubscriptionDeps {
 }
 
 /**
- * One client's stream: a cursor over the log. The stream reads the log as fast as the client reads, so a slow client takes the memory of
- * only one page.
+ * The stream of one client. The stream is a cursor over the log. The stream reads the log as fast as the client reads, so a slow client
+ * takes the memory of only one page.
  */
 export type Subscription = ReturnType<typeof createSubscription>;
 

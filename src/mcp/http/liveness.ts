@@ -5,7 +5,7 @@ export const PING_ID = 'zomma-ping';
 const PING_AFTER_MS = 2 * 60_000;
 /** A client that sends nothing for this long, ms, after the ping counts as silent. */
 const ANSWER_MS = 60_000;
-/** A client that has never sent anything may not support pings. Such a client counts as silent after this long, ms. */
+/** A client that has never sent anything, and may not support pings, counts as silent after this time, ms. */
 const FIRST_MESSAGE_MS = 15 * 60_000;
 
 /**

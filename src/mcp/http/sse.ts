@@ -49,9 +49,9 @@ export function createSseSessions(deps: TransportDeps) {
       return sseResponse(session.body);
     },
     /**
-     * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id, 404 for
-     * an unknown id, 403 if another account opened the session. `receive` throws `ClientError`: 422 if the body has no valid messages, 429
-     * if a batch exceeds the rate limit of the account.
+     * Returns a session of this account. The session's `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id,
+     * 404 for an unknown id, 403 if another account opened the session. `receive` throws `ClientError`: 422 if the body has no valid
+     * messages, 429 if a batch exceeds the rate limit of the account.
      */
     session(account: Account, sessionId: string | null) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);

@@ -37,7 +37,7 @@ export class StreamableSession implements McpSession {
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
   /** The tool calls in progress that need no SDK server. */
   private readonly calls = new Set<CallSignal>();
-  /** The session's notification stream. Undefined if the client has no such stream open. */
+  /** The session's notification stream. Undefined if the client has not opened this stream. */
   private notificationStream: GuardedStream | undefined;
 
   constructor(

@@ -3,7 +3,7 @@ import type { StreamRegistry } from '../../sse/stream-registry.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 import type { SessionQuota } from './session-quota.ts';
 
-/** Dependencies that both HTTP transports share, besides those of all MCP servers. */
+/** Dependencies that both HTTP transports share, in addition to `McpDeps`. */
 export interface TransportDeps extends McpDeps {
   readonly streams: StreamRegistry;
   readonly quota: SessionQuota;

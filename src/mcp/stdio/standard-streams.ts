@@ -64,7 +64,7 @@ export class StandardStreams extends StdioServerTransport {
 
   /** Resolves when all requests are answered or the transport is closed. Closes the transport after `withinMs`. */
   async waitForAnswers(withinMs: number): Promise<void> {
-    // The last messages are delivered in the present turn of the event loop.
+    // The last messages are delivered before this turn of the event loop ends.
     await new Promise(setImmediate);
     this.inputEnded = true;
     if (this.unanswered.size === 0) return;
