@@ -6,7 +6,7 @@ import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
 
 /** A member as the server sees it in a request. */
 export interface Account {
-  /** An opaque id. A member has the same id as long as the server has the same secret. The id reveals neither the UUID nor the key. */
+  /** An opaque id. A member's id changes only with the server's secret. The id reveals neither the UUID nor the key. */
   readonly id: string;
   readonly tier: string;
   /** When the membership expires, ms since the epoch. Null if the membership does not expire. */
@@ -40,14 +40,14 @@ export interface AccessDeps {
 /** Creates the access check. No other part of the server decides who has access. */
 export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps) {
   let secretBytes: Uint8Array | undefined;
-  /** Accounts by key. Most requests send a key that was sent before. The cache is valid for one version of the store. */
+  /** Accounts by key. The cache is valid for one version of the store, and most requests repeat a key. */
   const admitted = new Map<string, Account>();
   let admittedVersion = '';
   const keyOf = (uuid: string): string => {
     secretBytes ??= secret();
     return deriveKey(secretBytes, uuid);
   };
-  /** Changes a member that must exist, and records the change or that there is no such member. */
+  /** Changes an existing member, and records the change. Records a failure if the member does not exist. */
   const changeMember = (
     action: 'member_revoked' | 'telegram_linked',
     uuid: string,
@@ -85,7 +85,8 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Revokes a member's access: in this process at once, in other processes on the same store within 10 ms. Revoking again is no error.
+     * Revokes a member's access: in this process at once, in other processes on the same store within 10 ms. A second revocation is no
+     * error.
      *
      * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
      */
@@ -127,8 +128,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
           hint: 'Ask the operator for an active membership of an eligible tier.',
         });
       }
-      // With another secret, the key does not have the stored digest. The next request with the key would be rejected, so the key is not
-      // issued.
+      // If the secret has changed, the key does not match the stored digest. The server would reject such a key, so the key is not issued.
       if (member.keyDigest !== digest) {
         throw new OperatorError(
           'this member was added with another secret',
@@ -179,7 +179,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
   };
 }
 
-/** Maximum number of cached accounts. This number of accounts takes some 3 MB. A full cache is cleared. */
+/** Maximum number of cached accounts. A full cache takes some 3 MB and is then cleared. */
 const ADMITTED_MAX = 10_000;
 
 /**

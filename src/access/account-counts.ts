@@ -1,4 +1,4 @@
-/** Counts what each account has in progress: requests, streams or bytes. An account with a count of zero takes no memory. */
+/** Counts the requests, streams or bytes that each account has in progress. An account with a count of zero takes no memory. */
 export class AccountCounts {
   private readonly counts = new Map<string, number>();
   private sum = 0;

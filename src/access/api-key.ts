@@ -3,15 +3,15 @@ import { ClientError } from '../core/errors.ts';
 /** Every key begins with this prefix, so that people and secret scanners recognize keys. */
 export const KEY_PREFIX = 'ZOMMA_';
 
-/** This text makes the HMAC of a key differ from the HMACs of other uses of the same secret, and of later versions of the derivation. */
+/** Separates the HMACs of API keys from other HMACs with the same secret, and from later versions of the key derivation. */
 const DOMAIN = 'zomma/api-key/v1\0';
 
-/** Crockford's base32 has no I, L, O or U, so that nobody confuses characters when reading a key aloud or typing it. */
+/** Crockford's base32 has no I, L, O or U, so that people do not confuse characters when they read or type a key. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * Number of bytes of the HMAC that a key contains. Ten bytes are 80 bits, which are exactly 16 characters. At 10,000 guesses a second, it
- * takes two million years to guess one of a million valid keys.
+ * Number of bytes of the HMAC that a key contains. Ten bytes are 80 bits, exactly 16 characters. At 10,000 guesses a second, it takes two
+ * million years to guess one of a million valid keys.
  */
 const HASH_BYTES = 10;
 
@@ -37,7 +37,7 @@ export function keyDigest(key: string): string {
   return new Bun.CryptoHasher('sha256').update(key).digest('hex');
 }
 
-/** Returns whether a text has the form of a key. Such a key may never have been issued. */
+/** Returns whether a text has the form of a key. A text with this form need not be an issued key. */
 export function hasKeyForm(text: string): boolean {
   return KEY_FORM.test(text);
 }

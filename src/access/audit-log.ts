@@ -2,13 +2,13 @@ import { errorCode } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import type { AuditEntry, AuditStore } from './audit.ts';
 
-/** Time between two looks at the audit trail, ms. */
+/** Time between two checks of the audit trail, ms. */
 const LOOK_MS = 1_000;
 
 /**
- * Reports each entry of the audit trail, also those of commands that ran beside the server or while no server ran. So the log of the server
- * has them all, and reaches whoever collects it. An entry is marked after it was reported: a crash in between repeats it, and never loses
- * it. Returns a function that reports what is left and ends the reports.
+ * Reports each entry of the audit trail to the log, including entries of commands that ran beside the server or while no server ran. Marks
+ * an entry after its report, so a crash may repeat an entry, but never loses one. Returns a function that reports the remaining entries and
+ * then stops.
  */
 export function startAuditLog(
   store: Pick<AuditStore, 'unloggedAudit' | 'markAuditLogged'>,
@@ -24,7 +24,7 @@ export function startAuditLog(
       if (reportedId > markedId) store.markAuditLogged(reportedId);
       markedId = reportedId;
     } catch (error) {
-      // The disk is full, or another process writes. The next run of the timer tries again, and reports no entry twice.
+      // The disk is full, or another process is writing. The next run of the timer retries, and repeats no entry.
       if (!errorCode(error)?.startsWith('SQLITE_')) throw error;
     }
   };

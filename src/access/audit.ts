@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { userName } from './data-owner.ts';
 
-/** A change to members or keys. A kind that is stored keeps its name. */
+/** A kind of change to members or keys. The names never change, because the store contains them. */
 export type AuditAction =
   | 'member_added'
   | 'member_changed'
@@ -14,14 +14,14 @@ export type AuditAction =
   | 'upgraded'
   | 'upgrade_undone';
 
-/** What happened, as the code that did it knows it. No field ever has a UUID, a key or a Telegram handle. */
+/** A change, as the code that makes it reports it. No field contains a UUID, a key or a Telegram handle. */
 export interface AuditEvent {
   readonly action: AuditAction;
-  /** The account that was changed. Undefined if the change is not about one member, or if there is no such member. */
+  /** The account that was changed. Undefined if the change does not concern one existing member. */
   readonly account?: string | undefined;
-  /** For a request: the address of the client. The account itself is then the actor. */
+  /** For a request: the address of the client. The actor of a request is the account itself. */
   readonly client?: string | undefined;
-  /** `done`, or the code of the error for which nothing was changed. */
+  /** `done`, or the code of the error that prevented the change. */
   readonly result?: string;
   /** Further facts in words, such as the tier of a member. */
   readonly detail?: string;
@@ -31,7 +31,7 @@ export interface AuditEvent {
 export interface AuditEntry {
   /** ms since the epoch. */
   readonly atMs: number;
-  /** Who did it: a user of the system with the user's id, `zomma (uid 998)`, or `account ID` for a request. */
+  /** Who made the change: a system user with its id, `zomma (uid 998)`, or `account ID` for a request. */
   readonly actor: string;
   readonly client: string | null;
   readonly action: string;
@@ -40,18 +40,18 @@ export interface AuditEntry {
   readonly detail: string | null;
 }
 
-/** Stores the audit trail. Entries are never changed. The oldest entries are removed when there are too many entries. */
+/** Stores the audit trail. Entries never change. If there are too many entries, the oldest are removed. */
 export interface AuditStore {
   saveAudit(entry: AuditEntry): void;
-  /** Returns the entries from a moment on, the oldest first. `sinceMs` is in ms since the epoch. */
+  /** Returns the entries since a moment, oldest first. `sinceMs` is in ms since the epoch. */
   auditSince(sinceMs: number): AuditEntry[];
-  /** Returns entries that no log has yet, by their id, the oldest first, at most 1,000. These entries may be of other processes. */
+  /** Returns at most 1,000 entries that are not logged yet, by id, oldest first. Other processes may have written these entries. */
   unloggedAudit(): ReadonlyMap<number, AuditEntry>;
   /** Marks the entries up to an id as logged. */
   markAuditLogged(id: number): void;
 }
 
-/** Completes an event to an entry. `nowMs` is the wall clock, ms since the epoch. */
+/** Creates an audit entry from an event. `nowMs` is the wall clock, ms since the epoch. */
 export function auditEntryOf(
   { action, account, client, result = 'done', detail }: AuditEvent,
   nowMs: number,
@@ -69,8 +69,8 @@ export function auditEntryOf(
 }
 
 /**
- * Returns the user of this process: `zomma (uid 998)`. The name comes from the system's list of users and not from the environment, which
- * the user chooses.
+ * Returns the user of this process: `zomma (uid 998)`. The name comes from the system's list of users, because a user can change the
+ * environment.
  */
 function systemUser(): string {
   const uid = process.geteuid?.();

@@ -10,14 +10,11 @@ export interface ByteLimits {
   readonly bytesMax: number;
 }
 
-/**
- * With these limits, clients that never read cannot exhaust the memory of a process of 1 GiB: the answers to all accounts take at most half
- * of it.
- */
+/** Even if clients never read, the answers to all accounts take at most half the memory of a process of 1 GiB. */
 const LIMITS: ByteLimits = { accountBytesMax: 64 * MIB, bytesMax: 512 * MIB };
 
 /**
- * Bodies and answers leave garbage of several times their size. If clients read without delay, the counted bytes stay below COLLECT_FROM.
+ * Bodies and answers cause garbage of several times their size. If all clients read quickly, the counted bytes stay below COLLECT_FROM.
  * While the counted bytes are at or above COLLECT_FROM, garbage is collected each time another COLLECT_EVERY bytes have been counted.
  */
 const COLLECT_FROM = 16 * MIB;
@@ -26,7 +23,7 @@ const COLLECT_EVERY = 16 * MIB;
 /** Counts the bytes in memory for clients: bodies of requests in progress, and answers that clients have not read yet. */
 export type ByteBudget = ReturnType<typeof createByteBudget>;
 
-/** Creates a byte budget. Limits that `limits` does not contain have the values of LIMITS. */
+/** Creates a byte budget. `limits` overrides LIMITS. */
 export function createByteBudget(limits: Partial<ByteLimits> = {}) {
   const { accountBytesMax, bytesMax } = { ...LIMITS, ...limits };
   const counts = new AccountCounts();

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
 
 /**
- * Throws `OperatorError` if this process is root's and the path belongs to another user. A file that root writes into the folder of a
- * service could not be opened by the service.
+ * Throws `OperatorError` if this process runs as root and the path belongs to another user. Otherwise, root could write files into a
+ * service's folder that the service cannot open.
  */
 export function refuseForeignRoot(path: string): void {
   const owner = ownerOf(path);
@@ -15,7 +15,7 @@ export function refuseForeignRoot(path: string): void {
   );
 }
 
-/** Returns whose a file is and who asks: `it belongs to root, and this process is run by zomma`. Empty if they are the same or unknown. */
+/** Names a file's owner and this process's user: `it belongs to root, and this process is run by zomma`. Empty if equal or unknown. */
 export function ownership(path: string): string {
   const owner = ownerOf(path);
   const own = process.geteuid?.();

@@ -22,11 +22,9 @@ export interface TelegramLink {
   readonly lastPingAt: number | null;
 }
 
-/** Stores members and their links. A read returns what another process has just written. */
+/** Stores members and their links. A read also returns the latest writes of other processes. */
 export interface MemberStore {
-  /**
-   * Returns a text that changes with every write: at once with a write of this process, and within 10 ms with a write of another process.
-   */
+  /** Returns a text that changes with every write: at once after a write of this process, within 10 ms after a write of another process. */
   version(): string;
   member(uuid: string): Member | undefined;
   memberByKeyDigest(keyDigest: string): Member | undefined;

@@ -8,11 +8,11 @@ export interface RateDecision {
   readonly remaining: number;
   /** Whole seconds until the bucket is full. */
   readonly resetS: number;
-  /** Whole seconds until the rejected request would be allowed, at least 1. Is 0 if the request was allowed. */
+  /** Whole seconds until the rejected request would be allowed, at least 1. The value is 0 for an allowed request. */
   readonly retryAfterS: number;
 }
 
-/** Limits the requests of each account. The state of the limiter is in the memory of this process only. */
+/** Limits the requests of each account. The state of the limiter exists only in the memory of this process. */
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /** Maximum number of buckets in memory. A bucket takes about 100 bytes, so all buckets stay below 10 MB. */
@@ -20,9 +20,9 @@ const ACCOUNTS_MAX = 50_000;
 
 /**
  * Creates a rate limiter with one token bucket per account. `take` runs in constant time. Full buckets are dropped, because an account
- * without a bucket starts with a full one. Above `accountsMax` buckets, the least recently used bucket is dropped. The account of a dropped
- * bucket then starts with a full bucket, so no request is rejected because of the drop. `nowMs` is a clock in ms. If the clock goes back,
- * the limiter assumes that no time has passed.
+ * without a bucket starts with a full one. If there are more than `accountsMax` buckets, the least recently used bucket is dropped. The
+ * account of a dropped bucket then starts with a full bucket, so no request is rejected because of the drop. `nowMs` is a clock in ms. If
+ * the clock goes back, the limiter assumes that no time has passed.
  */
 export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, accountsMax: number = ACCOUNTS_MAX) {
   const { burst, windowS } = policy;
@@ -33,7 +33,7 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
   const tokensAt = (bucket: Bucket, atMs: number): number =>
     Math.min(burst, bucket.tokens + Math.max(0, atMs - bucket.atMs) * refillPerMs);
 
-  /** Drops up to two buckets. Each `take` inserts at most one, so the table shrinks while there are buckets to drop. */
+  /** Drops up to two buckets. Each `take` inserts at most one bucket, so the table shrinks while there are buckets to drop. */
   const dropFull = (atMs: number): void => {
     if (buckets.size === 1) return;
     let checks = 2;
@@ -47,8 +47,8 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
   return {
     policy,
     /**
-     * Takes all of the tokens or none of them. Without `tokens`, takes one token, as every request does. With 0 tokens, only returns the
-     * state of the bucket.
+     * Takes `cost` tokens, or no token if there are too few. A plain request costs one token. With a cost of 0, only returns the state of
+     * the bucket.
      */
     take(accountId: string, cost = 1) {
       const atMs = nowMs();
@@ -75,7 +75,7 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
 
 /** Charges an account for the work of a request. Throws `ClientError` (429) if the account has too few tokens. */
 export function charge(limiter: RateLimiter, accountId: string, tokens: number): RateDecision {
-  // The request itself has taken one token. With this cap, a full bucket is enough for every request, whatever the limit.
+  // The request itself has already taken one token. The cap ensures that a full bucket is enough for every request, even under a low limit.
   const decision = limiter.take(accountId, Math.min(tokens, limiter.policy.burst - 1));
   if (decision.allowed) return decision;
   throw new ClientError(
@@ -89,9 +89,9 @@ export function charge(limiter: RateLimiter, accountId: string, tokens: number):
 }
 
 /**
- * Returns the header fields of draft-ietf-httpapi-ratelimit-headers (revisions 08 to 11). `RateLimit-Policy` has the quota `q` over a
- * window of `w` seconds. `RateLimit` has `r` tokens left, `t` seconds until the quota is full, and the `cost` of the request if it is above
- * one. If the request is rejected, the fields include `Retry-After`.
+ * Returns the header fields of draft-ietf-httpapi-ratelimit-headers (revisions 08 to 11). `RateLimit-Policy` contains the quota `q` and its
+ * window of `w` seconds. `RateLimit` contains the remaining tokens `r`, the seconds `t` until the quota is full, and a `cost` above one
+ * token. If the request is rejected, the fields include `Retry-After`.
  */
 export function rateLimitHeaders(policy: RateLimitPolicy, decision: RateDecision, cost = 1): Record<string, string> {
   const headers: Record<string, string> = {
@@ -112,6 +112,6 @@ interface Bucket {
 const ROUNDING = 1e-6;
 
 function wholeSeconds(ms: number): number {
-  // Without the maximum, 0 ms would give -0.
+  // `Math.max` turns -0 into 0.
   return Math.max(0, Math.ceil(ms / 1000 - ROUNDING));
 }

@@ -19,8 +19,8 @@ export const SECRET_BYTES = 32;
 const HAS_MODES = process.platform !== 'win32';
 
 /**
- * Returns whether the group of a data folder may write to the folder, as on a container volume. Anyone who may write to the folder can
- * replace its database with one that contains other members.
+ * Returns whether the group of a data folder may write to the folder, for example on a container volume. Anyone who may write to the folder
+ * can replace its database with one that contains other members.
  *
  * Throws `OperatorError` if every user of the machine may write to the folder.
  */
@@ -37,9 +37,9 @@ export function isOpenToGroup(dataDir: string): boolean {
 }
 
 /**
- * Returns the server's secret from the file `secret` in the data folder. If there is no such file and no member, creates it with 32 random
- * bytes and mode 0600, and calls `onCreate`. If the data folder is missing, creates it with mode 0700. Processes that race to create the
- * secret all return the same secret.
+ * Returns the server's secret from the file `secret` in the data folder. If the file is missing and there are no members, creates the file
+ * with 32 random bytes and mode 0600, and calls `onCreate`. If the data folder is missing, creates it with mode 0700. Processes that create
+ * the secret at the same time all return the same secret.
  *
  * Throws `OperatorError` if there are members and the file is missing, or if the file is too short, is accessible to users other than its
  * owner, belongs neither to the user of this process nor to the owner of the data folder, or cannot be read or created.
@@ -92,7 +92,7 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
   }
 }
 
-/** Stores the secret of a restored backup. Throws if the data folder has one. */
+/** Stores the secret of a restored backup. Throws if the data folder already has a secret. */
 export function storeSecret(dataDir: string, secret: Uint8Array): void {
   writeDurably(join(dataDir, 'secret'), secret);
 }

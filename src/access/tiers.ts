@@ -1,7 +1,7 @@
 /**
- * The tiers of a membership, and whether the API key of a member of each tier is accepted. The operator can add a member with the tier
- * `none`, which has no access, and raise the tier later. The eligible tiers differ in name only, for the operator's records. `demo` is the
- * tier of the member that `zomma start` adds.
+ * The tiers of a membership. For each tier, the value states whether the server accepts the API keys of its members. The operator can add a
+ * member with the tier `none`, which has no access, and raise the tier later. All eligible tiers have the same rights. Their names serve
+ * the operator's records. `demo` is the tier of the member that `zomma start` adds.
  */
 export const TIERS = {
   none: { eligible: false },

@@ -1,7 +1,7 @@
-/** One of the implementations that are compared. */
+/** An implementation that takes part in a comparison. */
 export interface Runner {
   readonly name: string;
-  /** Does the work once. Writes the results into columns of its own, so that the compiler does not remove the work. */
+  /** Does the work once. Stores the results in the runner's own columns, so that the compiler does not remove the work. */
   run(): void;
 }
 
@@ -19,13 +19,13 @@ export interface RaceOptions {
   /** Units of work in one run: options, or pairs of a contract and a level. */
   readonly units: number;
   readonly rounds: number;
-  /** Time that each runner works in a round, ms. */
+  /** Working time of each runner in a round, ms. */
   readonly sliceMs: number;
 }
 
 /**
  * Measures the times of the runners side by side. In every round, each runner has one slice of time, in rotating order, so that a
- * disturbance of the machine affects all of them. Ratios compare times of the same round. Before the first round, each runner runs until
+ * disturbance of the machine affects all runners. A ratio compares times of the same round. Before the first round, each runner runs until
  * the compiler has reached its highest tier.
  */
 export function race(runners: readonly Runner[], { units, rounds, sliceMs }: RaceOptions): Result[] {
@@ -51,7 +51,7 @@ export function race(runners: readonly Runner[], { units, rounds, sliceMs }: Rac
 /** Number of runs after which the compiler has optimised a short function. A function with loops is optimised after fewer runs. */
 const WARM_RUNS = 60;
 
-/** Runs until the time of a run is stable. Returns how many runs fill a slice. */
+/** Runs the runner until the time of a run is stable. Returns the number of runs that fill a slice of time. */
 function warmUp(runner: Runner, sliceMs: number): number {
   const started = performance.now();
   let fastest = Number.POSITIVE_INFINITY;

@@ -3,18 +3,18 @@ export interface Reference {
   readonly count: number;
   /** Names of the input columns. */
   readonly inputs: readonly string[];
-  /** Returns a column as numbers, with C as 1 and P as -1. */
+  /** Returns a column as numbers. C becomes 1, and P becomes -1. */
   column(name: string): Float64Array;
 }
 
 const EPSILON = 2.22e-16;
-/** Rows whose reference value is smaller than this are skipped: outputs this small need no correct digits. */
+/** Rows with a smaller reference value are skipped, because such small outputs need no correct digits. */
 const NEGLIGIBLE = 1e-290;
 
-/** If one rounding of each input changes a volatility by more than this share of it, no method can determine the volatility. */
+/** If one rounding of each input changes a volatility by more than this fraction, no method can determine the volatility. */
 const BLURRED = 0.01;
 
-/** Parses a table of reference values, CSV with a header. */
+/** Parses a table of reference values from CSV with a header. */
 export function parseReference(csv: string): Reference {
   const [header, ...rows] = csv
     .trimEnd()
@@ -34,8 +34,8 @@ export function parseReference(csv: string): Reference {
 }
 
 /**
- * Finds the largest scaled error of computed values: |x - X| / (2.22e-16 (|X| + condition)) of value x and exact value X. 1 is the error
- * that one rounding of each input can cause. Rows with the condition NaN are skipped.
+ * Finds the largest scaled error of computed values: |x - X| / (2.22e-16 (|X| + condition)) for value x and exact value X. A scaled error
+ * of 1 is the error that one rounding of each input can cause. Rows with the condition NaN are skipped.
  */
 export function worstError(
   values: Float64Array,
@@ -53,8 +53,8 @@ export function worstError(
 }
 
 /**
- * Returns the condition of the volatility of each row of the Black-Scholes-Merton table: relative errors of e in all inputs change the
- * volatility by up to e times its condition. Returns NaN for a row whose volatility cannot be determined.
+ * Returns the volatility's condition number for each row of the Black-Scholes-Merton table. Relative errors of e in all inputs change the
+ * volatility by up to e times this number. Returns NaN for a row whose volatility cannot be determined.
  */
 export function volatilityCondition(bsm: Reference): Float64Array {
   const [price, condition, vega, iv] = ['price', 'condition_price', 'vega', 'iv'].map(bsm.column);

@@ -9,16 +9,14 @@ import { distinctOptions, jumpsFor, outOfTheMoney } from './workloads.ts';
 export interface Speed {
   readonly kernel: string;
   readonly unit: string;
-  /** Median nanoseconds per unit of work, including the time to copy the columns in and out. */
+  /** Median nanoseconds per unit of work, including the time for copying the columns in and out. */
   readonly ns: number;
 }
 
 const SIZE = 4096;
 const LEVELS = 200;
 
-/**
- * Measures the speed of every kernel on options that all differ. `effort` 1 takes some seconds. A lower effort is faster and less exact.
- */
+/** Measures the speed of every kernel on distinct options. An `effort` of 1 takes some seconds. A lower effort is faster and less exact. */
 export function measureSpeed(effort = 1): Speed[] {
   const options = distinctOptions(SIZE);
   const priced = outOfTheMoney(options);

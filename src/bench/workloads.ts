@@ -11,8 +11,8 @@ export interface OptionSet {
 }
 
 /**
- * Draws options that resemble listed ones: spots from 20 to 520, strikes within 30 % of spot, times to expiry from a day to two years,
- * volatilities from 8 to 80 %.
+ * Draws random options that resemble listed options: spots from 20 to 520, strikes within 30 % of spot, times to expiry from a day to two
+ * years, volatilities from 8 to 80 %.
  */
 export function distinctOptions(count: number, seed = 1): OptionSet {
   const random = generator(seed);
@@ -31,8 +31,8 @@ export function distinctOptions(count: number, seed = 1): OptionSet {
 }
 
 /**
- * Draws new strikes, each within two and a half standard deviations of the forward, and chooses for each the call or the put that is out of
- * the money. Implied volatilities are solved from these options.
+ * Draws new strikes within two and a half standard deviations of the forward. For each strike, chooses the option that is out of the money,
+ * call or put. The benchmark of implied volatility uses these options.
  */
 export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   const random = generator(seed);

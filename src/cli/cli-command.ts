@@ -9,16 +9,16 @@ interface SettingsOptions {
   readonly hidden?: readonly SettingName[];
 }
 
-/** A command with what many commands have in common. */
+/** A command with the features that many commands share. */
 export class CliCommand extends Command {
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);
   }
 
   /**
-   * Adds the flags of some settings, and `--config`. Before the action of the command runs, a setting without a flag on the command line
-   * gets its value from the environment, else from the file of settings, else its default. Adds no flag for a credential, because a
-   * credential has none.
+   * Adds the flags of some settings, and `--config`. Before the action of the command runs, a setting that is missing on the command line
+   * gets its value from the environment, else from the settings file, else its default. Adds no flags for credentials, because credentials
+   * have no flags.
    */
   settings(names: readonly SettingName[], { withoutDefault = [], hidden = [] }: SettingsOptions = {}): this {
     const defaultOf = (name: SettingName) =>
@@ -49,7 +49,7 @@ export class CliCommand extends Command {
     });
   }
 
-  /** Adds the flags of some settings without converting their values, so that every one of them can be shown and checked. */
+  /** Adds the flags of some settings without converting their values, so that even invalid values can be shown and checked. */
   rawSettings(names: readonly SettingName[]): this {
     this.settingsFile();
     for (const name of names) {
@@ -59,7 +59,7 @@ export class CliCommand extends Command {
     return this;
   }
 
-  /** Adds an option that takes one of some values. */
+  /** Adds an option with a fixed list of allowed values. */
   choice(flag: string, help: string, values: readonly string[], byDefault: string): this {
     return this.addOption(new Option(flag, help).choices(values).default(byDefault));
   }
@@ -68,7 +68,7 @@ export class CliCommand extends Command {
     return this.option('--json', 'print one JSON object');
   }
 
-  /** Adds commands to the end of the help. */
+  /** Adds example commands to the end of the help. */
   examples(...lines: readonly string[]): this {
     return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`);
   }
@@ -78,10 +78,10 @@ export class CliCommand extends Command {
   }
 }
 
-/** Returns the settings outside the command line of a command that has `--config`. Throws `SettingError` if the file cannot be used. */
+/** Returns a command's settings from the environment and from the file of `--config`. Throws `SettingError` if the file cannot be used. */
 export async function sourcesFor(command: Command): Promise<SettingSources> {
   const path: string | undefined = command.getOptionValue('config') ?? process.env[SETTINGS_FILE.env];
-  // The parser of TOML is loaded only for a file.
+  // The TOML parser is loaded only if there is a settings file.
   const inFile = path ? (await import('../settings/settings-file.ts')).readSettingsFile(path) : {};
   return settingSources(process.env, inFile);
 }

@@ -8,7 +8,7 @@ import type { Ports } from './ports.ts';
 import { readRawSettings, SERVER_SETTINGS, writtenSetting } from './raw-settings.ts';
 import { columns } from './text-format.ts';
 
-/** The groups of settings in the order of the example, with their headings. */
+/** The groups of settings with their headings, in the order of the example file. */
 const GROUPS = {
   data: 'The data folder and what is read from it',
   server: 'The server',
@@ -17,10 +17,10 @@ const GROUPS = {
   log: 'The log',
 } as const satisfies Partial<Record<SettingGroup, string>>;
 
-/** Width of the lines of the example. */
+/** Line width of the example file, in characters. */
 const WIDTH = 100;
 
-/** Adds `zomma config`, which writes an example of a file of settings, shows where each setting comes from, and checks all of them. */
+/** Adds `zomma config`, which writes an example settings file, shows where each setting comes from, and checks all settings. */
 export function addConfig(program: CliCommand, _ports: Ports): void {
   const config = program.command('config').description('Show and check the settings of `zomma serve`.');
   config
@@ -66,7 +66,7 @@ export function addConfig(program: CliCommand, _ports: Ports): void {
     });
 }
 
-/** The value is null if the setting is not set and has no default. A credential is shown as `(hidden)`. */
+/** Returns a setting for display. The value is null if the setting is not set and has no default. A credential is shown as `(hidden)`. */
 function shownSetting(name: SettingName, written: WrittenSetting | undefined) {
   const { flag, default: byDefault }: Setting = SETTINGS[name];
   const value = flag === undefined && written ? '(hidden)' : (written?.text ?? byDefault ?? null);
@@ -102,7 +102,7 @@ function literal(text: string): string {
   return /^(?:true|false|[1-9]\d*|0)$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Returns a text as lines of comments. */
+/** Returns a text as comment lines. */
 function comment(text: string): string {
   const lines: string[] = [''];
   for (const word of text.split(' ')) {

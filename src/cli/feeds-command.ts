@@ -8,7 +8,7 @@ import { print, writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { columns, formatCount } from './text-format.ts';
 
-/** Maximum number of rejections and maximum number of gaps that are shown for a feed without `--all`. */
+/** Without `--all`, the command shows at most this many rejections and this many gaps of a feed. */
 const ROWS_SHOWN_MAX = 10;
 
 /** Adds `zomma feeds`, which shows the state of a server's feeds. */
@@ -82,7 +82,7 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
     `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'no data yet'}`,
     `  contracts  ${formatCount(feed.received_contracts)} of ${formatCount(feed.expected_contracts)} expected${coverage}`,
     ...indented(tickerTable(shown, ago)),
-    // The ticker table already shows the rejections that are left out here.
+    // This list leaves out rejections that the ticker table already shows.
     ...listed(
       'rejected',
       all ? feed.refusals : feed.refusals.filter((each) => !isInTable(shown, each)),
@@ -137,10 +137,10 @@ function pastOf({ done, total }: NonNullable<FeedStatus['past']>): string {
   return `${formatCount(done)} of ${formatCount(total)} snapshots filled${coverage}`;
 }
 
-/** Two clocks may differ by this time, ms. */
+/** Tolerated difference between two clocks, ms. */
 const CLOCKS_APART_MS = 5_000;
 
-/** A moment is in the future if the clock was ahead when it was stored, or is behind now. */
+/** Formats an age. A stored moment is in the future if the clock was ahead at that time, or is behind now. */
 function agoText(ms: number): string {
   return ms < -CLOCKS_APART_MS ? `${span(-ms)} in the future` : `${span(Math.max(0, ms))} ago`;
 }

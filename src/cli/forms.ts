@@ -6,9 +6,9 @@ import type { Style } from './plot/line.ts';
 /** The flags by which a user chooses how a result is printed. */
 export interface FormFlags {
   readonly json?: true;
-  /** The table, or `true` if the flag has no value. */
+  /** The name of a table, or `true` if the flag has no value. */
   readonly csv?: string | true;
-  /** If omitted, the plot is drawn if stdout is a terminal. */
+  /** By default, the plot is drawn only if stdout is a terminal. */
   readonly plot?: boolean;
 }
 
@@ -16,10 +16,10 @@ export interface FormFlags {
 export interface ResultForms {
   readonly value: unknown;
   readonly isSimulated: boolean;
-  /** Returns the result as CSV, which has no column that says that the data is simulated. */
+  /** Returns the result as CSV, which does not mark simulated data. */
   csv(): string;
   readonly text: string;
-  /** What follows the text if there is no plot. */
+  /** Additional text for a result without a plot. */
   readonly details?: string;
   /** Draws the plot. Undefined if the result cannot be plotted. */
   readonly plot?: ((width: number, height: number, style: Style) => readonly string[]) | undefined;
@@ -47,7 +47,7 @@ function textOf({ text, details = '', plot, plotLines: { least, most } }: Result
   return `${text}\n${plot(width, Math.min(most, Math.max(least, room)), style).join('\n')}\n`;
 }
 
-/** The properties of an output stream that a plot needs. A `tty.WriteStream` has all of them, and a pipe has none. */
+/** The properties of an output stream that a plot needs. A `tty.WriteStream` has these properties, but a pipe does not. */
 export interface Output {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;

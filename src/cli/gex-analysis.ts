@@ -31,10 +31,10 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
  * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by flow. Throws
  * `OperatorError` if `sign` is `flow` and no unsettled contract has a print.
  *
- * Does not run the operation `get_live_gex_nodes`, because the operation needs a market, and a file has no market: it has no closes for the
- * field `hedging` and no tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return.
- * The operation and this function build their reports with `reportGex` and `byPositions`. So a field that is added to the results of these
- * two functions appears here too.
+ * Does not run the operation `get_live_gex_nodes`, because the operation needs a market. A file has no market: it lacks closes for the
+ * field `hedging`, and tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The
+ * operation and this function build their reports with `reportGex` and `byPositions`. So new fields in the results of these two functions
+ * appear here too.
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const { cashDividends: _, ...reported } = options;

@@ -11,7 +11,7 @@ import type { Ports } from './ports.ts';
 /**
  * Reads the prints of a chain's underlying from a tape. Returns each print once. Leaves out a print if any row of its id has the flag
  * `canceled`. Leaves out prints of contracts that expired before the chain's date, if their premium is below `minPremiumUsd`. Throws
- * `OperatorError` if the file does not exist, is not a tape, or has only prints that are left out.
+ * `OperatorError` if the file does not exist, is not a tape, or has no other prints.
  */
 export async function readPrintsFile(
   path: string,

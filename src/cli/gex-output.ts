@@ -9,8 +9,8 @@ import type { Level } from './plot/line.ts';
 import { csvText, numberCell } from './text-format.ts';
 
 /**
- * Returns the rows about flow: the share of open interest for which the prints give customers' positions and, without `--sign flow`, the
- * levels by flow.
+ * Returns the rows about flow: the share of open interest with customer positions known from prints and, without `--sign flow`, the levels
+ * by flow.
  */
 function flowRows(
   { by_flow: flow, options }: GexAnalysis['report'],
@@ -52,7 +52,7 @@ export function gexTable(report: GexAnalysis['report']): string {
   return `${head}\n${rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`;
 }
 
-/** Suffixes of the columns with contract counts, by the weight that the table uses. */
+/** The suffix of contract-count columns, by the weight of the table. */
 const WEIGHT_COLUMN = { open_interest: 'oi', volume: 'volume' } as const;
 
 /** Formats GEX by strike as CSV, dollars per 1 % move. Strikes and contract counts come from the input and are printed unchanged. */

@@ -132,7 +132,7 @@ function table(history: History): string {
   return lines.map((text) => `  ${text}\n`).join('');
 }
 
-/** Columns whose values come from the input. The values of these columns are printed unchanged. */
+/** Columns with values from the input, which are printed unchanged. */
 const GIVEN = new Set(['spot', 'call_wall', 'put_wall', 'max_pain']);
 
 /** Formats a history as CSV. A value that is not known becomes an empty cell. */

@@ -110,12 +110,12 @@ function knownOf(known: number, changed: number): string {
   return `${formatCount(known)} already known${changed > 0 ? ` (${formatCount(changed)} of them corrected or canceled)` : ''}`;
 }
 
-/** Whether the file has usable data. A tape without rows counts as usable: its day has not begun. */
+/** Whether the file has usable data. A tape without rows is usable, because its day has not begun. */
 function hasUsableData({ rows, kept, known, refusals }: LoadedFile): boolean {
   return kept + known > 0 || (rows === 0 && refusals.length === 0);
 }
 
-/** Throws `OperatorError` with the names of `paths`, the paths without usable data. Does nothing if `paths` is empty. */
+/** Throws `OperatorError` that names `paths`, the paths without usable data. Does nothing if `paths` is empty. */
 function rejectUnusable(paths: readonly string[]): void {
   if (paths.length === 0) return;
   throw new OperatorError(

@@ -118,7 +118,7 @@ export function addMembers(program: CliCommand, ports: Ports): void {
     });
 }
 
-/** Returns the UUID of `--uuid`, or the one in the first line of standard input if the option is `-`. */
+/** Returns the UUID of `--uuid`. If the option is `-`, reads the UUID from the first line of standard input. */
 async function uuidOf(option: string): Promise<string> {
   if (option !== '-') return canonicalUuid(option);
   for await (const line of console) return canonicalUuid(line.trim());

@@ -15,25 +15,25 @@ export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'mcp' | 'log'>, 'fe
 
 /** The outcome of one check of an installation. */
 export interface CheckOutcome {
-  /** What was checked, in one or two words. */
+  /** The subject of the check, in one or two words. */
   readonly of: string;
   readonly state: 'ok' | 'warning' | 'failure';
   readonly message: string;
-  /** What to do, if there is something to do. */
+  /** The recommended action, if there is one. */
   readonly hint?: string;
 }
 
-/** What a backup holds. */
+/** The contents of a backup. */
 export interface BackupManifest {
   readonly version: string;
   readonly schema: number;
   readonly made_at: string;
   readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
-  /** Rows of each table. */
+  /** Number of rows in each table. */
   readonly rows: Readonly<Record<string, number>>;
 }
 
-/** The certificate of an authority: its file, its PEM text, its SHA-256 in hex with colons, and its end in ms since the epoch. */
+/** The certificate of an authority: its file, its PEM text, its SHA-256 in hex with colons, and its expiry in ms since the epoch. */
 export interface AuthorityCertificate {
   readonly path: string;
   readonly pem: string;
@@ -53,13 +53,13 @@ export interface Ports {
     options: { readonly demo: boolean },
   ): Promise<void>;
   /**
-   * Serves MCP over standard input and output until the client closes its end, with the data of this machine. Without a feed, answers come
+   * Serves MCP over standard input and output with the data of this machine, until the client disconnects. Without a feed, answers come
    * from the stored data, or from the simulated market if nothing is stored.
    */
   serveStdio(settings: StdioSettings): Promise<void>;
-  /** Serves MCP over standard input and output until the client closes its end. Relays every message to a running server. */
+  /** Relays MCP messages between standard input and output and a running server, until the client disconnects. */
   bridge(server: { readonly url: URL; readonly key: string }): Promise<void>;
-  /** Yields the deliveries in a single file. A tape comes in several deliveries. */
+  /** Yields the deliveries (portions of market data) of one file. A tape has several deliveries. */
   readFile(path: string): AsyncIterable<Delivery>;
   /**
    * Stores the market data of files and folders in a data folder. A server may run on the data folder. Returns for each path the files with
@@ -92,8 +92,8 @@ export interface Ports {
   /** Returns the backups in a folder, the oldest first. */
   backupsIn(folder: string): Promise<readonly string[]>;
   /**
-   * Removes the data of a folder that is past its retention, and gives the space of removed data back to the disk. Returns what was
-   * removed, and the bytes of the database before and after.
+   * Removes data past its retention from a folder, and returns its space to the disk. Returns the removed amounts, and the size of the
+   * database before and after, bytes.
    */
   compact(
     settings: FolderSettings & Pick<SettingValues, 'keepChains' | 'keepIntraday' | 'keepPrints' | 'keepLevels'>,
@@ -104,11 +104,11 @@ export interface Ports {
   }>;
   /** Upgrades the database of a data folder. Returns the schemas before and after, and the path of the copy. */
   upgrade(settings: FolderSettings): Promise<{ readonly from: number; readonly to: number; readonly copy: string }>;
-  /** Brings back the database from before the last upgrade. Returns its schema, and the path of the database that it replaced. */
+  /** Restores the database from before the last upgrade. Returns its schema, and the path of the replaced database. */
   undoUpgrade(settings: FolderSettings): Promise<{ readonly schema: number; readonly kept: string }>;
-  /** Returns the audit trail of a data folder from a moment on (ms since the epoch), the oldest entry first. */
+  /** Returns the audit trail of a data folder since a moment (ms since the epoch), oldest entry first. */
   audit(settings: FolderSettings, sinceMs: number): Promise<readonly AuditEntry[]>;
-  /** Returns the certificate authority that `--tls internal` has made in a data folder. */
+  /** Returns the certificate authority that `--tls internal` has created in a data folder. */
   internalAuthority(settings: FolderSettings): Promise<AuthorityCertificate>;
   /** Calls `work` with the store of a data folder, which must exist. A server may run on the folder. */
   withStore<T>(

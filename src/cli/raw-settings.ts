@@ -7,7 +7,7 @@ import { sourcesFor } from './cli-command.ts';
 /** The settings of `zomma serve`, in the order in which they are shown. */
 export const SERVER_SETTINGS = settingsIn('data', 'server', 'feeds', 'mcp', 'log');
 
-/** Returns what is written for a setting: on the command line, in the environment, or in the file. */
+/** Returns a setting's text from the command line, the environment or the settings file. */
 export function writtenSetting(
   name: SettingName,
   command: Command,
@@ -19,8 +19,8 @@ export function writtenSetting(
 }
 
 /**
- * Reads all settings. Returns what is wrong with a setting or with the file of settings, the number of settings that are set, and the values of
- * all. An invalid one has its default.
+ * Reads all settings. Returns the faults of the settings and of the settings file, the number of settings that are set, and all values. An
+ * invalid setting has its default.
  */
 export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];
@@ -30,7 +30,7 @@ export async function readRawSettings(command: Command) {
     return undefined;
   };
   let count = 0;
-  // Without the file, the other settings can still be checked.
+  // If the settings file is unusable, the other settings can still be checked.
   const sources: SettingSources = (await sourcesFor(command).catch(collected<SettingSources>)) ?? {
     find: () => undefined,
   };

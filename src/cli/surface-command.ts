@@ -21,7 +21,7 @@ import { columns, csvText, numberCell } from './text-format.ts';
 
 /** The smile is drawn for the settlement that is nearest to this many days after the snapshot. */
 const SMILE_DAYS = 30;
-/** The smile is drawn from the forward to each side over this many standard deviations of the log-price. */
+/** The drawn smile extends this many standard deviations of the log-price to each side of the forward. */
 const SMILE_REACH = 2.5;
 /** Number of strikes at which the smile is computed. */
 const SMILE_POINTS = 81;
@@ -84,7 +84,7 @@ with and without the variance of events.`,
     });
 }
 
-/** Formats the settlements as CSV, one row for each. A value that is not known becomes an empty cell. */
+/** Formats the settlements as CSV, one row per settlement. An unknown value becomes an empty cell. */
 function csvOf({ expiries }: SurfaceAnswer): string {
   const { count, ...table } = expiries;
   const names = Object.keys(table) as (keyof typeof table)[];
@@ -118,7 +118,7 @@ function tableOf({ chain, answer }: Shown): string[] {
   ];
 }
 
-/** Returns a line for each event: its implied move with the band of the move, and the dates between which the event is. */
+/** Returns a line for each event: its implied move with an error band, and the dates before and after the event. */
 function eventLines({ events }: SurfaceAnswer): string[] {
   return events.implied_move.map((move, i) => {
     const [after, before] = [events.after[i]!, events.before[i]!].map((instant) => newYorkDate(Date.parse(instant)));
@@ -145,7 +145,7 @@ function withBand(value: number | null, band: number | null): string {
     : `${formatVolatility(value)} ± ${(100 * band).toFixed(2)}`;
 }
 
-/** Draws the smile of one settlement, and below it the volatilities at the money of all settlements, within `height` lines. */
+/** Draws the smile of one settlement, and below it the at-the-money volatilities of all settlements, within `height` lines. */
 function plotOf({ chain, surface, answer }: Shown, width: number, height: number, style: Style): string[] {
   const { slices } = surface;
   const at = chain.asOf + SMILE_DAYS * DAY_MS;
@@ -190,7 +190,7 @@ function plotOf({ chain, surface, answer }: Shown, width: number, height: number
   ];
 }
 
-/** Returns the volatilities of a smile at strikes with even distances in ln(K/F), decimal per calendar year. */
+/** Returns the volatilities of a smile, decimal per calendar year, at strikes that are evenly spaced in ln(K/F). */
 function smileOf({ law, tte }: SurfaceSlice, reach: number): Float64Array {
   return Float64Array.from({ length: SMILE_POINTS }, (_, i) =>
     Math.sqrt(law.totalVariance(reach * ((2 * i) / (SMILE_POINTS - 1) - 1)) / tte),

@@ -2,7 +2,7 @@ import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 
-/** Adds `zomma upgrade`, which upgrades the database of a data folder, or brings back the one from before the last upgrade. */
+/** Adds `zomma upgrade`, which upgrades the database of a data folder, or restores the database from before the last upgrade. */
 export function addUpgrade(program: CliCommand, ports: Ports): void {
   program
     .command('upgrade')

@@ -8,7 +8,8 @@ export type ToolName = {
 }[keyof Registry];
 type ToolKey<Name extends keyof Registry> = NonNullable<Registry[Name]['tool']>['answers'][number];
 /**
- * The arguments that callers may send. Fields with a default may be left out. The client reads answers as JSON, so it asks for no picture.
+ * The arguments that callers may send. Fields with a default may be left out. The client reads answers as JSON, so the client never asks
+ * for a picture.
  */
 type Arguments<Name extends ToolName> = Partial<Omit<Static<Registry[Name]['input']>, 'format'>>;
 type Extended<Name extends ToolName> = Static<Registry[Name]['full']>;

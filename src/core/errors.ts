@@ -6,7 +6,7 @@ export class ClientError extends Error {
   readonly fieldErrors: readonly FieldError[];
   /** Whole seconds after which the same request may succeed. Undefined if this time is not known. */
   readonly retryAfterS: number | undefined;
-  /** The stored moments next to a requested moment at which there is no data. Undefined if the error has nothing to do with a moment. */
+  /** The stored moments before and after a requested moment without data. Undefined if the error does not concern a moment. */
   readonly nearest: NearestMoments | undefined;
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
@@ -43,7 +43,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** A setting that is invalid or missing: a flag, a variable of the environment, or a line of the file of settings. Exit code 78. */
+/** An invalid or missing setting: a flag, an environment variable, or a line of the settings file. Exit code 78. */
 export class SettingError extends OperatorError {
   constructor(message: string, hint: string, options?: ErrorOptions) {
     super(message, hint, options);
@@ -74,7 +74,7 @@ export function invalidField(code: ClientErrorCode, field: string, expected: str
   return new ClientError(code, `${field} ${expected}`, { hint, fieldErrors: [{ field, expected }] });
 }
 
-/** Moments, ISO 8601. Null if there is none. */
+/** Moments, ISO 8601. Null if there is no such moment. */
 export interface NearestMoments {
   readonly before: string | null;
   readonly after: string | null;

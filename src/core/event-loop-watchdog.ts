@@ -2,7 +2,7 @@ import type { Observe } from './events.ts';
 
 /** The longest time that a step may block the event loop, ms. A longer step delays every other request. */
 export const STEP_MS_MAX = 25;
-/** By default, the log has a line for each time that the event loop was blocked for longer than this, ms. */
+/** By default, each block of the event loop that is longer than this is logged, ms. */
 export const SLOW_STEP_MS = 250;
 /** Interval of the timer that measures the event loop, ms. The timer does not run while the service is idle. */
 const TICK_MS = 2;
@@ -41,10 +41,10 @@ export function blockedSteps(): Readonly<Blocked> {
 }
 
 /**
- * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts each period longer than
- * STEP_MS_MAX in which the loop was blocked, and reports each one longer than `slowStepMs`, with the longest step of the period. A timer
- * with the interval TICK_MS starts with a step and runs until no step has begun for REST_MS. So the watchdog also notices work that was not
- * announced, if the work runs within REST_MS after a step. `onTick` gets how late each tick is, ms.
+ * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts each period longer than STEP_MS_MAX in
+ * which the loop was blocked, and reports each period longer than `slowStepMs`, with the longest step of the period. A timer with the
+ * interval TICK_MS starts with a step and runs until no step has begun for REST_MS. So the watchdog also notices work that was not
+ * announced, if the work runs within REST_MS after a step. `onTick` gets the delay of each tick, ms.
  */
 export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {}): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };

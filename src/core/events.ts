@@ -19,7 +19,7 @@ interface ObservationFields {
     account: string | undefined;
     client: string;
     bytes: number | undefined;
-    /** The trace of the request, 32 hex digits. Undefined if its sender has named none and nobody collects spans. */
+    /** The trace of the request, 32 hex digits. Undefined if the request names no trace and nobody collects spans. */
     trace_id: string | undefined;
   };
   request_failed: { route: string; request_id: string; trace_id: string | undefined; error: unknown };
@@ -48,19 +48,16 @@ interface ObservationFields {
   data_full: { reason: string };
   data_has_room: NoFields;
   old_removed: { prints: number; chains: number; levels: number };
-  /**
-   * `days` days of a kind of data are past their retention, which is a large share. These days are removed when the service has run for a
-   * day.
-   */
+  /** A large share of one kind of data (`days` days) is past its retention. The service removes this data after it has run for a day. */
   retention_waits: { of: string; days: number };
   retention_failed: { error: unknown };
   tape_packed: { prints: number };
   packing_failed: { error: unknown };
-  /** The past of the simulated market is being filled: `done` of `total` snapshots are complete. Reported at each tenth. */
+  /** Progress of the simulated market's backfill: `done` of `total` snapshots are complete. Reported at each tenth. */
   past_filling: { done: number; total: number };
-  /** The past is complete. `snapshots` is the number of snapshots that were completed since the start of the fill. */
+  /** The simulated market's backfill is complete. `snapshots` is the number of snapshots that it added. */
   past_filled: { snapshots: number; duration_ms: number };
-  /** The past could not be completed. The service tries again later. */
+  /** The simulated market's backfill failed. The service tries again later. */
   past_failed: { error: unknown };
   feed_connection: { up: boolean; reason?: string };
   /** Levels could not be recorded. `snapshot` is the id of the snapshot, or null if the error is not about one snapshot. */
@@ -75,19 +72,19 @@ interface ObservationFields {
    * take some 30 to 90 times as long.
    */
   compiler_off: { ns_per_option: number; hint: string };
-  /** A stored snapshot is damaged. The snapshot was set aside, and the one before it is served. */
+  /** A stored snapshot is damaged. The snapshot was set aside, and the previous snapshot is served. */
   snapshot_damaged: { underlying: string; as_of: string; source: string };
-  /** The database had the schema `from` and was upgraded to the schema `to`. A copy of it was made first. */
+  /** The database had the schema `from` and was upgraded to the schema `to`. The old database was copied first. */
   data_upgraded: { from: number; to: number };
-  /** The database was removed or replaced while the server runs. What the server writes is lost when it ends. */
+  /** The database was removed or replaced while the server runs. All further writes are lost when the server ends. */
   database_gone: { data_folder: string };
   /** A key or a UUID was refused. `client` is the address that sent it. The key is not reported. */
   key_refused: { client: string; route: string; code: string };
-  /** Further refusals of an address in the past minute, beyond those that were reported one by one. */
+  /** Number of refusals of an address in the past minute that were not reported one by one. */
   keys_refused: { client: string; count: number };
   /** systemd waits for messages of this process, but they cannot be sent. A unit with `Type=notify` will not become active. */
   manager_unreachable: { reason: string };
-  /** Spans could not be sent to the collector. Reported once, and again after some could be sent. */
+  /** Spans could not be sent to the collector. Reported once for each series of failures. */
   traces_unsent: { reason: string };
   /** A change to members or keys that was recorded in the audit trail, by this process or by a command. `at` is when it was made. */
   audited: {
@@ -107,7 +104,7 @@ interface ObservationFields {
   certificate_refused: { reason: string; hint: string };
   /** The certificate expires in `days` days, or has expired if `days` is negative. */
   certificate_expiring: { subject: string; days: number };
-  /** SIGHUP: the files that can be read again were read again. */
+  /** The server has read `files` again after SIGHUP. */
   reloaded: { files: string[] };
   /** The group of the data folder may write to the folder. `mended_by` is the command that changes this. */
   data_folder_open: { mended_by: string };

@@ -7,25 +7,25 @@ export interface JsonBounds {
   readonly containers: number;
   /** Maximum number of entries in all objects and arrays together. */
   readonly values: number;
-  /** Maximum number of strings and keys. If absent, `values` alone limits them. */
+  /** Maximum number of strings and keys. If this limit is absent, only `values` limits strings and keys. */
   readonly texts?: number;
 }
 
 /**
  * JSON within these bounds is parsed in less than 0.1 s, whatever it contains. Measured times: 40 ms for 1,000,000 numbers, 30 ms for
- * 60,000 different keys, 11 ms for 12,000 objects with one key each. Repeated keys and strings take a tenth of the time of different ones.
- * So the time does not follow from the size in bytes.
+ * 60,000 different keys, 11 ms for 12,000 objects with one key each. Repeated keys and strings take a tenth of the time of distinct
+ * strings, so the size in bytes does not determine the time.
  */
 export const QUICK_JSON: JsonBounds = { containers: 12_000, values: 1_000_000, texts: 60_000 };
 
 /**
  * Returns the reason why a JSON text must not be parsed, or `undefined` if it may be parsed. The parser would take 11 GB of memory for 60
- * MB of `[`, and 2 GB for 60 MB of `{},`. Brackets and commas within strings count too. Counting these is acceptable, because the strings
- * of market data contain no brackets.
+ * MB of `[`, and 2 GB for 60 MB of `{},`. Also counts brackets and commas within strings, which is acceptable, because the strings of
+ * market data contain no brackets.
  */
 export function jsonExcess(text: string, { containers, values, texts }: JsonBounds): string | undefined {
   if (countUpTo(text, '{', containers) + countUpTo(text, '[', containers) > containers) {
-    // To find the depth of a long text takes longer than to count its brackets, so only the beginning is searched for deep nesting.
+    // In a long text, the depth takes longer to find than the number of brackets, so only the beginning is searched for deep nesting.
     return isDeeperThan(text.slice(0, HEAD_CHARS), JSON_DEPTH_MAX)
       ? TOO_DEEP
       : `JSON of more than ${containers} objects and arrays`;
@@ -64,8 +64,8 @@ export function isDeeperThan(text: string, limit: number): boolean {
 /**
  * Returns how many opening brackets may increase the maximum depth. Stops counting above `limit`. An opening bracket that follows a closing
  * bracket and a comma, as in `},{`, does not increase the maximum depth. (None of the three characters is a quote, so either all three are
- * inside a string or none is.) Almost all opening brackets in a table of rows follow a closing one. Searching for the next opening bracket
- * takes a twentieth of the time of inspecting every character.
+ * inside a string or none is.) Almost all opening brackets in a table of rows follow a closing bracket. Searching for the next opening
+ * bracket takes a twentieth of the time of inspecting every character.
  */
 function nestingOpenings(text: string, opening: string, limit: number): number {
   let count = 0;

@@ -60,7 +60,7 @@ const PRIORITY: Record<LogRecord['level'], number> = { trace: 7, debug: 7, info:
 
 /**
  * Returns whether stderr is connected to the journal of systemd. `stream` is the value of JOURNAL_STREAM: the device and the inode of the
- * journal's stream. A process whose stderr was redirected later inherits the variable, but not the stream.
+ * journal's stream. If stderr is redirected later, a process inherits the variable, but not the stream.
  */
 function isJournal(stream: string | undefined): boolean {
   if (!stream) return false;

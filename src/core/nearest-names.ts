@@ -2,8 +2,8 @@
 const NEAREST = 3;
 
 /**
- * Returns the names most similar to an unknown name, the most similar first. Similarity is the larger of two: Dice's coefficient of the
- * letter pairs, which finds words in another order, and the share of letters that an edit leaves, which finds typing errors.
+ * Returns the names most similar to an unknown name, the most similar first. Similarity is the larger of two measures. Dice's coefficient
+ * of letter pairs finds words in another order. The share of letters that stay unchanged in an edit finds typing errors.
  */
 export function nearestNames(name: string, names: readonly string[]): string[] {
   const given = name.slice(0, 100).toLowerCase();
@@ -24,7 +24,7 @@ function pairsOf(text: string): Set<string> {
   return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, i) => text.slice(i, i + 2)));
 }
 
-/** Number of letters to insert, remove or replace, and of neighbours to swap, that make one text of another (optimal string alignment). */
+/** Minimum number of letters to insert, remove, replace or swap to turn one text into another (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let [beforeLast, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {

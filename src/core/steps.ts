@@ -1,14 +1,14 @@
 import { announceStep } from './event-loop-watchdog.ts';
 
 /**
- * Work in steps of at most 25 ms each. The generator yields a description of the next step before it runs that step. Between two steps,
- * other requests have their turn.
+ * Work in steps of at most 25 ms each. The generator yields a description of the next step before it runs that step. Other requests can run
+ * between two steps.
  */
 export type Steps<Result> = Generator<Step, Result>;
 
 /** The description of a step that has not run yet. */
 export interface Step {
-  /** What the step does, for progress messages. */
+  /** A description of the step, for progress messages. */
   readonly message: string;
   /** The total number of steps, if it is known. */
   readonly total?: number;
@@ -16,7 +16,7 @@ export interface Step {
   readonly tokens?: number;
 }
 
-/** Runs the steps with a turn of the event loop between two of them. `message` names the first step for the watchdog. */
+/** Runs the steps, and lets the event loop turn between two steps. `message` names the first step for the watchdog. */
 export async function runInTurns<Result>(message: string, steps: Steps<Result>): Promise<Result> {
   announceStep(message);
   for (;;) {
@@ -43,7 +43,7 @@ export function* oneStep<Result>(work: () => Result): Steps<Result> {
 
 /**
  * Calls `work` for the rows [0, count) in blocks of `rows` rows. The first block runs in the caller's current step. Each further block is a
- * step of its own.
+ * separate step.
  */
 export function* byRange(
   count: number,
@@ -82,9 +82,9 @@ export interface Work<Result> extends Step {
 
 /**
  * A cache of results that are computed in steps. A result belongs to an owner and a key. If several requests need a result that is not
- * complete yet, they share the work: whichever request has its turn runs the next step. So the work is done only once, and it continues if
- * the request that started it is aborted. An owner has at most `entriesMax` results. If an owner has more, the least recently used result
- * is removed.
+ * complete yet, they share the work: any of the requests can run the next step. So the work is done only once, and it continues if the
+ * request that started it is aborted. An owner has at most `entriesMax` results. If an owner has more, the least recently used result is
+ * removed.
  */
 export class StepCache<Owner extends WeakKey, Result> {
   private readonly caches = new WeakMap<Owner, Map<string, Entry<Result>>>();

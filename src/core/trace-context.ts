@@ -1,4 +1,4 @@
-/** The trace that a request belongs to, as its sender has named it: W3C Trace Context. */
+/** The trace that a request belongs to, from the sender's W3C Trace Context. */
 export interface TraceContext {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -15,7 +15,7 @@ export interface RequestSpan {
   end(answer: AnsweredRequest): void;
 }
 
-/** What a span tells about an answered request. */
+/** The facts about an answered request that a span records. */
 export interface AnsweredRequest {
   readonly method: string;
   readonly route: string;
@@ -26,11 +26,11 @@ export interface AnsweredRequest {
   readonly account: string | undefined;
 }
 
-/** Makes a span of each request. */
+/** Creates a span for each request. */
 export interface RequestTracing {
   /** Runs `work` within a new span. The span continues the trace of the request's headers, or begins one. */
   inRequest<Result>(headers: Headers, work: () => Result): Result;
-  /** Returns the span that the caller runs in. */
+  /** Returns the span in which the caller runs. */
   current(): RequestSpan | undefined;
 }
 
@@ -40,7 +40,7 @@ const FIELD = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 export function parseTraceparent(field: string | null): TraceContext | undefined {
   const [, version, traceId, spanId, flags, more] = FIELD.exec(field ?? '') ?? [];
   if (!version || !traceId || !spanId || !flags) return undefined;
-  // A `traceparent` of version 00 must not have further parts, but later versions may add parts. Ids of zeros only are invalid.
+  // A `traceparent` of version 00 must not have further parts, but later versions may add parts. Ids with only zeros are invalid.
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };

@@ -14,7 +14,7 @@ type AccountDeps = Pick<
   'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals' | 'myKeyPolicy'
 >;
 
-/** Adds liveness, the two routes that members call with their UUID instead of a key, and the route that describes the account of a key. */
+/** Adds `/health`, the two routes for a member's UUID in place of a key, and the route that describes the account of a key. */
 export const accountRoutes =
   ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy }: AccountDeps) =>
   (app: HttpApp) =>
@@ -39,7 +39,7 @@ export const accountRoutes =
       .get('/api/v1/auth/telegram-status', ({ request, set, path }) => {
         const uuid = uuidOf(queryOf(request.url));
         refusals.limit(addressOf(request), path);
-        // An unknown UUID gets the same answer as a member without a link, so the answer does not reveal who is a member.
+        // An unknown UUID and a member without a link get the same answer, so the answer does not reveal who is a member.
         return respondJson(set, { ...telegramStatus(members.telegramLink(uuid)) });
       })
       .get('/api/v1/account', ({ account, set }) =>
@@ -86,7 +86,7 @@ function accountStatus(
 
 function rateLimitStatus(limiter: RateLimiter, accountId: string) {
   const { burst, windowS } = limiter.policy;
-  // The guard has already taken the token of this request.
+  // The guard has already counted this request.
   const { remaining, resetS } = limiter.take(accountId, 0);
   return { requests: burst, window_s: windowS, remaining, resets_in_s: resetS };
 }

@@ -1,13 +1,13 @@
 /**
- * The path of a proxy below which the service is reached, e.g. `/zomma`, or the empty text. Routes, hooks and log know paths without this
- * prefix. Only addresses in the service's own answers begin with the prefix.
+ * The path prefix of the service at its proxy, e.g. `/zomma`, or the empty text. Routes, hooks and the log use paths without this prefix.
+ * Only addresses in the service's own answers begin with the prefix.
  */
 export type BasePath = string;
 
 /**
- * Removes the base path from the URL of a request, so that routes and hooks see the path below it. A request without the base path is left
- * unchanged: its proxy has removed it, or it comes from this machine. The request stays the same object, because the runtime knows the
- * client's address by it.
+ * Removes the base path from the URL of a request, so that routes and hooks see the path below it. A request without the base path stays
+ * unchanged: the proxy has removed the prefix, or the request comes from this machine. The request stays the same object, because the
+ * runtime needs this object to find the client's address.
  */
 export function withoutBasePath(request: Request, base: BasePath): Request {
   const { url } = request;
@@ -30,13 +30,13 @@ export function pageBelow(base: BasePath, html: string): string {
 }
 
 /**
- * Returns the script of the terminal for a base path. The script gives `fetch` paths of this server, links to the documents, and shows the
- * address of the server. The script is changed here and not in its source, because the script must stay small, and most servers have no
+ * Returns the script of the terminal for a base path. The script calls `fetch` with paths of this server, links to the documents, and shows
+ * the address of the server. The script is changed here and not in its source, because the script must stay small, and most servers have no
  * base path.
  */
 export function scriptBelow(base: BasePath, script: string): string {
   const own = JSON.stringify(base);
-  // The script is a module, so this name hides the one of the browser in this script only.
+  // The script is a module, so this `fetch` replaces the browser's `fetch` only in this script.
   const fetchBelow = `const fetch=(path,init)=>globalThis.fetch(path[0]==="/"?${own}+path:path,init);`;
   return (
     fetchBelow +

@@ -2,16 +2,13 @@ import type { ByteBudget } from '../access/byte-budget.ts';
 import { ClientError } from '../core/errors.ts';
 import { jsonExcess } from '../core/json-shape.ts';
 
-/** Maximum size of a body, bytes: many times larger than any request of the API contract. Routes for columns have a limit of their own. */
+/** Maximum size of a body, bytes: many times larger than any request of the API contract. Column routes have a larger limit. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** Maximum number of bytes that the server reads of a body that it rejects. */
 const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const BODY_MS_MAX = 10_000;
 
-/**
- * Bodies up to this size, in bytes, are not counted in the byte budget, because all such bodies that an account may send at once take only
- * a few MB.
- */
+/** The byte budget ignores bodies up to this size, bytes. All such bodies that an account may send at once take only a few MB. */
 export const FREE_BYTES = 64 * 1024;
 
 /** The account that sends a body, and the budget that counts the body's bytes. */
@@ -21,8 +18,8 @@ export interface Sender {
 }
 
 /**
- * Reads the JSON of a request, with limits on its bytes, its depth of nesting and its time of arrival. Throws `ClientError`: 413 if the
- * body is too large; 422 if it is not JSON, is nested too deep or arrives too slowly; 429 or 503 if the byte budget has no room for it.
+ * Reads the JSON of a request, with limits on size, nesting depth and arrival time. Throws `ClientError`: 413 if the body is too large; 422
+ * if it is not JSON, is nested too deep or arrives too slowly; 429 or 503 if the byte budget has no room for it.
  */
 export async function readJson(request: Request, sender: Sender, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
   const counted = countBody(request, sender, bytesMax);
@@ -35,8 +32,8 @@ export async function readJson(request: Request, sender: Sender, bytesMax = BODY
 }
 
 /**
- * Reads the text of a request, with limits on its bytes and its time of arrival. Throws `ClientError`: 413 if the body is too large, 422 if
- * it arrives too slowly.
+ * Reads the text of a request, with limits on size and arrival time. Throws `ClientError`: 413 if the body is too large, 422 if it arrives
+ * too slowly.
  */
 export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<string> {
   return withTimeout(isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decode));
@@ -45,7 +42,7 @@ export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<s
 /** Reads the bytes of a request, with the limits and errors of `readText`. */
 export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Promise<ArrayBuffer> {
   if (isDeclared(request, bytesMax)) return withTimeout(request.arrayBuffer());
-  // The bytes are copied to a buffer of their own, because a view of float64 numbers must start at a multiple of 8 bytes.
+  // The bytes are copied to a new buffer, because a view of float64 numbers must start at a multiple of 8 bytes.
   return new Uint8Array(await withTimeout(readCounted(request, bytesMax))).buffer;
 }
 
@@ -140,8 +137,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Limits of the JSON in a body. The largest request has a column of 20,000 sides (call or put) as strings. To parse a body of 4 MB with
- * more objects or strings could block the event loop for 0.2 to 0.4 s.
+ * Limits for the JSON in a body. The largest request has a column of 20,000 strings (call or put). The parser could block the event loop
+ * for 0.2 to 0.4 s if a body of 4 MB had more objects or strings.
  */
 const BODY_JSON = { containers: 2_000, values: 1_000_000, texts: 50_000 };
 

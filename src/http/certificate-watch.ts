@@ -3,23 +3,23 @@ import type { Observe } from '../core/events.ts';
 import type { Listening } from './listen.ts';
 import { readTls, type TlsFiles, type TlsPair, versionOfFiles } from './tls.ts';
 
-/** Time between two looks at the files, ms. */
+/** Time between two checks of the files, ms. */
 const LOOK_MS = 2_000;
 /** A certificate that expires within this time is reported at the start and once a day, ms. */
 const WARN_BEFORE_MS = 30 * 86_400_000;
 const DAY_MS = 86_400_000;
 
 export interface CertificateWatch {
-  /** Reads the files again, also if they have not changed. */
+  /** Reads the files again, even if they have not changed. */
   reload(): void;
-  /** Until when the certificate in use is valid, ms since the epoch. */
+  /** The expiry of the certificate in use, ms since the epoch. */
   notAfterMs(): number;
   stop(): void;
 }
 
 export interface CertificateWatchDeps {
   readonly files: TlsFiles;
-  /** The pair that the server began with. */
+  /** The certificate and the key with which the server started. */
   readonly pair: TlsPair;
   readonly listening: Pick<Listening, 'replaceTls'>;
   readonly observe: Observe;
@@ -28,8 +28,8 @@ export interface CertificateWatchDeps {
 }
 
 /**
- * Watches the files of a certificate, and uses a new pair for new connections as soon as the files have changed. A pair that cannot be used
- * is reported, and the present one stays. Reports a certificate that is about to expire.
+ * Watches the files of a certificate, and uses a new pair for new connections as soon as the files have changed. Reports a pair that cannot
+ * be used, and keeps the present pair. Reports a certificate that is about to expire.
  */
 export function watchCertificate({ files, pair, listening, observe, nowMs }: CertificateWatchDeps): CertificateWatch {
   let present = pair;
@@ -71,8 +71,8 @@ export function watchCertificate({ files, pair, listening, observe, nowMs }: Cer
   let before = seen;
   const timer = setInterval(() => {
     const version = versionOfFiles(files);
-    // While the files are being replaced, one of them may be missing, or belong to the other pair. So a change must last until the next
-    // look.
+    // During a replacement, one file may be missing or belong to the other pair. So the watch uses a new pair only if the files stay
+    // unchanged until the next check.
     if (version !== '' && version !== seen && version === before) reload();
     before = version;
     warnOfExpiry();

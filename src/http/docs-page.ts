@@ -75,14 +75,14 @@ export const docsRoutes = (openapi: () => Record<string, unknown>, basePath: Bas
   return app;
 };
 
-/** Prepares a text of the service itself. The text can change with the service's version, so clients must revalidate it. */
+/** Prepares a response with a text of the service itself. The text can change with the service's version, so clients must revalidate it. */
 function own(text: string, headers: Record<string, string>): PreparedResponse {
   return prepareResponse(text, etagOf(text), { ...headers, 'Cache-Control': 'no-cache' });
 }
 
 /**
- * Prepares a file of the Swagger UI package. The address of the file contains the package's version, so the file at an address never
- * changes.
+ * Prepares a response with a file of the Swagger UI package. The address of the file contains the package's version, so the file at an
+ * address never changes.
  */
 function packaged(path: string, headers: Record<string, string>): PreparedResponse {
   const cacheControl = 'public, max-age=31536000, immutable';

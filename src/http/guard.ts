@@ -19,8 +19,8 @@ const PUBLIC_PATHS = new Set([
 const STREAM_PATHS = new Set(['/sse', '/messages']);
 
 /**
- * Paths at which clients look for the sign-in of OAuth before they send a key. These paths get 404, because the operator gives out the
- * keys: a 401 would make them believe that there is a sign-in.
+ * Paths where clients look for an OAuth sign-in before they send a key. These paths get 404, because there is no sign-in: the operator
+ * gives out the keys. An answer with 401 would suggest a sign-in.
  */
 const WELL_KNOWN = /^(?:\/mcp|\/sse)?\/\.well-known\//;
 
@@ -29,8 +29,8 @@ type GuardDeps = Pick<HttpDeps, 'access' | 'limiter' | 'addressOf' | 'refusals'>
 };
 
 /**
- * Authenticates a request by its path and headers alone, before the request is parsed or routed, and counts it in the rate limit of its
- * account. Throws `ClientError`: 401 if the key is missing (on STREAM_PATHS 403), 403 if it is invalid, 429 if the rate limit is exceeded.
+ * Authenticates a request before the request is parsed or routed, using only path and headers. Counts the request in the account's rate
+ * limit. Throws `ClientError`: 401 if the key is missing (on STREAM_PATHS 403), 403 if it is invalid, 429 if the rate limit is exceeded.
  */
 export const guard =
   ({ access, limiter, connections, addressOf, refusals }: GuardDeps) =>

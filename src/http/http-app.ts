@@ -45,7 +45,8 @@ export const DEFAULT_FIELDS = {
 };
 
 /**
- * Returns header fields with the defaults. Callers create them once, because the runtime copies `Headers` three times as fast as an object.
+ * Returns header fields with the defaults. Callers create the fields once, because the runtime copies `Headers` three times as fast as an
+ * object.
  */
 export function fieldsOf(fields: Readonly<Record<string, string>>): Headers {
   return new Headers({ ...DEFAULT_FIELDS, ...fields });
@@ -84,7 +85,7 @@ export function withDefaults(response: Response, set: ResponseHead): Response {
 }
 
 /**
- * Moves the header fields of `set` to the response. If `set` has no header fields, Elysia sends the response unchanged. If `set` had header
+ * Moves the header fields of `set` to the response. After that, `set` is empty, so Elysia sends the response unchanged. If `set` had header
  * fields, Elysia would wrap the response and its stream.
  */
 function withHead(response: Response, set: ResponseHead): Response {
@@ -93,7 +94,7 @@ function withHead(response: Response, set: ResponseHead): Response {
   return response;
 }
 
-/** The path that the router matches. The context has the path before routing too, but Elysia's types omit it there. */
+/** The path that the router matches. The path is in the context before routing too, but not in Elysia's types. */
 export interface BeforeRouting {
   readonly path: string;
 }

@@ -31,22 +31,22 @@ export interface HttpDeps {
   readonly mcp: McpLoader;
   /** The names and the page origins that the server accepts. */
   readonly origins: OriginPolicy;
-  /** Changes with every write to the store. */
+  /** Returns a text that changes with every write to the store. */
   readonly storeVersion: () => string;
   /**
-   * Returns undefined if requests need not wait: the store had data at the start, or the initial load is complete. Otherwise returns a
-   * promise that settles when the initial load is complete or takes too long.
+   * Returns undefined if requests need not wait: the store had data at the start, or the initial load is complete. If requests must wait,
+   * returns a promise that settles when the initial load is complete or takes too long.
    */
   readonly loaded: () => Promise<void> | undefined;
   readonly drain: Pick<Drain, 'onRequest'>;
   /** Finds the address of a client, for the log and for limits. */
   readonly addressOf: AddressOf;
   readonly refusals: Refusals;
-  /** Whether the server itself serves HTTPS. Behind a proxy, the proxy does. */
+  /** Whether the server itself serves HTTPS. False if a proxy serves HTTPS. */
   readonly isHttps: boolean;
-  /** Makes a span of each request. Undefined if nobody collects spans. */
+  /** Creates a span for each request. Undefined if nobody collects spans. */
   readonly tracing?: RequestTracing | undefined;
-  /** The path of a proxy below which the service is reached. Empty: none. */
+  /** The path prefix of the service at its proxy, or the empty text. */
   readonly basePath: BasePath;
   readonly myKeyPolicy: MyKeyPolicy;
   /** Builds the OpenAPI document. */

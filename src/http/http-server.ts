@@ -13,9 +13,9 @@ import { problemDetails } from './problem-details.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { webRoutes } from './web-page.ts';
 
-/** A year, as browsers and scanners expect it. Without `preload` and subdomains, which are the decision of the owner of the domain. */
+/** One year, which browsers and scanners expect. Omits `preload` and subdomains, because the owner of the domain decides about both. */
 const TRANSPORT_SECURITY = 'max-age=31536000';
-/** For the name `localhost`, a browser would demand HTTPS of every other server of this machine too, on whatever port. */
+/** For the name `localhost`, a browser would demand HTTPS on all ports, also from other servers of this machine. */
 const LOCAL_NAME = /^(?:.+\.)?localhost(?::\d*)?$/i;
 
 export type Handler = (request: Request) => Response | Promise<Response>;
@@ -70,8 +70,8 @@ function traceIdOf(headers: Headers): string | undefined {
 }
 
 /**
- * Returns the id that a proxy in front has given to a request, or a new one. An id in the form of a UUID or of a key gets a new one,
- * because neither may stand in the log.
+ * Returns the id that a proxy in front has given to a request, or a new one. Replaces an id that looks like a UUID or a key, because
+ * neither may be in the log.
  */
 function requestIdOf(given: string | null): string {
   return given !== null && WELL_FORMED_ID.test(given) && !SECRET_FORM.test(given) ? given : newRequestId();
@@ -80,7 +80,7 @@ function requestIdOf(given: string | null): string {
 const WELL_FORMED_ID = /^[\w.:-]{4,64}$/;
 const SECRET_FORM = /ZOMMA_|[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
 
-/** Returns 64 random bits in hex. This is enough to find a request in the log, and cannot be mistaken for a UUID. */
+/** Returns 64 random bits in hex. This id is long enough to find a request in the log, and too short for a UUID. */
 function newRequestId(): string {
   return crypto.getRandomValues(randomBits)[0]!.toString(16).padStart(16, '0');
 }

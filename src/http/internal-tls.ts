@@ -12,17 +12,17 @@ const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
 /** Some clients accept no certificate that is valid for longer than 398 days. */
 const SERVER_DAYS = 90;
-/** A certificate is renewed when it is valid for less than this time: before the service would warn of its end. */
+/** A certificate is renewed when its remaining validity is below this time, which is before the service would warn of its expiry. */
 const RENEW_BEFORE_MS = 40 * DAY_MS;
-/** A certificate is valid from before it was made, for clients whose clock is behind. */
+/** The validity of a new certificate begins this long before its creation, for clients whose clock is behind. */
 const BACKDATED_MS = 3_600_000;
 
 export type InternalTlsSettings = Pick<SettingValues, 'dataDir' | 'host' | 'allowedHosts'>;
 
 /**
  * Returns the files of the internal certificate of a data folder. The certificate and its key are in one file, so that both are replaced in
- * one step. Makes the authority if there is none, and a new certificate if there is none, if the present one ends soon, or if it lacks a
- * name or an address of this server. The caller holds the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
+ * one step. Creates the authority if it is missing. Creates a certificate if there is none, if the present certificate expires soon, or if
+ * it lacks a name or an address of this server. The caller holds the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
  *
  * Throws `OperatorError` if the certificate of the authority or its key is missing or damaged.
  */
@@ -49,7 +49,7 @@ export async function ensureInternalTls(settings: InternalTlsSettings, nowMs: nu
 }
 
 /**
- * Reads the authority of a data folder: the path of its certificate, the PEM text, the SHA-256 in hex with colons, and the end. Throws
+ * Reads the authority of a data folder: the path of its certificate, the PEM text, the SHA-256 in hex with colons, and the expiry. Throws
  * `OperatorError` if the folder has no authority.
  */
 export function readInternalAuthority(dataDir: string) {
@@ -75,7 +75,7 @@ function pathsIn(dataDir: string) {
   };
 }
 
-/** The names and addresses by which clients reach the server. An address for all interfaces stands for the addresses of this machine. */
+/** The names and addresses by which clients reach the server. Lists all addresses of this machine if all interfaces are used. */
 function namesOf({ host, allowedHosts }: InternalTlsSettings): string[] {
   const isEveryAddress = host === '0.0.0.0' || host === '::';
   const addresses = isEveryAddress
@@ -83,7 +83,7 @@ function namesOf({ host, allowedHosts }: InternalTlsSettings): string[] {
     : [host];
   const given = (allowedHosts ?? []).map((name) => name.replace(/^\[(.*)\]$/, '$1'));
   const names = ['localhost', '127.0.0.1', '::1', hostname().toLowerCase(), ...addresses, ...given];
-  // Addresses of a link have a zone, which a certificate cannot name.
+  // Link-local addresses contain a zone, which a certificate cannot contain.
   return [...new Set(names)].filter((name) => /^[\w.:-]+$/.test(name) && !/^fe80:/i.test(name));
 }
 
@@ -100,7 +100,7 @@ function readAuthority(cert: string, key: string): IssuedPair & { readonly notAf
   }
 }
 
-/** Returns the present pair. Returns undefined if there is no pair or if the pair is damaged, because the service can create a new one. */
+/** Returns the present pair. Returns undefined if there is no pair or if the pair is damaged: the service then creates a new pair. */
 function presentPair(files: TlsFiles): TlsPair | undefined {
   try {
     return readTls(files);

@@ -21,11 +21,11 @@ export interface ListenOptions {
 
 export type Listening = ReturnType<typeof listen>;
 
-/** The runtime closes a connection without data after this time, s. The time is longer than the time between two pings of a stream. */
+/** The runtime closes a connection that carries no data for this time, s. Streams send pings at shorter intervals. */
 const IDLE_TIMEOUT_S = 60;
 /**
- * Number of listeners whose certificate was replaced and that stay open. A listener that stops closes its idle connections, and a request
- * that is under way on one of them would be lost. A listener takes a descriptor and some 100 KB, so those of a year of renewals can stay.
+ * Maximum number of open listeners with a replaced certificate. A listener that stops closes its idle connections and loses a request that
+ * arrives at that moment. A listener takes a descriptor and some 100 KB, so the listeners of a year of renewals can stay open.
  */
 const REPLACED_OPEN_MAX = 32;
 /**
@@ -35,8 +35,8 @@ const REPLACED_OPEN_MAX = 32;
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
 /**
- * Validates the settings before anything is started. The files of `--tls internal` are not read: the server makes them in its data folder.
- * Throws `SettingError` if a setting is invalid or a TLS file cannot be used.
+ * Validates the settings before the server starts. Does not read the files of `--tls internal`, because the server creates these files in
+ * its data folder. Throws `SettingError` if a setting is invalid or a TLS file cannot be used.
  */
 export function listenOptions({
   host,
@@ -94,15 +94,16 @@ export function listen(
         ...(pair && { tls: tlsOptionsOf(pair), http2: true }),
       }),
     );
-  // With `reusePort`, two programs could listen on one port, and each would get some of the requests. A certificate can be replaced only
-  // with a second listener on the port. So the port is first bound alone, to find out whether another program has it.
+  // With `reusePort`, two programs could listen on one port, and each would get some of the requests. But to replace a certificate, the
+  // server needs a second listener on the port. So the server first binds the port exclusively, to find out whether another program uses
+  // the port.
   let server = serveOn(port, tls, false);
   if (tls) {
     const { port: bound } = server;
     void server.stop(true);
     server = serveOn(bound!, tls, true);
   }
-  /** Listeners whose certificate was replaced, the oldest first. These listeners serve only their open connections. */
+  /** Listeners with a replaced certificate, oldest first. These listeners serve only their open connections. */
   const replaced: (typeof server)[] = [];
   let stoppedCount = 0;
   const steering = tls && createPortSteering(server.port!);
@@ -117,17 +118,17 @@ export function listen(
   return {
     url: `${tls ? 'https' : 'http'}://${displayHost}:${server.port}`,
     /**
-     * Uses another certificate for new connections. Open connections and their streams continue with the one that they began with. Throws
-     * `OperatorError` if the runtime refuses the pair, and then keeps the present one.
+     * Uses another certificate for new connections. Open connections and streams keep their certificate. If the runtime refuses the new
+     * pair, throws `OperatorError` and keeps the present pair.
      */
     replaceTls(pair: PemPair) {
       const next = serveOn(server.port!, pair, true);
       replaced.push(server);
       server = next;
       const isSteered = steering?.add() ?? false;
-      // Without the steering, the older listeners would get some of the new connections.
+      // Without steering, the older listeners would get some of the new connections.
       while (replaced.length - stoppedCount > (isSteered ? REPLACED_OPEN_MAX : 0)) {
-        // Without force, requests in progress and streams continue.
+        // If `stop` is called without force, requests in progress and streams continue.
         void replaced[stoppedCount++]!.stop();
         steering?.removeOldest();
       }
@@ -142,7 +143,7 @@ export function listen(
   };
 }
 
-/** The TLS options of the runtime. With `clientCa`, a client without a certificate of these authorities sends no request. */
+/** The TLS options of the runtime. With `clientCa`, only clients with a certificate from these authorities can send requests. */
 function tlsOptionsOf({ cert, key, clientCa }: PemPair): Bun.TLSOptions {
   return {
     ...{ cert, key, ciphers: CIPHERS },

@@ -46,7 +46,7 @@ interface Period {
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 const COMMON_NAME = '2.5.4.3';
 
-/** Makes a certificate authority that can sign certificates of servers, and no further authorities. */
+/** Creates a certificate authority that can sign server certificates, but no other authorities. */
 export function makeLocalAuthority(commonName: string, period: Period): IssuedPair {
   const own = newKey();
   const subject = nameOf(commonName);
@@ -58,7 +58,7 @@ export function makeLocalAuthority(commonName: string, period: Period): IssuedPa
   return { cert: certify({ subject, issuer: subject, period, own, extensions, signer: own.pem }), key: own.pem };
 }
 
-/** Makes a certificate of a server for some host names and addresses, signed by an authority of `makeLocalAuthority`. */
+/** Creates a server certificate for host names and addresses, signed by an authority that `makeLocalAuthority` created. */
 export function issueServerCertificate(
   authority: IssuedPair,
   commonName: string,
@@ -101,7 +101,7 @@ interface Contents {
   readonly period: Period;
   readonly own: ReturnType<typeof newKey>;
   readonly extensions: readonly Extension[];
-  /** The private key that signs, PEM text. */
+  /** The signer's private key, PEM text. */
   readonly signer: string;
 }
 

@@ -4,8 +4,8 @@ import type { SettingValues } from '../settings/config.ts';
 import { blockListOf, contains } from './client-address.ts';
 
 /**
- * Decides who may ask for the key of a member. A UUID is enough to get a key, so an operator can narrow `my-key` to the operator terminal:
- * by the address of the client, by a token, or by both.
+ * Decides who may ask for the key of a member. A UUID is enough to get a key, so an operator can restrict `my-key` to the operator terminal
+ * by client address, by token or by both.
  */
 export type MyKeyPolicy = ReturnType<typeof createMyKeyPolicy>;
 
@@ -36,7 +36,7 @@ export function createMyKeyPolicy({ myKeyFrom, myKeyToken }: MyKeySettings) {
   };
 }
 
-/** Digests have one length, as the comparison in constant time needs it, whatever the length of the token. */
+/** Digests of all tokens have the same length, which a constant-time comparison needs. */
 function digestOf(token: string): Uint8Array {
   return new Bun.CryptoHasher('sha256').update(token).digest();
 }

@@ -26,7 +26,7 @@ export function body(schema: object, example?: unknown, binary?: BinaryForm) {
   return { required: true, content: { 'application/json': json, ...(binary && binaryContent(binary.inputs)) } };
 }
 
-/** Returns the content of binary bodies: columns of float64, one after the other. */
+/** Returns the OpenAPI content of binary bodies: float64 columns, one after the other. */
 export function binaryContent(columns: readonly string[]) {
   const description = `Columns of float64 (little-endian), one after the other: ${columns.join(', ')}.`;
   return { 'application/octet-stream': { schema: { type: 'string', format: 'binary', description } } };
@@ -36,7 +36,7 @@ export function json(description: string, schema: unknown) {
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** Returns the paths with a tag on all operations, so that the page shows them under one heading. */
+/** Adds a tag to all operations of the paths, so that the documentation page shows these operations under one heading. */
 export function withTag(tag: string, paths: Readonly<Record<string, Readonly<Record<string, object>>>>) {
   return Object.fromEntries(
     Object.entries(paths).map(([path, methods]) => [

@@ -127,17 +127,14 @@ function toolPaths() {
   );
 }
 
-/** Returns the content of a picture, if the operation draws. */
+/** Returns the OpenAPI content of a picture, if the operation draws a picture. */
 function pictureContent({ picture }: Operation) {
   return picture && { [PICTURE_TYPE]: { schema: { type: 'string', format: 'binary' } } };
 }
 
 const OF_BINARY = { description: 'Units of a binary answer. A JSON request has the field units in its body.' };
 
-/**
- * Returns a parameter with its description beside the schema, where programs that read OpenAPI look for it. The schema itself has no
- * description.
- */
+/** Returns a parameter. Its description is beside the schema and not in it, because programs that read OpenAPI look there. */
 function parameter(name: string, where: 'path' | 'query', { description, ...schema }: TSchema, example?: unknown) {
   return {
     name,

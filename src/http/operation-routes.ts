@@ -15,7 +15,7 @@ import type { HttpDeps } from './http-deps.ts';
 import { type PreparedResponse, sendPrepared } from './prepared-response.ts';
 import { createResponseCache, type JsonAnswer, provenanceHeaders, type ResponseCache } from './response-cache.ts';
 
-/** Adds the routes of the registry: operations with a path of their own, and every tool under `/api/v1/tools`. */
+/** Adds the routes of the registry: operations with their own path, and every tool under `/api/v1/tools`. */
 export const operationRoutes = (deps: OperationDeps) => (app: HttpApp) => {
   const cache = createResponseCache(deps.storeVersion, deps.context.nowMs);
   for (const operation of OPERATIONS) if (operation.rest) addRoute(app, operation, deps, cache);
@@ -69,8 +69,8 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
     const caller = { request, account: account!.id, set };
-    // If the body of a rejected request is read to its end, it takes less memory as one string than in pieces. In that case the body is
-    // read first, and the scheduler rejects the request afterwards.
+    // If rejected bodies are read to their end, the scheduler rejects the request after the read, because a body takes less memory as one
+    // string than in pieces.
     if (!isDrained(request)) deps.scheduler.assertCapacity(caller.account);
     let counted = countBody(request, { budget, account: caller.account }, bodyBytesMax, COLUMNS_BYTES_COUNTED);
     // A body without Content-Length may turn out to be small.
@@ -113,7 +113,7 @@ const BINARY_TYPE = 'application/octet-stream';
 const IS_BINARY = /^application\/octet-stream\s*(?:;|$)/i;
 const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
 
-/** Adds the route of a tool over plain HTTP, with its default or its extended answer. */
+/** Adds the route of a tool over plain HTTP, with its default answer or its extended answer. */
 function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void {
   const { context, loaded, budget } = deps;
   app.post(`/api/v1/tools/${tool.name}`, async ({ request, account, set }) => {
@@ -131,7 +131,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
   });
 }
 
-/** The sender of a request, the request, and the head of its response. */
+/** A request with its sender and the head of its response. */
 interface Caller {
   readonly request: Request;
   readonly account: string;
@@ -141,7 +141,7 @@ interface Caller {
 /** Runs steps in the scheduler as a job of the caller. */
 type RunSteps = <Result>(steps: Steps<Result>) => Promise<Result>;
 
-/** Runs the steps in the scheduler, in turn with other requests, and sends the result. `ownBytes` are the counted bytes of the body. */
+/** Runs the steps in the scheduler, alternating with other requests, and sends the result. `ownBytes` are the counted bytes of the body. */
 async function compute<Result>(
   { scheduler, limiter, budget }: OperationDeps,
   { name }: Operation,
@@ -169,7 +169,7 @@ async function compute<Result>(
 
 /**
  * Runs the steps. Throws `ClientError` (429 or 503) before the first step if the byte budget is exhausted. `ownBytes`, the counted bytes of
- * the request itself, do not count against the account.
+ * the request itself, do not count.
  */
 function* withCapacity<Result>(
   budget: ByteBudget,
@@ -191,10 +191,7 @@ function* writeColumns(view: View, text: string, context: Context): Steps<string
 /** JSON of this length, in characters, takes some 5 ms to parse or to write. */
 const STEP_LENGTH = 512 * 1024;
 
-/**
- * Answers with more values than this are written in pieces. Smaller answers are written at once, which is faster: 50,000 values take some 8
- * ms.
- */
+/** Answers with more values are written in pieces. Smaller answers are written at once, which is faster: 50,000 values take some 8 ms. */
 const VALUES_AT_ONCE = 50_000;
 
 /** Returns the same text as `JSON.stringify`. Long answers are written in steps: a table of 20,000 rows takes 30 ms in total. */
@@ -230,7 +227,7 @@ function isColumn(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && (typeof value[0] !== 'object' || value[0] === null);
 }
 
-/** An answer as SVG. It is sent as PNG. */
+/** An answer as SVG text, which the server sends as PNG. */
 interface PictureAnswer {
   readonly picture: string;
   readonly provenance: Provenance | undefined;
@@ -249,8 +246,8 @@ function* computeAnswer(
 }
 
 /**
- * Computes an answer, and caches it unless it is a picture. The store's version is read before the computation, so that a write meanwhile
- * invalidates the answer.
+ * Computes an answer, and caches it unless it is a picture. The store's version is read before the computation, so that a write during the
+ * computation invalidates the answer.
  */
 function* cachedAnswer(
   cache: ResponseCache,
@@ -299,7 +296,7 @@ function queryArguments({ operation, input }: View, query: URLSearchParams): Rec
   );
 }
 
-/** Returns a value of the query as the number or the text that its schema asks for. */
+/** Converts a value of the query to a number or a text, as its schema requires. */
 function valueIn(schema: TSchema | undefined, text: string): number | string {
   return NUMERIC.has(schema?.type) && text.trim() !== '' ? Number(text) : text;
 }

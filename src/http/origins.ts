@@ -39,7 +39,7 @@ const PREFLIGHT_FIELDS = fieldsOf({});
 const PROBE_PATH = '/health';
 
 /**
- * Rejects a Host header that is not a single host, or whose name is not a name of this server. Two Host headers arrive joined by a comma.
+ * Rejects a Host header with several hosts, or with a name that does not belong to this server. Two Host headers arrive joined by a comma.
  * Other characters in the header could change where the router finds the start of the path.
  */
 export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
@@ -94,8 +94,8 @@ export function refuseForeignOrigin(headers: Headers, { origins }: OriginPolicy)
 }
 
 /**
- * Returns the header fields that let a browser's page of an allowed origin read the answers. Returns undefined for any other origin. A page
- * of this server needs none of these fields.
+ * Returns the header fields with which a browser lets a page of an allowed origin read the answers. Returns undefined for any other origin.
+ * A page of this server needs none of these fields.
  */
 export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy): Record<string, string> | undefined {
   const origin = headers.get('origin');

@@ -25,7 +25,7 @@ type Coding = (typeof CODINGS)[number];
  */
 const COMPRESSED_FROM = 1_024;
 
-/** Returns the entity tag of a body, or of what determines it. */
+/** Returns the entity tag of a body, or of the values that determine the body. */
 export function etagOf(...parts: readonly string[]): string {
   const hash = new Bun.CryptoHasher('sha256');
   for (const part of parts) hash.update(part);

@@ -17,16 +17,16 @@ export interface ProblemDetails {
   readonly request_id: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
   /**
-   * Only if there is no snapshot at the requested moment: the moments of the stored snapshots before and after it, ISO 8601. Null if there
-   * is no such snapshot.
+   * Present only if no snapshot exists at the requested moment: the times of the nearest snapshots before and after that moment, ISO 8601,
+   * or null.
    */
   readonly nearest_before?: string | null;
   readonly nearest_after?: string | null;
 }
 
 /**
- * Answers every error with problem details, including unknown paths and methods. Defects are reported to `observe`, and the client gets no
- * details about them.
+ * Answers every error with problem details, including unknown paths and methods. Internal errors are reported to `observe`, but without
+ * details to the client.
  */
 export const problemDetails = (observe: Observe, basePath: BasePath) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, route, requestId, traceId, set }) => {

@@ -3,23 +3,25 @@ import { ClientError } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { networkOf } from './client-address.ts';
 
-/** Refused keys and requests with a UUID that one network may make in a minute. A program with an old key makes some hundreds. */
+/**
+ * Limit per network and minute for refused keys and for requests with a UUID. A program with an old key sends some hundreds of requests.
+ */
 const NETWORK_POLICY = { burst: 300, windowS: 60 };
-/** The limit per minute over all networks together, against guesses from many addresses. */
+/** Limit per minute for all networks together, against key guesses from many addresses. */
 const GLOBAL_POLICY = { burst: 3_000, windowS: 60 };
-/** Lines that one address writes to the log in a minute. Further refusals are counted in one line at its end. */
+/** Maximum number of log lines per minute about one address. At the end of the minute, one line counts the other refusals. */
 const LINES_MAX = 20;
 const MINUTE_MS = 60_000;
-/** Addresses whose lines are counted. Above this number, further addresses share one count. */
+/** Maximum number of addresses that are counted separately. Further addresses share one count. */
 const ADDRESSES_MAX = 10_000;
 
-/** Limits and reports guesses of keys and of UUIDs. A request with a valid key is never limited. */
+/** Limits and reports attempts to guess keys and UUIDs. A request with a valid key is never limited. */
 export type Refusals = ReturnType<typeof createRefusals>;
 
 export function createRefusals(observe: Observe, nowMs: () => number) {
   const byNetwork = createRateLimiter(NETWORK_POLICY, nowMs);
   const all = createRateLimiter(GLOBAL_POLICY, nowMs);
-  /** Refusals by address in the present minute. */
+  /** Number of refusals in the current minute, by address. */
   let counts = new Map<string, number>();
   const flush = (): void => {
     for (const [address, count] of counts) {
@@ -41,8 +43,8 @@ export function createRefusals(observe: Observe, nowMs: () => number) {
     /** Reports a refused key or UUID. */
     report,
     /**
-     * Counts a refused key, or a request that carries a UUID in place of a key. If the network of the address, or all networks together, have
-     * made too many, reports this and throws `ClientError` (429). A UUID is counted before it is looked up: otherwise the answer would tell
+     * Counts a refused key, or a request with a UUID in place of a key. If the network of the address or all networks together exceed their
+     * limit, reports this and throws `ClientError` (429). A UUID is counted before its look-up, because the answer would otherwise reveal
      * who is a member.
      */
     limit(address: string, route: string) {
@@ -55,7 +57,7 @@ export function createRefusals(observe: Observe, nowMs: () => number) {
         retryAfterS,
       });
     },
-    /** Reports a refusal if an error is one. Returns the error. */
+    /** Returns the error, and reports it if it is a refusal. */
     reported(address: string, route: string, error: unknown) {
       if (error instanceof ClientError) report(address, route, error.code);
       return error;

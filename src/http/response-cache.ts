@@ -15,8 +15,8 @@ export type ResponseCache = ReturnType<typeof createResponseCache>;
 const CACHE_CONTROL = 'private, no-cache';
 
 /**
- * Maximum number of cached responses: 17 for each of the 59 tickers of the default universe. The texts take at most 16 MB. The compressed
- * forms take a fraction of this size in addition.
+ * Maximum number of cached responses: 17 for each of the 59 tickers of the default universe. The cached texts take at most 16 MB, and their
+ * compressed forms add a fraction of this size.
  */
 const RESPONSES_MAX = 1_024;
 const TEXT_LENGTH_MAX = 16_384;
@@ -24,8 +24,8 @@ const ADDRESS_LENGTH_MAX = 256;
 
 /**
  * Caches responses that depend only on the address, the store and the clock, and are therefore the same for every account. A response is
- * valid while the store is unchanged and the age of the data, in whole seconds, is the same. An answer depends on the present moment only
- * through this age and through `stale`. A cached `stale` is out of date for at most a second.
+ * valid while the store is unchanged and the age of the data, in whole seconds, is the same. The current time changes only the age and the
+ * field `stale` of an answer. A cached `stale` can be wrong for at most a second.
  */
 export function createResponseCache(version: () => string, nowMs: () => number) {
   // Oldest first: a Map iterates in insertion order.
@@ -42,7 +42,7 @@ export function createResponseCache(version: () => string, nowMs: () => number) 
       return undefined;
     },
     /**
-     * Prepares the response for an answer, and caches it unless the text or the address is too long. `version` is the version of the store
+     * Prepares the response for an answer, and caches it unless the text or the address is too long. `current` is the version of the store
      * that the answer was computed from.
      */
     add(address: string, current: string, { text, provenance }: JsonAnswer) {
@@ -79,7 +79,7 @@ export function provenanceHeaders({
 /** Limit of one header field. Proxies accept 4 to 8 KB for all header fields of a response. */
 const FIELD_LENGTH_MAX = 512;
 
-/** Returns a text as the value of a header field: cleaned, percent-encoded as in a URI except for spaces, cut to FIELD_LENGTH_MAX. */
+/** Makes a text valid in a header field: cleans it, percent-encodes it except for spaces, and cuts it to FIELD_LENGTH_MAX. */
 function fieldOf(text: string): string {
   const line = cleanLine(text, FIELD_LENGTH_MAX);
   const encoded = encodeURI(line).replaceAll('%20', ' ');
@@ -93,7 +93,7 @@ function fieldOf(text: string): string {
   return `${cut}...`;
 }
 
-/** The entity tag changes with the text, the source, the moment of the data and the notes. The entity tag is the same after a restart. */
+/** The entity tag changes with the text, the source, the moment of the data and the notes. A restart does not change the entity tag. */
 function prepare(text: string, provenance: Provenance | undefined): PreparedResponse {
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
   return prepareResponse(text, etagOf(text, JSON.stringify(origin)), {

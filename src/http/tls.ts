@@ -3,23 +3,23 @@ import { readFileSync, statSync } from 'node:fs';
 import { ownership } from '../access/data-owner.ts';
 import { errorCode, SettingError } from '../core/errors.ts';
 
-/** What a listener needs for TLS, PEM texts. */
+/** Certificates and private key of a TLS listener, as PEM texts. */
 export interface PemPair {
   /** The certificate chain. */
   readonly cert: string;
   readonly key: string;
-  /** The authorities of the clients' certificates. Undefined: clients need no certificate. */
+  /** Certificates of the authorities that sign client certificates. Undefined: clients need no certificate. */
   readonly clientCa?: string | undefined;
 }
 
 /** A certificate chain with its private key, both checked. */
 export interface TlsPair extends PemPair {
-  /** Of the first certificate of the chain: whom it names, and until when it is valid, ms since the epoch. */
+  /** The subject of the chain's first certificate, and the end of its validity, ms since the epoch. */
   readonly subject: string;
   readonly notAfterMs: number;
 }
 
-/** The files of a certificate chain, of its private key and, for mutual TLS, of the authorities of the clients. */
+/** Paths of the TLS files: certificate chain, private key and, for mutual TLS, the client authorities. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
@@ -27,8 +27,9 @@ export interface TlsFiles {
 }
 
 /**
- * Cipher suites of TLS 1.2: authenticated encryption (AEAD) with forward secrecy alone. Every client since 2014 has one of these cipher
- * suites. TLS 1.3, which nearly all clients use, has no others. Without this list, the runtime also offers CBC suites and static RSA.
+ * Cipher suites for TLS 1.2, all with authenticated encryption (AEAD) and forward secrecy. Every client since 2014 supports at least one of
+ * these suites. TLS 1.3, which nearly all clients use, has only suites of this kind. Without this list, the runtime also offers CBC suites
+ * and static RSA.
  */
 export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .flatMap((exchange) =>
@@ -37,8 +38,9 @@ export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .join(':');
 
 /**
- * Reads a certificate chain, its private key and the authorities of the clients. Throws `SettingError` that names the file and its fault:
- * not readable, no PEM text, a key in place of a certificate, an encrypted key, a key of another certificate, or an authority that is none.
+ * Reads a certificate chain, its private key and the client authorities. Throws a `SettingError` that names the file and its fault:
+ * unreadable, not PEM, a key in place of a certificate, an encrypted key, the key of another certificate, or an ordinary certificate as
+ * client authority.
  */
 export function readTls({ cert: certFile, key: keyFile, clientCa: caFile }: TlsFiles): TlsPair {
   const [cert, key] = [readPem(certFile, '--tls-cert'), readPem(keyFile, '--tls-key')];
@@ -58,7 +60,7 @@ export function readTls({ cert: certFile, key: keyFile, clientCa: caFile }: TlsF
   };
 }
 
-/** Returns a text that changes when one of the files changes. Empty if a file is missing, as while it is being replaced. */
+/** Returns a text that changes when one of the files changes. The text is empty while a file is missing. */
 export function versionOfFiles({ cert, key, clientCa }: TlsFiles): string {
   const versions = [cert, key, ...(clientCa === undefined ? [] : [clientCa])].map((file) => {
     const found = statSync(file, { throwIfNoEntry: false });
@@ -68,8 +70,8 @@ export function versionOfFiles({ cert, key, clientCa }: TlsFiles): string {
 }
 
 /**
- * Reads the authorities of the clients' certificates. Every one is checked, because the runtime would take the authorities of the public
- * web in place of a text without a certificate.
+ * Reads and checks the client authorities. If the text had no certificate, the runtime would accept the authorities of the public web
+ * instead.
  */
 function authoritiesIn(file: string): string {
   const pem = readPem(file, '--tls-client-ca');
@@ -124,7 +126,7 @@ function privateKeyOf(pem: string, file: string): KeyObject {
   }
 }
 
-/** What a file seems to be, for a message. */
+/** Describes the apparent content of a file, for an error message. */
 function kindOf(text: string): string {
   if (text.trim() === '') return 'empty';
   const [, label] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];

@@ -59,8 +59,8 @@ export const webRoutes = (basePath: BasePath) => (app: HttpApp) => {
 };
 
 /**
- * Reads the compressed forms of a file, which the build has made, so that the server does not compress it. A script for a base path is
- * changed, and compressed on its first use.
+ * Reads the compressed forms of a file, which the build has created. Only the script for a base path differs from the build, so the server
+ * compresses this script on its first use.
  */
 async function loadFile(
   { name, plain, brotli, gzip }: (typeof files)[number],
@@ -68,7 +68,7 @@ async function loadFile(
 ): Promise<PreparedResponse> {
   const isChanged = base !== '' && name.endsWith('.js');
   const content = isChanged ? scriptBelow(base, await Bun.file(plain).text()) : Bun.file(plain);
-  // The address of the script is the same for each base path below another proxy, so clients must revalidate it.
+  // The script differs between base paths but has the same address, so clients must revalidate it.
   const cacheControl = isChanged ? 'no-cache' : 'public, max-age=31536000, immutable';
   const prepared = prepareResponse(content, `"${name}${isChanged ? base : ''}"`, {
     'Content-Type': TYPES[name.slice(name.lastIndexOf('.') + 1)]!,

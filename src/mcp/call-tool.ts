@@ -14,7 +14,7 @@ import { toolAnswer } from './tool-answer.ts';
 export interface ToolCall extends Requester {
   readonly name: string;
   readonly args: unknown;
-  /** Whether the result has links to resources: if the model can read them, or if the client asks for them. */
+  /** Whether the result has links to resources, because the model can read them or the client asks for links. */
   readonly linksResources: boolean;
   /** Sends a progress report to the client. Undefined if the client has not asked for progress. */
   readonly onProgress?: (step: ProgressUpdate) => Promise<void>;
@@ -28,7 +28,8 @@ export interface ProgressUpdate {
 
 /**
  * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
- * the operator as `tool_failed`. Throws `ProtocolError` if no tool has the name. The error repeats the name, cleaned and cut.
+ * the operator as `tool_failed`. Throws `ProtocolError` if no tool has the name. The error contains a cleaned and shortened form of the
+ * name.
  */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();
@@ -48,7 +49,7 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
   } catch (error) {
     // The error becomes a result and not a protocol error, because the agent reads results and can correct its arguments.
     if (error instanceof ClientError) return errorResult(error.message, error.hint);
-    // The scheduler rejects a call whose client no longer waits. In this case the tool itself has not failed.
+    // The scheduler rejects a call whose client no longer waits. Such a rejection is no failure of the tool.
     if (!call.signal.aborted) deps.observe({ kind: 'tool_failed', tool: call.name, error });
     return errorResult('The tool could not compute an answer', 'Retry shortly.');
   }
@@ -79,7 +80,7 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
 
 const PICTURE_NOTE = 'The chart is an image beside this answer. Hosts that show no images leave it out.';
 
-/** The key in `_meta` of a result for programs: the provenance as REST has it, with the age in seconds. */
+/** The key in a result's `_meta` for the provenance in REST form, with the age in seconds. Programs read this key. */
 const PROVENANCE_META = 'zomma/provenance';
 
 function pictureContent(picture: Uint8Array) {
@@ -98,7 +99,7 @@ class ProgressReport {
     for (let progress = 1; ; ) {
       const { value, done } = steps.next();
       if (done) return value;
-      // A step without a total belongs to the step that was reported last.
+      // A step without a total is part of the last reported step.
       if (value.total) this.report({ progress: progress++, message: value.message, total: value.total });
       yield value;
     }
@@ -117,7 +118,7 @@ class ProgressReport {
   }
 }
 
-/** A wait before the first step is reported if it is longer than this, ms. */
+/** A longer wait before the first step is reported, ms. */
 const LONG_WAIT_MS = 200;
 /**
  * Pause between the last report and the answer, ms. Clients with the first major version of the MCP SDK lose a report that comes just

@@ -5,8 +5,8 @@ import { PROMPTS } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
 
 /**
- * Returns what MCP clients can use, over every transport: every tool with a tool that reads resources, or only the tools of the API
- * contract. Clients get only the prompts whose tools they also get.
+ * Returns what MCP clients can use, over every transport: all tools plus a tool that reads resources, or only the tools of the API
+ * contract. Clients get a prompt only if they also get its tools.
  */
 export function catalogOf(selection: ToolSelection): Catalog {
   const isContract = selection === 'contract';

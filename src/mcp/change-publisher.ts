@@ -12,8 +12,8 @@ export interface ChangeSource extends Pick<McpDeps, 'tools'> {
 
 const PAGE = 256;
 /**
- * Maximum number of tickers that a call counts. The limit bounds the time of the call. A universe has at most as many tickers. Further
- * tickers are ignored.
+ * Maximum number of tickers that one call counts, which bounds the time of the call. A universe has at most this many tickers. A call
+ * ignores further tickers.
  */
 const TICKERS_MAX = 1_000;
 
@@ -40,7 +40,7 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
       if (versionNow !== version) bus.publish({ kind: 'tools_list_changed' });
       if (tickersNow !== tickers) bus.publish({ kind: 'resources_list_changed' });
       for (const ticker of changed) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });
-      // These variables are set last. So if a read fails because the store is busy, the next call publishes the same changes.
+      // These variables are set last. So if the store is busy and a read fails, the next call publishes the same changes.
       [seq, version, tickers] = [upTo, versionNow, tickersNow];
     },
   };

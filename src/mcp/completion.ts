@@ -6,21 +6,21 @@ import { METHODS } from './tool-methods.ts';
 
 /** Maximum number of values in one answer, a limit of the protocol. */
 const VALUES_MAX = 100;
-/** Maximum number of typed characters that are compared. No ticker, tool and date is longer. */
+/** Maximum number of typed characters that are compared. Tickers, tools and dates are shorter. */
 const TYPED_MAX = 40;
 
 /**
  * Completes an argument of a resource template or of a prompt with the values that begin with the typed text. For `ticker`: the tickers
- * with a chain, then the other tickers of the universe. For `tickers`: the same for the last name of the list. For `expiry`: the expiries
- * of the given ticker's chain that had not settled when the chain was quoted, and for resources also `all`. For `tool`: the tools. Returns
- * no values for other arguments, and for an unknown template or prompt.
+ * with a chain, then the other tickers of the universe. For `tickers`: the same values, for the last name of the list. For `expiry`: the
+ * expiries in the ticker's chain that had not settled at the chain's time, and for resources also `all`. For `tool`: the tools. Returns no
+ * values for other arguments, and for an unknown template or prompt.
  */
 export function complete({ ref, argument, context: filled }: CompleteRequestParams, context: Context): CompleteResult {
   const isOurs =
     ref.type === 'ref/resource'
       ? RESOURCES.templates.some((each) => isOf(each.uriTemplate, ref.uri, argument.name))
       : promptHasArgument(ref.name, argument.name);
-  // Of a list, the last name is completed.
+  // In a list, the last name is completed.
   const before = argument.name === 'tickers' ? (/^.*,\s*/s.exec(argument.value)?.[0] ?? '') : '';
   const typed = argument.value.slice(before.length).slice(0, TYPED_MAX).toUpperCase();
   const given = filled?.arguments ?? {};

@@ -1,8 +1,8 @@
 import type { Implementation } from '@modelcontextprotocol/server';
 
 /**
- * Clients whose model can read resources by itself: they offer it tools of their own for that. MCP has no capability by which a client says
- * so. In all other clients, only the user can attach a resource, or nobody can.
+ * Clients that give their model tools to read resources by itself. MCP has no capability for this. In all other clients, only the user can
+ * attach a resource, or resources are not supported.
  */
 const READERS = /^(?:claude-code|codex)\b/i;
 

@@ -11,9 +11,9 @@ export interface Catalog {
   /** Returns the current tools. */
   readonly tools: () => readonly Operation[];
   readonly resources: Resources;
-  /** Whether `tools/list` also has a tool that reads resources, for clients whose model cannot read them. Absent for no. */
+  /** Whether `tools/list` also has a tool that reads resources, for clients whose model cannot read resources itself. Absent: false. */
   readonly hasReader?: boolean;
-  /** The prompts. Each is offered only together with the tools that its text names. Absent if no prompt is offered. */
+  /** The prompts. A prompt is offered only together with the tools that its text names. Absent if no prompt is offered. */
   readonly prompts?: readonly TaskPrompt[];
 }
 
@@ -59,12 +59,9 @@ export interface McpSession {
   readonly account: Account | undefined;
   /** URIs of the resources to which the client has subscribed. Absent if the protocol revision has no `resources/subscribe`. */
   readonly subscribed?: Set<string>;
-  /**
-   * Whether the model behind the client can read resources. Undefined if this server itself receives the client's `initialize` request and
-   * finds out from it.
-   */
+  /** Whether the model behind the client can read resources. Undefined if the server learns this from the client's `initialize` request. */
   readonly readsResources?: boolean | undefined;
 }
 
-/** Maximum number of resources to which one session or stream can subscribe. A session stores the URI of each. */
+/** Maximum number of subscriptions of one session or stream. A session stores the URI of each subscription. */
 export const SUBSCRIPTIONS_MAX = 1_000;

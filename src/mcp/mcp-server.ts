@@ -12,7 +12,7 @@ import { READ_RESOURCE, readResource } from './read-resource.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
 /**
- * Creates an SDK server with the tools, the resources and the prompts. The server is for a whole connection, or only for the requests of
+ * Creates an SDK server with the tools, the resources and the prompts. The SDK server lives for a whole connection, or for the requests of
  * one POST.
  */
 export function createMcpServer(deps: McpDeps, { account, subscribed, readsResources }: McpSession): Server {
@@ -100,8 +100,8 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
 
 /**
  * An SDK server with readable errors. The SDK answers invalid parameters with the issues of its validator as JSON, and reports the issues
- * of an `initialize` request as an internal error. This class turns both into an error with code -32602 and a message in words. The class
- * reports defects to the operator. The client gets only the message that the request could not be answered.
+ * of an `initialize` request as an internal error. This class turns both into an error with code -32602 and a message in words. For an
+ * internal error, the operator gets a report, and the client gets a message without details.
  */
 class ReadableErrorServer extends Server {
   onInternalError: (method: string, error: unknown) => void = () => {};
@@ -121,13 +121,13 @@ class ReadableErrorServer extends Server {
   }
 }
 
-/** Returns the error to send if the client can correct its request. Returns `undefined` if the error is a defect. */
+/** Returns the error to send if the client can correct its request. Returns `undefined` for an internal error. */
 function protocolErrorOf(error: unknown): ProtocolError | undefined {
   const [, issues] =
     /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];
   if (issues === undefined) return error instanceof ProtocolError ? error : undefined;
   const [issue] = JSON.parse(issues) as { path: string[]; message: string }[];
   const message = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
-  // The path may contain names that the client chose.
+  // The error path may contain names that the client chose.
   return new ProtocolError(ProtocolErrorCode.InvalidParams, cleanLine(message));
 }

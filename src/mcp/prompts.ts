@@ -1,13 +1,13 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { cleanLine } from '../core/clean-text.ts';
 
-/** A task that a user starts by name. The text of the prompt leads a model through calls of tools that exist. */
+/** A task that a user starts by name. The text of the prompt guides a model through calls of existing tools. */
 export interface TaskPrompt {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly arguments: readonly PromptArgument[];
-  /** The tools that the text names. The prompt is offered only together with all of them. */
+  /** The tools that the text names. The prompt is offered only if all these tools are offered. */
   readonly tools: readonly string[];
   /** Returns the text for a model. Arguments that the user has left out are undefined. */
   text(given: Readonly<Record<string, string | undefined>>): string;
@@ -21,7 +21,7 @@ interface PromptArgument {
 
 const TICKER: PromptArgument = { name: 'ticker', description: 'Ticker, e.g. SPY.', required: true };
 
-/** What every text ends with. */
+/** The end of every text. */
 const CAVEATS =
   'State the age of the quotes and whether they are simulated or stale, repeat notes that change the meaning of a figure, and do not ' +
   'guess figures that no tool returned.';
@@ -95,7 +95,7 @@ export const PROMPTS: readonly TaskPrompt[] = [
   },
 ];
 
-/** Returns the prompts whose tools are all offered, for `prompts/list`. */
+/** Returns the prompts for `prompts/list`: each prompt with all its tools in `tools`. */
 export function promptDefinitions(prompts: readonly TaskPrompt[], tools: readonly string[]): Prompt[] {
   return offeredWith(tools, prompts).map(({ name, title, description, arguments: args }) => ({
     ...{ name, title, description },

@@ -9,7 +9,7 @@ import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 
-/** The tool that reads resources, for clients whose model cannot read them. */
+/** The tool that reads resources, for clients whose model cannot read resources itself. */
 export const READ_RESOURCE: Tool = {
   name: 'read_resource',
   title: 'Read a resource',

@@ -157,8 +157,8 @@ export function levelsUri(ticker: string): string {
 }
 
 /**
- * Returns links to the full columns that the answer of a tool on a ticker summarises. Returns no links for other tools, and for an answer
- * as of a past moment, because the columns are those of the newest snapshot.
+ * Returns links to the full columns that the answer of a tool on a ticker summarises. Returns no links for other tools. Returns no links
+ * for an answer as of a past moment, because the columns are from the newest snapshot.
  */
 export function columnResourcesOf(
   tool: Operation,
@@ -200,7 +200,7 @@ function* readResource(uri: string, context: Context): Steps<ReadResourceResult>
   }
 }
 
-/** Returns the methods at a URI. Throws `ResourceNotFoundError` if they are those of an unknown tool. */
+/** Returns the methods at a URI. Throws `ResourceNotFoundError` for the URI of an unknown tool. */
 function methodsAt(uri: string): string | undefined {
   if (uri === 'zomma://methods') return METHODS_OVERVIEW;
   const [, tool] = /^zomma:\/\/methods\/(.*)$/s.exec(uri) ?? [];
@@ -249,9 +249,9 @@ const SHORTENED = {
 const GEX_URI =
   /^zomma:\/\/gex\/(?<name>[^/\s]{1,40})(?:\/(?<columns>profile|strikes|matrix|record)(?:(?<=strikes)\/(?<expiry>[\w:-]{1,10}))?)?$/;
 
-/** The parts of the URI of a ticker's resource. Without an expiry, `strikes` has all expiries. */
+/** The parts of a ticker resource's URI. Without an expiry, `strikes` has all expiries. */
 interface GexUri {
-  /** As the client spells it. */
+  /** The ticker in the client's spelling. */
   readonly ticker: string;
   readonly columns: keyof typeof SHORTENED | undefined;
   readonly expiry: string | undefined;
@@ -264,7 +264,7 @@ function partsOf(uri: string): GexUri | undefined {
       ? undefined
       : { ticker: decodeURIComponent(name), columns: columns as GexUri['columns'], expiry };
   } catch {
-    // The URI has a percent sign that begins no encoded character.
+    // The URI has an invalid percent escape.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /** Maximum number of rows. A row of the widest chains takes about 44 tokens. */
 const ROWS_MAX = 450;
-/** Maximum number of series and of values of a matrix. A value takes about 5 tokens. */
+/** Maximum number of series in a matrix, and maximum number of its values. A value takes about 5 tokens. */
 const SERIES_MAX = 20;
 const VALUES_MAX = 2_500;
 /** Maximum number of days. A day takes about 80 tokens. */
@@ -26,8 +26,7 @@ export function shortenColumns(body: Body): Body {
 }
 
 /**
- * Shortens a matrix in the same way: returns the series that settle first and the strikes nearest to spot. The sums are still those of all
- * series and of the whole band.
+ * Shortens a matrix to the series that settle first and the strikes nearest to spot. The sums still include all series and the whole band.
  */
 export function shortenMatrix(body: Body): Body {
   const [values, strike] = [body.values as unknown[][], body.strike as number[]];
@@ -48,7 +47,7 @@ export function shortenMatrix(body: Body): Body {
   };
 }
 
-/** Shortens the record of levels: returns the last days. The rates are still those of all days. */
+/** Shortens the record of levels to the last days. The rates still include all days. */
 export function shortenDays(body: Body): Body {
   const leftOut = Math.max(0, (body.count as number) - DAYS_MAX);
   const days = Object.entries(body.days as Record<string, unknown[]>).map(([key, rows]) => [key, rows.slice(leftOut)]);
@@ -59,7 +58,7 @@ export function shortenDays(body: Body): Body {
   };
 }
 
-/** Returns the range of the values nearest to `middle`, at most `most` of them. The values are ascending. */
+/** Returns the range of the at most `most` values nearest to `middle`. The values are ascending. */
 function nearestRows(ascending: readonly number[], middle: number, most: number): [from: number, to: number] {
   let [from, to] = [0, ascending.length];
   while (to - from > most) {

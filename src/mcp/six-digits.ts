@@ -1,4 +1,4 @@
-/** Significant digits of numbers over MCP. More digits do not help a model, and REST has them. */
+/** Significant digits of numbers over MCP. More digits do not help a model. REST returns all digits. */
 const DIGITS = 6;
 
 /** Returns the same JSON value with six significant digits in each number. Whole numbers keep all digits. */

@@ -9,7 +9,7 @@ export const PROVENANCE_KEY = 'provenance';
 
 /**
  * Returns the answer of a tool as models get it: the keys of the contract and `provenance`, with six significant digits. Many hosts show a
- * model nothing but this object, so it has everything that the figures depend on.
+ * model only this object, so the object contains all values that the figures depend on.
  */
 export function toolAnswer(
   { body, echoes, provenance }: Performed,
@@ -26,7 +26,7 @@ export function toolAnswer(
 }
 
 function originOf({ source, simulated, as_of, age_s, stale, notes }: Provenance) {
-  // The age counts from the present moment or, in a replay, from the requested one.
+  // The age is counted up to the present moment or, in a replay, up to the requested moment.
   const momentMs = Date.parse(as_of) + age_s * 1_000;
   return { as_of, age: ageInWords(age_s), market: marketInWords(momentMs), stale, simulated, source, notes };
 }
@@ -39,7 +39,7 @@ export function ageInWords(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
-/** Returns whether the exchange is open at a moment, and until when, in New York time. */
+/** Describes whether the exchange is open at a moment, with its opening and closing times in New York. */
 export function marketInWords(momentMs: number): string {
   const { state, opensAt, closesAt } = tradingSession(momentMs);
   if (state === 'open') return `open until ${inNewYork(closesAt)} New York`;

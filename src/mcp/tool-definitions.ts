@@ -37,7 +37,7 @@ function definitionOf(tool: Operation): Tool {
   };
 }
 
-/** Adds the key that answers over MCP have beside those of the contract. */
+/** Adds the key `provenance`, which only answers over MCP have. */
 function withProvenance(
   schema: NonNullable<Tool['outputSchema']>,
   description: string,
@@ -48,9 +48,8 @@ function withProvenance(
 
 /**
  * Shortens an output schema so that it takes few tokens of a model's context. `perform` validates answers against the full schema, which
- * OpenAPI shows. A nullable field has `null` in its type. For an object within the answer, the short schema has only the description, which
- * names the object's fields with their units. A list of objects also has only its description, if the description names all fields of the
- * objects.
+ * OpenAPI shows. A nullable field has `null` in its type. For an inner object, the short schema keeps only the description, which names the
+ * fields with their units. For a list of objects, it keeps only the description if this names all fields of the objects.
  */
 function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
   return {

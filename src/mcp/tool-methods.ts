@@ -2,13 +2,13 @@ import page from '../../docs/tool-methods.md' with { type: 'text' };
 
 const [INTRODUCTION = '', ...SECTIONS] = page.split(/^(?=## )/m);
 
-/** A line of a section that leads to another page, which a model cannot read. */
+/** A line with a link to another page, which a model cannot read. */
 const LINK = /^\[[^\]]+\]\([^)]+\)\n?/gm;
 
-/** What every answer has in `provenance`: a paragraph of the introduction. */
+/** The introduction's paragraph about `provenance`, which is part of every answer. */
 const [PROVENANCE = ''] = /^\*\*Provenance\.\*\*.*?(?=\n\n)/ms.exec(INTRODUCTION) ?? [];
 
-/** The methods of each tool as Markdown with formulas in TeX, by the name of the tool: a section of docs/tool-methods.md, and `PROVENANCE`. */
+/** The methods of each tool, by tool name: its section of docs/tool-methods.md (Markdown with TeX formulas), and `PROVENANCE`. */
 export const METHODS: ReadonlyMap<string, string> = new Map(
   SECTIONS.map((section) => [
     /^## (\S+)/.exec(section)![1]!,

@@ -2,26 +2,26 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observation } from '../core/events.ts';
 import type { FeedReport } from '../operations/feed-status.ts';
 
-/** What a scrape reads from the service. */
+/** The values that a scrape reads from the service. */
 export interface MetricSources {
   readonly version: string;
   readonly commit: string;
   readonly schema: number;
   readonly feeds: () => FeedReport;
   readonly liveStreams: () => number;
-  /** Incomplete computations of all accounts. */
+  /** Number of incomplete computations, over all accounts. */
   readonly jobs: () => number;
   readonly blocked: () => { readonly count: number; readonly totalMs: number; readonly longestMs: number };
   readonly levelsDue: () => number;
-  /** Stored snapshots that are damaged and were set aside. */
+  /** Number of stored snapshots that were set aside as damaged. */
   readonly damagedSnapshots: () => number;
-  /** Bytes of the database, of its write-ahead log, and free on its disk. */
+  /** Size of the database, size of its write-ahead log, and free space on its disk, bytes. */
   readonly disk: () => { readonly database: number; readonly wal: number; readonly free: number };
-  /** Open file descriptors of the process, and how many it may have. */
+  /** Number of open file descriptors of the process, and the limit of this number. */
   readonly descriptors: () => { readonly open: number; readonly max: number };
   /** Whether the database is still in its folder. */
   readonly hasDatabase: () => boolean;
-  /** Whether market data is not stored, because the folder or its disk is full. */
+  /** Whether the folder or its disk is too full to store market data. */
   readonly isFull: () => boolean;
   /** When the certificate in use expires, ms since the epoch. Undefined without TLS. */
   readonly certificateNotAfterMs: () => number | undefined;
@@ -30,9 +30,9 @@ export interface MetricSources {
   readonly isReady: () => boolean;
 }
 
-/** Bounds of the histogram of request times, seconds. Most answers take 0.1 to 50 ms, and a first analysis some hundreds. */
+/** Bounds of the histogram of request times, s. Most answers take 0.1 to 50 ms, and a first analysis takes some hundred ms. */
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Bounds of the histogram of delays of the event loop, seconds. */
+/** Bounds of the histogram of event-loop delays, seconds. */
 const DELAY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const STREAM_ENDS = ['client', 'behind', 'silent', 'access', 'age', 'share', 'shutdown'] as const;
 const FEED_STATES = ['ok', 'degraded', 'empty', 'down'] as const;
@@ -40,8 +40,8 @@ const FEED_STATES = ['ok', 'degraded', 'empty', 'down'] as const;
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * Creates the metrics of the service. Names and units follow the conventions of Prometheus. No label has an account, a key or a path that a
- * caller chose.
+ * Creates the metrics of the service. Names and units follow the conventions of Prometheus. No label contains an account, a key or a path
+ * that a caller chose.
  */
 export function createMetrics(sources: MetricSources) {
   const registry = new Registry();
@@ -50,7 +50,7 @@ export function createMetrics(sources: MetricSources) {
     new Gauge({ name, help, labelNames, registers });
   const counter = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter({ name, help, labelNames, registers });
-  /** Adds a gauge whose value each scrape reads. Without a value, the metrics leave it out. */
+  /** Adds a gauge that each scrape reads. A gauge without a value is left out. */
   const measured = (name: string, help: string, read: () => number | undefined) =>
     new Gauge({
       ...{ name, help, registers },
@@ -60,7 +60,7 @@ export function createMetrics(sources: MetricSources) {
         else this.set(value);
       },
     });
-  /** Adds a counter whose total is counted elsewhere. */
+  /** Adds a counter whose total another module counts. */
   const total = (name: string, help: string, read: () => number) => {
     let last = 0;
     return new Counter({
@@ -195,7 +195,7 @@ export function createMetrics(sources: MetricSources) {
     () => (sources.lastBackupMs() ?? 0) / 1000,
   );
 
-  // A counter that appears with its first event has no increase, so an alert on it would not fire.
+  // If a counter appeared only with its first event, an alert would see no increase and not fire.
   for (const of of ['request', 'tool']) defects.inc({ of }, 0);
   for (const work of ['retention', 'packing', 'past']) workFailures.inc({ work }, 0);
   for (const reason of STREAM_ENDS) streamsClosed.inc({ reason }, 0);
@@ -256,7 +256,7 @@ export function createMetrics(sources: MetricSources) {
     observe(observation: Observation) {
       (counted[observation.kind] as ((seen: Observation) => void) | undefined)?.(observation);
     },
-    /** Counts by how much a timer of the event loop was late, ms. */
+    /** Counts the delay of an event-loop timer, ms. */
     countDelay(ms: number) {
       loopDelay.observe(Math.max(0, ms) / 1000);
     },

@@ -1,8 +1,8 @@
 import { OperatorError } from '../core/errors.ts';
 
-/** What the operations address reports. */
+/** The reports at the operations address. */
 export interface OpsReports {
-  /** Why the server should get no requests at present, one sentence each. Empty if the server is ready. */
+  /** The reasons why the server should get no requests at present, one sentence per reason. Empty if the server is ready. */
   readonly notReady: () => readonly string[];
   /** The metrics in the text format of Prometheus, with its media type. */
   readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;
@@ -15,8 +15,8 @@ export interface OpsAddress {
 }
 
 /**
- * Serves liveness, readiness and metrics on an address of its own, without keys. The address is for the operator's monitoring: members and
- * the internet should not reach it. Throws `OperatorError` if the address cannot be used.
+ * Serves liveness, readiness and metrics on a separate address, without keys. The address is for the operator's monitoring: members and the
+ * internet should not reach it. Throws `OperatorError` if the address cannot be used.
  */
 export function serveOps({ host, port }: OpsAddress, reports: OpsReports) {
   const plain = (text: string, status = 200) => new Response(`${text}\n`, { status, headers: FIELDS });

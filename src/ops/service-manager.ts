@@ -2,12 +2,12 @@ import type { Observe } from '../core/events.ts';
 import { openLibc } from '../core/libc.ts';
 
 /**
- * The service manager that has started this process: systemd. The service manager gets messages as sd_notify(3) describes them. The runtime
- * has no datagram sockets of Unix, so they are sent through the C library.
+ * The service manager that has started this process: systemd. Messages to the service manager follow sd_notify(3), and go through the C
+ * library, because the runtime has no Unix datagram sockets.
  */
 export type ServiceManager = ReturnType<typeof connectServiceManager>;
 
-/** The variables through which systemd tells a service where to send messages. */
+/** The environment variables in which systemd states where a service sends its messages. */
 export interface ManagerEnv {
   readonly NOTIFY_SOCKET?: string | undefined;
   readonly WATCHDOG_USEC?: string | undefined;
@@ -17,17 +17,17 @@ export interface ManagerEnv {
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
-/** A message is dropped if the receiver has no room for it. The event loop must not wait. */
+/** With this flag, a message is dropped if the receiver has no room, because the event loop must not wait. */
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
 const CLOCK_MONOTONIC = 1;
-/** Bytes of the path in struct sockaddr_un. */
+/** Maximum length of the path in struct sockaddr_un, bytes. */
 const PATH_BYTES_MAX = 108;
 
 /**
- * Connects to the service manager, and from now on answers its watchdog at half of the interval that it asks for. The answers come from the
- * event loop, so a process whose event loop hangs is restarted. If no message can be sent, one observation says so, because systemd would
- * end the start of a unit with `Type=notify`.
+ * Connects to the service manager, and answers its watchdog twice in each requested interval. The answers come from the event loop, so
+ * systemd restarts a process whose event loop hangs. If no message can be sent, emits one observation, because systemd would then abort the
+ * start of a unit with `Type=notify`.
  */
 export function connectServiceManager(env: ManagerEnv, observe: Observe) {
   const send = openSender(env.NOTIFY_SOCKET ?? '');
@@ -47,8 +47,8 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
   let isReady = false;
   return {
     /**
-     * Reports what the start does, and asks for `ms` more of time. Asks again in time, until the start is complete, so a start may take as
-     * long as the event loop turns at least once in `ms`.
+     * Reports the present step of the start, and asks for `ms` more time. Repeats this until the start is complete. So a start may take any
+     * time if the event loop turns at least once in `ms`.
      */
     starting(status: string, ms: number) {
       const ask = () => tell(`STATUS=${status}`, `EXTEND_TIMEOUT_USEC=${ms * 1_000}`);
@@ -62,15 +62,15 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
       clearInterval(extension);
       tell('READY=1', `STATUS=${status}`);
     },
-    /** Runs `reload` between the messages that a reload begins and ends. Sends nothing while the service is not ready. */
+    /** Reports the begin of a reload, runs `reload`, and reports the end. Sends nothing while the service is not ready. */
     async reloading(reload: () => Promise<void>) {
       if (!isReady) return reload();
       tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
       await reload();
-      // The service may have begun to stop meanwhile.
+      // The service may have begun to stop during the reload.
       if (isReady) tell('READY=1');
     },
-    /** Reports that the service stops, and sends no more of `starting` and `reloading`. */
+    /** Reports that the service stops. After that, `starting` and `reloading` send nothing. */
     stopping() {
       isReady = false;
       clearInterval(extension);
@@ -92,8 +92,8 @@ function watchdogInterval({ WATCHDOG_USEC, WATCHDOG_PID }: ManagerEnv): number |
 }
 
 /**
- * Returns a function that sends a datagram to a socket of Unix, and returns whether the socket has taken it. `name` is a path, or begins
- * with `@` for the abstract namespace. Returns undefined if the C library cannot be called.
+ * Returns a function that sends a datagram to a Unix socket, and that returns whether the socket has accepted the datagram. `name` is a
+ * path, or begins with `@` for the abstract namespace. Returns undefined if the C library cannot be called.
  */
 function openSender(name: string): ((message: string) => boolean) | undefined {
   const libc = openLibc({
@@ -121,7 +121,7 @@ function openSender(name: string): ((message: string) => boolean) | undefined {
   };
 }
 
-/** Returns struct sockaddr_un of a name. Undefined if the name is neither a path nor abstract, or too long. */
+/** Returns struct sockaddr_un for a name. Undefined for a name that is too long, or that is neither a path nor abstract. */
 export function socketAddress(name: string): Uint8Array | undefined {
   const path = Buffer.from(name);
   if (!/^[/@]./.test(name) || path.byteLength >= PATH_BYTES_MAX) return undefined;

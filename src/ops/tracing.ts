@@ -20,18 +20,18 @@ import type { Scheduler } from '../operations/engine/scheduler.ts';
 /** The environment variables of the process. The OpenTelemetry exporter and resource read their own variables from the process. */
 export type TracingEnv = Readonly<Record<string, string | undefined>>;
 
-/** Makes spans of requests and of the work for them, and sends them to a collector. */
+/** Creates spans for requests and their work, and sends the spans to a collector. */
 export interface Tracing extends RequestTracing {
-  /** Returns a scheduler whose jobs are spans, if they run for a request. */
+  /** Returns a scheduler that creates a span for each job of a request. */
   traced(scheduler: Scheduler): Scheduler;
   /** Sends the spans that are not sent yet. */
   stop(): Promise<void>;
 }
 
-/** Spans that wait for the collector. Further spans are dropped. A span takes some 1.5 KB. */
+/** Maximum number of spans that wait for the collector. Further spans are dropped. A span takes some 1.5 KB. */
 const QUEUE_MAX = 4_096;
 const BATCH_MAX = 512;
-/** Time between two batches, ms. */
+/** Time between two batches of spans, ms. */
 const SEND_EVERY_MS = 2_000;
 
 /**
@@ -68,7 +68,7 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
 
   return {
     inRequest(headers, work) {
-      // The name is replaced when the route is known.
+      // The span gets its final name when the route is known.
       const span = tracer.startSpan('request', { kind: SpanKind.SERVER }, contextOf(headers));
       const context = trace.setSpan(ROOT_CONTEXT, span);
       return running.run({ context, request: requestSpanOf(span) }, work);
@@ -84,7 +84,7 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
           try {
             return await scheduler.run(job);
           } catch (error) {
-            // The message may have names that a caller chose.
+            // Leaves out the message, because it may contain names that a caller chose.
             const { name } = error as Error;
             span.setAttribute('error.type', name).setStatus({ code: SpanStatusCode.ERROR });
             throw error;
@@ -101,7 +101,7 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
   };
 }
 
-/** Returns the context of a request's sender. */
+/** Returns the trace context that the sender of a request has sent. */
 function contextOf(headers: Headers): Context {
   const sender = parseTraceparent(headers.get('traceparent'));
   if (!sender) return ROOT_CONTEXT;
@@ -110,7 +110,7 @@ function contextOf(headers: Headers): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** A span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, a span has the route and not the path. */
+/** A span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, a span contains the route instead of the path. */
 function requestSpanOf(span: Span): RequestSpan {
   return {
     traceId: span.spanContext().traceId,
@@ -132,7 +132,7 @@ function requestSpanOf(span: Span): RequestSpan {
   };
 }
 
-/** Reports the first batch that could not be sent, and again after one could. */
+/** Reports a failed batch, but no further failures until a batch is sent. */
 function withWarnings(exporter: OTLPTraceExporter, observe: Observe): SpanExporter {
   let isFailing = false;
   return {

@@ -1,6 +1,6 @@
 /**
- * Returns round whole numbers from `low` to `high`, multiples of 1, 2 or 5 times a power of ten. They divide the range into at most `parts`
- * parts. Returns only 0 if both ends are 0.
+ * Returns round whole numbers from `low` to `high`: the multiples of a step that is 1, 2 or 5 times a power of ten. The range has at most
+ * `parts` steps. Returns only 0 if both ends are 0.
  */
 export function roundTicks(low: number, high: number, parts: number): number[] {
   const least = Math.max(1, (high - low) / parts);
@@ -27,7 +27,7 @@ export function signedCount(value: number): string {
   return value > 0 ? `+${compactCount(value)}` : compactCount(value);
 }
 
-/** Returns a price with as many decimals as its size needs: $0.0123, $12.34, $123.4, $1234. */
+/** Returns a price with a number of decimals that suits its size: $0.0123, $12.34, $123.4, $1234. */
 export function shortPrice(price: number): string {
   const decimals = price >= 1000 ? 0 : price >= 100 ? 1 : price >= 1 ? 2 : 4;
   return `$${price.toFixed(decimals)}`;

@@ -15,16 +15,16 @@ import {
   WHITE,
 } from './svg.ts';
 
-/** What dealers trade if spot moves, for a picture. */
+/** The figures of a picture that shows how many shares dealers trade if spot moves. */
 export interface HedgingFigures {
   readonly ticker: string;
   /** The present spot, dollars. */
   readonly spot: number;
-  /** The spot at which net gamma changes its sign, dollars. Undefined if it does not. */
+  /** The spot at which net gamma changes its sign, dollars. Undefined without a sign change. */
   readonly flip: number | undefined;
-  /** The expiry of the contracts: all, 0dte or a date. */
+  /** The expiry of the contracts: `all`, `0dte` or a date. */
   readonly expiry: string;
-  /** At least one row, by move, ascending: the move in percent, the spot in dollars, and the shares that dealers buy (+) or sell (-). */
+  /** One or more rows in ascending order of move: move in percent, spot in dollars, and shares that dealers buy (+) or sell (-). */
   readonly rows: readonly MoveFigures[];
   /** The assumption about the dealers' positions. */
   readonly assumption: string;
@@ -44,28 +44,28 @@ interface MoveFigures {
 const [WIDTH, HEIGHT] = [960, 560];
 /** The rectangle of the bars. */
 const PLOT = { left: 90, right: WIDTH - 16, top: 184, bottom: 446 };
-/** Distance of texts beside the edges of the picture from these edges. */
+/** Distance between the picture's edge and a text beside it. */
 const EDGE = 6;
-/** Upper end of the lines at the present spot and at the flip, and the distance between their labels. */
+/** Upper end of the vertical lines at the present spot and at the flip, and the gap between the labels of these lines. */
 const MARK_TOP = PLOT.top - 22;
 const MARK_GAP = 18;
-/** Room between the longest bar and the edge of the plot, for its value. */
+/** Room for a value between the longest bar and the edge of the plot. */
 const VALUE_ROOM = 30;
-/** Number of parts into which the numbers of shares divide the plot, at most. */
+/** Maximum number of intervals on the axis of shares. */
 const TICK_PARTS = 6;
-/** Distance between two labels of the axis of moves. */
+/** Distance between two labels on the axis of moves. */
 const LABEL_GAP = 6;
 const BAR_WIDTH_MAX = 96;
 const BAR_SHARE = 0.72;
-/** Font size of prices and of the values of bars: twelve values of six characters fit side by side. */
+/** Font size of prices and bar values. Twelve values of six characters fit side by side. */
 const SMALL_SIZE = 18;
 
-/** Blue and vermilion of Okabe and Ito, which people with any colour vision can tell apart. */
+/** Blue and vermilion from the palette of Okabe and Ito. People with any colour vision can tell these colours apart. */
 export const BUY = '#0072b2';
 export const SELL = '#d55e00';
 export const FLIP = '#6a3d9a';
 
-/** Draws what dealers trade over moves of spot as SVG: a bar for each move, up if they buy, down if they sell. */
+/** Draws the shares that dealers trade for each move of spot, as SVG. A bar points up if dealers buy, and down if dealers sell. */
 export function hedgingPicture(figures: HedgingFigures): string {
   const { ticker, expiry, source, simulated, asOf, assumption, flip, rows } = figures;
   const moves = rows.map(({ move }) => move);
@@ -98,17 +98,17 @@ export function hedgingPicture(figures: HedgingFigures): string {
 
 type SharesScale = ReturnType<typeof sharesScale>;
 
-/** Positions of numbers of shares in the plot. */
+/** Converts numbers of shares to vertical positions in the plot. */
 function sharesScale(rows: readonly MoveFigures[]) {
   const shares = rows.map((row) => row.shares);
   const [least, most] = [Math.min(0, ...shares), Math.max(0, ...shares)];
-  // If dealers trade nothing, zero is in the middle.
+  // If dealers trade no shares, zero is in the middle.
   const [down, up] = least === most ? [-1, 1] : [least, most];
   const above = up > 0 ? VALUE_ROOM : 0;
   const below = down < 0 ? VALUE_ROOM : 0;
   const perPixel = (up - down) / (PLOT.bottom - PLOT.top - above - below);
   return {
-    /** The least and the largest number of a bar, and 0. */
+    /** The smallest and the largest number of shares of a bar, or 0. */
     low: least,
     high: most,
     y: (value: number) => PLOT.top + above + (up - value) / perPixel,
@@ -145,7 +145,7 @@ function moveAxis(rows: readonly MoveFigures[], scale: MoveScale): string[] {
   const moves = rows.map(({ move }) => signedMove(move));
   const prices = rows.map(({ spot }) => shortPrice(spot));
   const widths = rows.map((_, i) => Math.max(textWidth(moves[i]!, TEXT_SIZE), textWidth(prices[i]!, SMALL_SIZE)));
-  // If the slots are too narrow, only each second slot has labels, or each third, and so on.
+  // If the slots are too narrow for labels, only every second slot has labels, or every third, and so on.
   const each = Math.ceil((Math.max(...widths) + LABEL_GAP) / scale.slot);
   const labels = rows.flatMap((_, i) => {
     if (i % each !== 0) return [];
@@ -167,7 +167,7 @@ function bars(rows: readonly MoveFigures[], scale: MoveScale, { y }: SharesScale
   return [...drawn, segment(PLOT.left, zero, PLOT.right, zero, { stroke: FAINT_INK })];
 }
 
-/** Returns vertical lines at the present spot and at the flip, each with its label above the plot. */
+/** Returns labelled vertical lines at the present spot and at the flip. The labels are above the plot. */
 function marks({ spot, flip }: HedgingFigures, scale: MoveScale): string[] {
   const found = [
     { x: scale.x(0)!, text: `spot ${fullPrice(spot)}`, stroke: INK },
@@ -189,19 +189,19 @@ function moveTo(price: number, spot: number): number {
   return 100 * (price / spot - 1);
 }
 
-/** Returns the shares of each bar beyond its end. If the bars are dense, only the longest bar of each side has a value. */
+/** Returns a text with the number of shares at the end of each bar. If the bars are dense, only the longest bar up and down has a text. */
 function values(rows: readonly MoveFigures[], scale: MoveScale, { y, low, high }: SharesScale): string[] {
   const texts = rows.map(({ shares }) => signedCount(shares));
   const widths = texts.map((text) => textWidth(text, SMALL_SIZE));
   const fit = Math.max(...widths) <= scale.slot;
   const drawn = rows.flatMap(({ move, shares }, i) => {
-    // Without a move there is no bar, and the line of the present spot is in its place.
+    // A move of 0 has no bar: the line of the present spot is in this place.
     if (move === 0) return [];
     if (!fit && (shares === 0 || (shares !== low && shares !== high))) return [];
     const half = widths[i]! / 2;
     const x = Math.max(PLOT.left + half, Math.min(PLOT.right - half, scale.center(i)));
     const baseline = y(shares) + (shares < 0 ? 22 : -9);
-    // The ground of the text hides lines behind it. A white outline of the letters would take 3 to 5 ms more.
+    // A white rectangle hides the lines behind the text. White outlines of the letters would take 3 to 5 ms more.
     return [box(x - half, baseline - 16, 2 * half, 19, WHITE), textAt(x, baseline, texts[i]!)];
   });
   return [element('g', { 'font-size': SMALL_SIZE, 'text-anchor': 'middle' }, ...drawn)];

@@ -4,7 +4,7 @@ import wasmPath from '@resvg/resvg-wasm/index_bg.wasm' with { type: 'file' };
 import { runInTurns, type Steps } from '../core/steps.ts';
 import { FONT_FAMILY, svgPicture } from './svg.ts';
 
-/** Draws an SVG as PNG, in its own size. */
+/** Converts an SVG to PNG of the same size. */
 export type Renderer = (svg: string) => Steps<Uint8Array>;
 
 /**
@@ -38,7 +38,7 @@ function* render(svg: string, font: Uint8Array): Steps<Uint8Array> {
       image.free();
     }
   } finally {
-    // The memory of WebAssembly is not collected. An aborted request frees it here too.
+    // No garbage collector frees memory of WebAssembly. `finally` frees this memory even for an aborted request.
     tree.free();
   }
 }

@@ -8,7 +8,7 @@ export const INK = '#1f2933';
 export const FAINT_INK = '#52606d';
 export const GRID = '#e2e6eb';
 
-/** Distance of texts from the edges of a picture, pixels. */
+/** Distance between a picture's edges and its texts, pixels. */
 export const MARGIN = 24;
 /** Font sizes, pixels. Texts are legible if a picture is shown at half its size. */
 const TITLE_SIZE = 33;
@@ -16,24 +16,24 @@ export const TEXT_SIZE = 20;
 const BADGE_SIZE = 23;
 const BADGE_HEIGHT = 36;
 
-/** What every picture of a chart has around its plot. */
+/** The parts around the plot that every chart picture has. */
 export interface PictureHead {
   /** Pixels. */
   readonly width: number;
   readonly height: number;
   readonly title: string;
-  /** The moment and the selection, below the title. */
+  /** The moment and the selection of the data, shown below the title. */
   readonly subtitle?: string;
-  /** The source of the data, after the subtitle. */
+  /** The source of the data, shown after the subtitle. */
   readonly source?: string;
-  /** The assumption, at the lower edge. */
+  /** The assumption, shown at the lower edge. */
   readonly note?: string;
   readonly simulated?: boolean;
 }
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Returns the SVG of a chart on a white ground. `plot` has the SVG elements between head and note. */
+/** Returns the SVG of a chart on a white background. `plot` contains the SVG elements between head and note. */
 export function svgPicture(head: PictureHead, plot: readonly string[] = []): string {
   const { width, height, title, subtitle = '', source = '', note = '', simulated } = head;
   const badge = simulated ? simulatedBadge(width - MARGIN) : { width: 0, svg: '' };
@@ -59,7 +59,7 @@ export function svgPicture(head: PictureHead, plot: readonly string[] = []): str
   );
 }
 
-/** Returns a dark label in the upper corner whose right end is at `right`. */
+/** Returns a dark label for the upper corner. The right end of the label is at `right`. */
 function simulatedBadge(right: number): { readonly width: number; readonly svg: string } {
   const text = 'SIMULATED';
   const width = textWidth(text, BADGE_SIZE) + MARGIN;
@@ -78,7 +78,7 @@ export function element(name: string, attributes: Attributes, ...children: reado
   return `<${name}${written.join('')}>${children.join('')}</${name}>`;
 }
 
-/** Returns a text on one line, from any source. `x` and `y` are its left end on the baseline, or its middle if `text-anchor` is `middle`. */
+/** Returns an escaped one-line text. `x` and `y` are its left end on the baseline, or its middle if `text-anchor` is `middle`. */
 export function textAt(x: number, y: number, text: string, attributes: Attributes = {}): string {
   return element('text', { x, y, ...attributes }, escaped(text));
 }
@@ -87,22 +87,22 @@ export function box(x: number, y: number, width: number, height: number, fill: s
   return element('rect', { x, y, width, height, fill });
 }
 
-/** Returns a straight line without anti-aliasing, which would blur a horizontal or vertical one. */
+/** Returns a straight line without anti-aliasing, which would blur horizontal and vertical lines. */
 export function segment(x1: number, y1: number, x2: number, y2: number, attributes: Attributes): string {
   return element('line', { x1, y1, x2, y2, 'stroke-width': 2, 'shape-rendering': 'crispEdges', ...attributes });
 }
 
-/** Escapes a text for SVG. Characters that XML does not allow, and all others that a reader does not see, become spaces. */
+/** Escapes a text for SVG. Characters that are invisible or not allowed in XML become spaces. */
 function escaped(text: string): string {
   return cleanLine(text).replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Advance widths of the font's characters, upper bounds in units of the font size. */
+/** Upper bounds for the widths of the font's characters, in units of the font size. */
 const NARROW = /[ '!,.:;ijlft()[\]{}|]/;
 const CAPITAL = /[A-Z&#]/;
 const WIDE = /[mwMW%@…]/;
 
-/** Returns at least the width of a text, pixels. For digits the width is exact. Characters other than ASCII count as wide. */
+/** Returns an upper bound for the width of a text, pixels. The width of digits is exact. Characters other than ASCII count as wide. */
 export function textWidth(text: string, size: number): number {
   let width = 0;
   for (const character of text) {
@@ -113,7 +113,7 @@ export function textWidth(text: string, size: number): number {
   return width * size;
 }
 
-/** Returns a text that is cut in its middle if it would be wider than `width`: the end of a path is its most specific part. */
+/** Cuts the middle out of a text that is wider than `width`, because the end of a path is its most specific part. */
 function fitted(text: string, size: number, width: number): string {
   let shown = cleanLine(text);
   for (let max = shown.length - 1; max > 0 && textWidth(shown, size) > width; max--) shown = cleanLine(text, max);

@@ -31,8 +31,8 @@ export type App = ReturnType<typeof buildApp>;
 
 /**
  * Composes the service: opens the store, creates feeds, streams and the HTTP application, and connects them. `catalog` replaces tools or
- * resources that MCP offers by default. `admit` may throw `OperatorError` before anything is written to the store. With
- * `tracing`, requests and the work for them are spans.
+ * resources that MCP offers by default. `admit` may throw `OperatorError` before anything is written to the store. With `tracing`, requests
+ * and their work get spans.
  */
 export function buildApp(
   settings: AppSettings,
@@ -156,7 +156,7 @@ export function buildApp(
      * `loading.begin`.
      */
     loading,
-    /** Returns the ticker that was requested last, or the first one of the universe. */
+    /** Returns the ticker that was requested last, or the first ticker of the universe. */
     tickerInView: () => tickerInView,
   };
 }

@@ -22,9 +22,9 @@ import { createContext, diskUse, hasData, lastBackupMs, openData, readSecret, re
 export interface CheckOptions {
   readonly settings: SettingValues;
   readonly nowMs: number;
-  /** True if the whole database is read: its pages, and the checksum of each snapshot. */
+  /** True for a check of the whole database: all pages, and the checksum of each snapshot. */
   readonly isThorough: boolean;
-  /** Called with the number of snapshots that were read, and with the number of all. */
+  /** Called with the number of snapshots read so far, and with the total number. */
   readonly onProgress: (read: number, of: number) => void;
 }
 
@@ -32,7 +32,7 @@ const BACKUP_AGE_MAX_MS = 8 * DAY_MS;
 const CERTIFICATE_DAYS_MIN = 30;
 const DISK_DAYS_MIN = 30;
 const DESCRIPTORS_MIN = 4_096;
-/** Number of damaged snapshots that are named. */
+/** Maximum number of damaged snapshots that the message names. */
 const DAMAGED_SHOWN_MAX = 5;
 
 /** Checks an installation: the data folder, the database, the disk, the clock, the feeds, the certificate, the port and the runtime. */
@@ -51,7 +51,7 @@ export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOut
   yield descriptors();
 }
 
-/** Returns an outcome that is well, or one with a hint. */
+/** Returns a good outcome, or a bad outcome with a hint. */
 function graded(
   of: string,
   isWell: boolean,
@@ -62,7 +62,7 @@ function graded(
   return isWell ? { of, state: 'ok', message } : { of, state: otherwise, message, hint };
 }
 
-/** Runs a check that returns a message. A failure has the message and the hint of the error. */
+/** Runs a check that returns a message. If the check throws, the outcome has the message and the hint of the error. */
 function collected(of: string, check: () => string): CheckOutcome {
   try {
     return { of, state: 'ok', message: check() };
@@ -132,7 +132,7 @@ function* database(store: Store, { settings, isThorough, onProgress }: CheckOpti
   if (problem === undefined) yield snapshots(store, isThorough, onProgress);
 }
 
-/** Lists the snapshots that were found to be damaged. A thorough check reads all of them. */
+/** Lists damaged snapshots. A thorough check reads all snapshots. */
 function snapshots(store: Store, isThorough: boolean, onProgress: CheckOptions['onProgress']): CheckOutcome {
   const damaged = [...store.damagedSnapshots()];
   const count = store.snapshotCount();
@@ -178,12 +178,12 @@ function clock(store: Store, { nowMs }: CheckOptions): CheckOutcome {
   );
 }
 
-/** Compares the free disk with the pace at which the database has grown. */
+/** Compares the free disk space with the growth rate of the database. */
 function disk(store: Store, { settings, nowMs }: CheckOptions): CheckOutcome {
   const { database: bytes, free } = diskUse(settings.dataDir);
   const span = store.dataSpan('chains', nowMs);
   const days = span ? (span.toMs - span.fromMs) / DAY_MS : 0;
-  // A database of a few hours says nothing about the pace.
+  // A database of a few hours is too young for a growth rate.
   if (days < 1) return { of: 'disk', state: 'ok', message: `${formatBytes(free)} free` };
   const lasts = Math.floor(free / (bytes / days));
   return graded(

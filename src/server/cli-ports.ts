@@ -7,7 +7,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Store } from '../store/sqlite.ts';
 import type { App } from './app.ts';
 
-/** Number of digits by which a commit is named. */
+/** Number of digits of a commit that are shown. */
 const COMMIT_DIGITS = 9;
 
 /**
@@ -112,7 +112,7 @@ export function createPorts(nowMs: () => number): Ports {
   };
 }
 
-/** Opens a data folder for `work`. Without a mode, creates the folder if it does not exist, and otherwise writes to it. */
+/** Opens a data folder for `work`. Without a mode, opens the folder for writing, and creates a missing folder. */
 async function openedFor<T>(
   dataDir: string,
   mode: 'read' | 'write' | undefined,
@@ -138,10 +138,10 @@ function admitTrial(store: Store, simulated: boolean): void {
 }
 
 /**
- * Adds the demo member if there is none yet. Prints the address that opens the terminal signed in, the demo member's key and a request to
- * try. If the server uses an internal certificate authority, `authority` is the path of the authority's certificate, which the request must
- * trust. The key is in the fragment of the address. Browsers do not send a fragment to a server, and the page removes this fragment at
- * once.
+ * Adds the demo member if the store has no demo member yet. Prints the address that opens the terminal signed in, the demo member's key and
+ * a request to try. If the server uses an internal certificate authority, `authority` is the path of the authority's certificate, which the
+ * request must trust. The key is in the fragment of the address. Browsers do not send a fragment to a server, and the page removes this
+ * fragment at once.
  */
 function welcomeDemo({ store, access, feeds }: App, url: string, authority: string | undefined): void {
   const known = store.members().find(({ tier }) => tier === 'demo');

@@ -12,7 +12,7 @@ import type { Universe } from '../market/universe.ts';
 import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from '../settings/config.ts';
 
 /**
- * The settings that choose and create feeds. `dataDir` is one of them, because the `files` feed records in the data folder which file it is
+ * The settings that choose and create feeds. `dataDir` is included, because the `files` feed records in the data folder which file it is
  * reading.
  */
 export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
@@ -69,8 +69,7 @@ export const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: F
 };
 
 /**
- * A comma between two feeds: it is followed by the name of a feed. Any other comma is part of the name of a folder, such as
- * `files:/srv/a,b`.
+ * A comma between two feeds. The name of a feed follows such a comma. Any other comma is part of a folder's name, such as `files:/srv/a,b`.
  */
 const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(PROVIDERS).join('|')})\\s*(?:,|$)))`);
 

@@ -31,24 +31,23 @@ export interface PastDeps {
   readonly observe: Observe;
 }
 
-/** The ledger has the progress under the name of the simulated feed. */
+/** The ledger stores the progress under the name of the simulated feed. */
 const FEED = 'simulated';
 /**
- * Time from one fill to the next, ms. Usually the first fill leaves nothing to later fills, except after a failure, or if the machine slept in
- * trading hours.
+ * Time between two fills, ms. Later fills usually find nothing to do, except after a failure or after the machine slept in trading hours.
  */
 const EVERY_MS = 3_600_000;
 /**
- * Time after which computed snapshots are written, ms. A commit syncs the disk, so single snapshots are not written on their own. The
- * transaction takes some 10 ms.
+ * Snapshots are computed for this time, ms, and then written together, because each commit syncs the disk. The transaction takes some 10
+ * ms.
  */
 const BATCH_MS = 50;
 /** Maximum number of prints in a transaction. */
 const PIECE_PRINTS = 250;
-/** The log has a line for each of this many parts of the past. */
+/** Number of log lines that report the progress of a fill. */
 const LOGGED_PARTS = 10;
 
-/** Fills the past of the simulated market, now and again each hour. */
+/** Fills the past of the simulated market at once, and repeats the fill each hour. */
 export function startPastFill(deps: PastDeps): { stop(): Promise<void> } {
   const onError = (error: unknown) =>
     deps.observe({ kind: 'past_failed', error: error instanceof NoDiskSpace ? error.message : error });
@@ -57,10 +56,10 @@ export function startPastFill(deps: PastDeps): { stop(): Promise<void> } {
 
 /**
  * Fills the past of the simulated market once, in steps between requests: the snapshots of `pastMoments` with their levels, and the prints
- * of the 30 days before each of them. Snapshots and prints that are stored already stay as they are. The ticker in view comes first, and the
- * newest snapshot of a ticker. The result depends only on the seed, the universe and the time, however often the fill was interrupted. The
- * present of all tickers must be stored with its levels: then the levels of the past are no news, and clients get no event for them. Rejects
- * with `NoDiskSpace` if the data folder is full.
+ * of the 30 days before each snapshot. Stored snapshots and prints stay unchanged. The fill starts with the ticker in view, and with the
+ * newest snapshots of each ticker. The result depends only on the seed, the universe and the time, even after interruptions. The present
+ * levels of all tickers must already be stored, so that clients get no events for past levels. Rejects with `NoDiskSpace` if the data
+ * folder is full.
  */
 export async function fillPast(deps: PastDeps, isStopped = () => false): Promise<void> {
   const { isAnswering, observe } = deps;
@@ -90,12 +89,12 @@ export async function fillPast(deps: PastDeps, isStopped = () => false): Promise
   collectSoon();
 }
 
-/** Fills what is missing. Calls `onProgress` at the begin and after each transaction of snapshots. */
+/** Fills the gaps. Calls `onProgress` at the start and after each transaction of snapshots. */
 function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): Steps<void> {
   const { store, seed, universe, nowMs, largePrintMinUsd, room, tickerInView } = deps;
   const newest = newestSimulated(nowMs());
   const all = pastMoments(newest);
-  /** The tickers that lack snapshots, with the moments of these. */
+  /** The tickers that lack snapshots, with the moments of the missing snapshots. */
   let gaps: { readonly instrument: Instrument; readonly moments: number[]; hasPrints: boolean }[] = [];
   let missing = 0;
   for (const instrument of instrumentsOf(seed, universe)) {
@@ -139,7 +138,7 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
   }
 }
 
-/** Returns the moments, the newest first, of which a ticker has neither a snapshot nor levels. Retention may remove one of both. */
+/** Returns the moments, newest first, for which a ticker has neither a snapshot nor levels. Retention may have removed one of the two. */
 function missingOf(store: Store, ticker: string, moments: readonly number[]): number[] {
   const stored = new Set([
     ...store.snapshots(ticker).flatMap(({ simulated, asOf }) => (simulated ? [asOf] : [])),
@@ -148,7 +147,7 @@ function missingOf(store: Store, ticker: string, moments: readonly number[]): nu
   return moments.filter((moment) => !stored.has(moment));
 }
 
-/** Stores the prints before the snapshots that the feed does not deliver, because they are older than those of its first poll. */
+/** Stores old prints before the snapshots. The feed does not deliver these prints, because its first poll begins later. */
 function* storePrints(instrument: Instrument, oldest: number, newest: number, store: Store): Steps<void> {
   yield { message: 'Simulating prints' };
   const from = oldest - FLOW_WINDOW_DAYS * DAY_MS;

@@ -39,45 +39,45 @@ export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'
 const STOP_DEADLINE_MS = 3_000;
 /**
  * The process exits this long after the signal, ms, even if something still runs, for example a read from a file system that does not
- * answer. A forced exit is safe, because the stored data is consistent at every moment. A busy machine may take the last of the five seconds
- * to run it.
+ * answer. A forced exit is safe, because the stored data is consistent at every moment. A busy machine may need the remaining second to run
+ * the exit.
  */
 const FORCED_STOP_MS = 4_000;
-/** Time between two lines of the log while data is loaded, ms. */
+/** Time between two log lines during the load of data, ms. */
 const LOADING_EVERY_MS = 5_000;
-/** Time between two looks whether the database is still in its folder, ms. */
+/** Time between two checks whether the database is still in its folder, ms. */
 const DATABASE_LOOK_MS = 5_000;
-/** Time between two looks whether the internal certificate must be renewed, ms. */
+/** Time between two checks whether the internal certificate must be renewed, ms. */
 const RENEWAL_LOOK_MS = 3_600_000;
-/** The service manager is asked for this much time to open the data folder, and to upgrade it if it is of an earlier version, ms. */
+/** The service asks the service manager for this time, ms, to open the data folder and to upgrade it if necessary. */
 const OPENING_MS_MAX = 15 * 60_000;
-/** While data is loaded, the service manager ends the start if it gets no further message within this time, ms. */
+/** During the load of data, the service manager aborts the start if it gets no message for this time, ms. */
 const LOADING_MS_MAX = 60_000;
 /** The last spans are sent within this time, ms. Spans that are not sent in time are lost. */
 const TRACES_STOP_MS = 500;
 
-/** What `zomma start` adds to the service. */
+/** The additions of `zomma start` to the service. */
 export interface Demo {
-  /** Throws `OperatorError` if the data folder is not for trials. `simulated` tells whether the feeds are. */
+  /** Throws `OperatorError` if the data folder is not for trials. `simulated` states whether the feeds are simulated. */
   admit(store: Store, simulated: boolean): void;
   /** Prints to stdout before the line `listening on URL`. */
   welcome(app: App, url: string): void;
 }
 
 /**
- * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL` and starts the feeds. When local data is loaded, starts
- * to record levels, to remove old data, to pack the tape and to fill the past of the simulated market. Holds the lock of the data folder.
- * `demo` is what `zomma start` adds.
+ * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL` and starts the feeds. When local data is loaded,
+ * starts to record levels, to remove old data, to pack the tape and to fill the past of the simulated market. Holds the lock of the data
+ * folder. `demo` contains the additions of `zomma start`.
  */
 export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
   const hanging = new Set<string>();
   await serveUntilStopped(settings, hanging, demo);
-  // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.
-  // So would the tries to reach a collector.
+  // Two kinds of hanging work would keep the process alive: attempts to reach a collector, and a read that hangs in the system, for example
+  // on a network mount that is no longer reachable.
   if (hanging.size > 0) process.exit();
 }
 
-/** Runs the service, and adds to `hanging` what has not ended in time when the service stopped. */
+/** Runs the service until it stops, and adds to `hanging` the parts that did not end in time. */
 async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, demo?: Demo): Promise<void> {
   // The resources are closed in the reverse order of their creation, also after an error.
   await using resources = new AsyncDisposableStack();
@@ -242,7 +242,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     );
     resources.adopt(startPacking(background), ({ stop }) => stop());
     await Promise.race([recorder.idle(), stopped.promise]);
-    // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.
+    // Frees memory that only the load needed. With the simulated market, this frees a third of 115 MiB.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
     const ns_per_option = Math.round(await kernelNsPerOption());
@@ -257,7 +257,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   manager?.stopping();
 }
 
-/** Connects to systemd if it has started this process and waits for messages. Otherwise loads nothing. */
+/** Connects to systemd if systemd has started this process and waits for messages. Without systemd, loads no module. */
 async function connectManager(observe: Observe): Promise<ServiceManager | undefined> {
   const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = process.env;
   if (!NOTIFY_SOCKET) return undefined;
@@ -265,7 +265,7 @@ async function connectManager(observe: Observe): Promise<ServiceManager | undefi
   return connectServiceManager({ NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }, observe);
 }
 
-/** Starts tracing if the environment names a collector. Otherwise loads nothing. */
+/** Starts tracing if the environment names a collector. Without a collector, loads no module. */
 async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = process.env;
   const hasCollector = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || OTEL_EXPORTER_OTLP_ENDPOINT;
@@ -274,7 +274,7 @@ async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
   return startTracing(process.env, version, observe);
 }
 
-/** Returns an observer that also counts for the metrics. A request is then observed even if the log ignores it. */
+/** Returns an observer that also feeds the metrics. With metrics, requests are observed even if the log ignores them. */
 function withMetrics(log: Observe, metrics: () => Metrics | undefined): Observe {
   const observe: Observe = (observation) => {
     if (!log.ignores?.has(observation.kind)) log(observation);

@@ -70,7 +70,7 @@ export interface OpenDataOptions extends StoreEvents {
  * Opens the database of a data folder. With the mode `own`, creates the folder with mode 0700 if it does not exist. With the other modes,
  * the folder must have a database.
  *
- * Throws `OperatorError` if there is no database, if every user of the machine may write to the folder, or if this process is root's and
+ * Throws `OperatorError` if there is no database, if every user of the machine may write to the folder, or if this process runs as root and
  * would write to a folder of another user.
  */
 export function openData(
@@ -106,13 +106,13 @@ function recordAudit(store: Store, event: AuditEvent): void {
   store.saveAudit(auditEntryOf(event, Date.now()));
 }
 
-/** Returns the audit trail of a data folder from a moment on, the oldest entry first. `sinceMs` is in ms since the epoch. */
+/** Returns the audit trail of a data folder since a moment, oldest entry first. `sinceMs` is in ms since the epoch. */
 export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
   using store = openData(dataDir, 'read');
   return store.auditSince(sinceMs);
 }
 
-/** Name of the file in the data folder whose time is that of the last backup. */
+/** Name of a file in the data folder. The file's modification time is the time of the last backup. */
 const LAST_BACKUP = 'last-backup';
 
 /** Backs up a data folder to a new folder. With a passphrase, includes the secret, encrypted. A server may run on the folder. */
@@ -126,13 +126,13 @@ export async function backUpData(
   let sealed: { secret: Uint8Array; passphrase: string } | undefined;
   if (passphrase !== undefined) {
     sealed = { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
-    // A copy of the secret is recorded before it is made, so that there is none without a record.
+    // Each copy of the secret is recorded before it is made, so that no copy lacks a record.
     refuseForeignRoot(dataDir);
     saveAuditIn(path, auditEntryOf({ action: 'secret_backed_up' }, nowMs));
   }
   const manifest = await makeBackup(path, to, { ...{ version, nowMs }, ...(sealed && { sealed }) });
   try {
-    // For the metrics of a server. Another user than the owner may back up, and does not write here.
+    // The file is for a server's metrics. Users other than the owner can make backups, but do not write this file.
     refuseForeignRoot(dataDir);
     writeFileSync(join(dataDir, LAST_BACKUP), `${manifest.made_at}\n`, { mode: 0o600 });
   } catch {}
@@ -144,7 +144,7 @@ export function lastBackupMs(dataDir: string): number | undefined {
   return statSync(join(dataDir, LAST_BACKUP), { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Restores a backup into a temporary folder, and opens it as a command would. Returns its manifest. */
+/** Restores a backup into a temporary folder, and opens the result like a command. Returns its manifest. */
 export async function rehearseRestore(from: string): Promise<Manifest> {
   const manifest = await checkBackup(from);
   const folder = mkdtempSync(join(tmpdir(), 'zomma-rehearsal-'));
@@ -191,21 +191,21 @@ export function upgradeData(dataDir: string): { from: number; to: number; copy: 
   return { from, to: SCHEMA, copy: copyBeforeUpgrade(join(dataDir, DATABASE), from) };
 }
 
-/** Brings back the database from before the last upgrade. Throws `OperatorError` if a server runs, or if there is no copy. */
+/** Restores the database from before the last upgrade. Throws `OperatorError` if a server runs, or if there is no copy. */
 export function undoDataUpgrade(dataDir: string): { schema: number; kept: string } {
   requireData(dataDir);
   using _lock = lockData(dataDir);
   const path = join(dataDir, DATABASE);
   const undone = undoUpgrade(path);
-  // The database that was replaced is kept, and records the change too.
+  // The replaced database is kept, and it records the change too.
   const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
   for (const each of [path, undone.kept]) saveAuditIn(each, entry);
   return undone;
 }
 
 /**
- * Removes the data of a folder that is past its retention, and gives the space of removed data back to the disk. Returns what was removed, and
- * the bytes of the database before and after. Throws `OperatorError` if a server runs, or if the disk has too little space for a copy.
+ * Removes data past its retention from a folder, and returns its space to the disk. Returns the removed amounts, and the size of the
+ * database before and after, bytes. Throws `OperatorError` if a server runs, or if the disk has too little space for a copy.
  */
 export async function compactData(dataDir: string, kept: RetentionDays) {
   requireData(dataDir);
@@ -229,13 +229,13 @@ export async function compactData(dataDir: string, kept: RetentionDays) {
 export function lockData(dataDir: string): FolderLock & Disposable {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   refuseForeignRoot(dataDir);
-  // Without this check, anyone could have made the lock.
+  // Throws if the folder is open to everyone, because then anyone could have created the lock.
   isOpenToGroup(dataDir);
   const lock = lockFolder(dataDir);
   return withDispose(lock, () => lock.release());
 }
 
-/** Opens the database of a data folder to write, and creates it if it does not exist. Never upgrades the database. */
+/** Opens the database of a data folder for writing. Creates a missing database. Never upgrades the database. */
 export function createOrOpenData(dataDir: string): Store & Disposable {
   return openData(dataDir, hasData(dataDir) ? 'write' : 'own');
 }
@@ -248,7 +248,7 @@ function requireData(dataDir: string): void {
   );
 }
 
-/** Bytes of the database, of its write-ahead log, and free on their disk. */
+/** Size of the database, size of its write-ahead log, and free space on their disk, bytes. */
 export function diskUse(dataDir: string): { database: number; wal: number; free: number } {
   const path = join(dataDir, DATABASE);
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -257,8 +257,8 @@ export function diskUse(dataDir: string): { database: number; wal: number; free:
 }
 
 /**
- * Returns a function that tells whether the database of a data folder is still the file that it was at the call. A server whose database was
- * removed or replaced writes to a file that nobody will read again.
+ * Returns a function that tells whether a data folder still has the same database file as at this call. If the database was removed or
+ * replaced, the server writes to a file that nobody will read.
  */
 export function watchDatabase(dataDir: string): () => boolean {
   const path = join(dataDir, DATABASE);
@@ -267,7 +267,7 @@ export function watchDatabase(dataDir: string): () => boolean {
   return () => inode() === opened;
 }
 
-/** Returns whether a server has made a database in the folder. */
+/** Returns whether the folder has a database. */
 export function hasData(dataDir: string): boolean {
   return existsSync(join(dataDir, DATABASE));
 }

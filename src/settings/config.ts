@@ -31,7 +31,7 @@ export interface Setting {
    * machine can see a command line. The exception is ZOMMA_KEY: `zomma mcp` adds the flag `--key` itself.
    */
   readonly flag?: string;
-  /** The environment variable. It has the name of the flag. */
+  /** The environment variable. Its name follows from the name of the flag. */
   readonly env: string;
   /** The commands that have the setting. */
   readonly group: SettingGroup;
@@ -316,7 +316,7 @@ export type SettingName = keyof typeof SETTINGS;
 type Parsed<Own> = Own extends { readonly parse: (text: string) => infer Value } ? Value : string;
 type ValueOf<Own> = Own extends { readonly default: string } ? Parsed<Own> : Parsed<Own> | undefined;
 
-/** The values of all settings. A setting without a default is undefined if it is not given. */
+/** The values of all settings. A setting without a text and without a default is undefined. */
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
 
 type NameIn<Group extends SettingGroup> = {

@@ -3,28 +3,28 @@ import { SettingError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import { parseSetting, SETTINGS, type Setting, type SettingName, type SettingValues } from './config.ts';
 
-/** The file of settings. Its path has a flag and a variable, and the file cannot contain its own path. */
+/** The setting for the path of the settings file: a flag and a variable. The file cannot contain its own path. */
 export const SETTINGS_FILE = {
   flag: '--config <file>',
   env: 'ZOMMA_CONFIG',
   help: 'TOML file of settings. `zomma config example` prints one with every setting',
 } as const;
 
-/** A setting as somebody wrote it, and where. */
+/** The text of a setting, with its origin. */
 export interface WrittenSetting {
   readonly text: string;
   /** For example `ZOMMA_PORT` or `port in /etc/zomma/zomma.toml`. */
   readonly origin: string;
 }
 
-/** The settings that a file has. */
+/** The settings in a file, by name. */
 export type WrittenSettings = Readonly<Partial<Record<SettingName, WrittenSetting>>>;
 
-/** The settings outside the command line. */
+/** The settings from the environment and from the settings file. */
 export interface SettingSources {
   /**
-   * Returns the text of a setting from the environment or, if the environment has none, from the file. Undefined if the setting gets its
-   * default.
+   * Returns the text of a setting from the environment or, if the environment has none, from the file. Returns undefined if the setting
+   * gets its default.
    */
   find(name: SettingName): WrittenSetting | undefined;
 }
@@ -33,7 +33,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 
-/** Variables that are no settings: what tests and builds read, so that a developer is not warned. */
+/** Variables for tests and builds, which are not settings. The service does not warn about these variables. */
 const OTHER_VARIABLES = /^ZOMMA_(?:BUILD_COMMIT|RECORDED_CHAINS|FAULT_\w+|TERMINAL_FULL|UPDATE_STORED)$/;
 
 const isCredential = (name: SettingName) => (SETTINGS[name] as Setting).flag === undefined;
@@ -45,9 +45,9 @@ export function settingKey(name: SettingName): string {
 }
 
 /**
- * Returns the settings of the environment and of the file of settings, of which `inFile` has the contents. An empty variable counts as
- * none. `find` reads a credential also from the file that `<VARIABLE>_FILE` or the file of settings names, and throws `SettingError` if
- * that file cannot be read.
+ * Returns the settings of the environment and of the settings file, whose contents are `inFile`. An empty variable counts as absent. `find`
+ * also reads a credential from the file that `<VARIABLE>_FILE` or the settings file names. `find` throws `SettingError` if the credential's
+ * file cannot be read.
  */
 export function settingSources(env: Environment, inFile: WrittenSettings): SettingSources {
   const variable = (name: string): WrittenSetting | undefined => {
@@ -69,8 +69,8 @@ export function settingSources(env: Environment, inFile: WrittenSettings): Setti
 }
 
 /**
- * Returns the variables that begin with `ZOMMA_` and belong to no setting, each of which is probably a typing error, with the name that was
- * probably meant. An empty variable counts as none.
+ * Returns the variables that begin with `ZOMMA_` but belong to no setting, each with the name that was probably meant. Such a variable is
+ * probably a typing error. An empty variable counts as absent.
  */
 export function unknownVariables(env: Environment) {
   const known = [SETTINGS_FILE.env, ...NAMES.flatMap(variablesOf)];
@@ -79,7 +79,7 @@ export function unknownVariables(env: Environment) {
     .map(([name]) => ({ name, nearest: nearestNames(name, known)[0]! }));
 }
 
-/** Returns the value of a written setting. Throws `SettingError` that names where it is written if the text is invalid. */
+/** Converts the text of a setting to its value. If the text is invalid, throws a `SettingError` that names the setting's origin. */
 export function parseWritten<Name extends SettingName>(
   name: Name,
   { text, origin }: WrittenSetting,
@@ -97,14 +97,14 @@ function variablesOf(name: SettingName): string[] {
   return isCredential(name) ? [env, `${env}_FILE`] : [env];
 }
 
-/** Reads a credential from its file, whose only line it is. */
+/** Reads a credential from its file, which has a single line. */
 function credentialOf({ text: path, origin }: WrittenSetting): WrittenSetting {
   const text = readNamedFile(path, origin).trim();
   if (text === '') throw new SettingError(`${origin}: the file ${path} is empty`, 'Write the credential into it.');
   return { text, origin: `${path} (${origin})` };
 }
 
-/** Reads a file that a setting names. Throws `SettingError` if it cannot be read. `origin` is where the setting is written. */
+/** Reads a file that a setting names. Throws `SettingError` if the file cannot be read. `origin` states where the setting comes from. */
 export function readNamedFile(path: string, origin: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -2,15 +2,15 @@ import { isIP } from 'node:net';
 import { SettingError } from '../core/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../core/events.ts';
 
-// How the text of a setting becomes its value. Each function throws `SettingError` if the text is invalid.
+// These functions convert the text of a setting to its value. Each function throws `SettingError` if the text is invalid.
 
 /**
  * The rate limit of an account: a token bucket. A request takes one token, and further tokens if its computation is expensive.
  */
 export interface RateLimitPolicy {
-  /** Tokens of a full bucket: the number of requests of one token each that an idle account may make at once. */
+  /** Number of tokens in a full bucket. An idle account may make this many one-token requests at once. */
   readonly burst: number;
-  /** Seconds in which an empty bucket refills evenly. */
+  /** An empty bucket refills evenly within this time, s. */
   readonly windowS: number;
 }
 
@@ -41,7 +41,7 @@ export function feedHoursOf(text: string): 'session' | 'always' {
   throw new SettingError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
 }
 
-/** The tools that MCP offers: every tool, or only those of the API contract. */
+/** The tools that MCP offers: all tools, or only the tools of the API contract. */
 export type ToolSelection = 'all' | 'contract';
 
 export function toolSelectionOf(text: string): ToolSelection {
@@ -94,7 +94,7 @@ export function origins(text: string): string[] {
   );
 }
 
-/** Parses networks such as `10.0.0.0/8,::1`. Throws `SettingError` if one of them is no network. */
+/** Parses networks such as `10.0.0.0/8,::1`. Throws `SettingError` if an entry is not a network. */
 export function networksOf(text: string, flag: string): string[] {
   const networks = listOf(text);
   const wrong = networks.find((each) => {
@@ -126,17 +126,19 @@ export function hostAndPort(text: string): { readonly host: string; readonly por
   throw new SettingError(`--ops "${text}" is not an address`, 'Use HOST:PORT, e.g. --ops 127.0.0.1:9464.');
 }
 
-/** Parses the threshold of a slow step, ms. Throws `SettingError` if it is below the longest step that is planned. */
+/** Parses the threshold of a slow step, ms. Throws `SettingError` if the threshold is below the planned maximum of a step. */
 export function slowStepMs(text: string): number {
   const value = wholeNumber(text, '--slow-step');
   if (value >= 25) return value;
   throw new SettingError('--slow-step must be at least 25', 'Use milliseconds, e.g. --slow-step 250.');
 }
 
-/** The first parts of the service's own paths. */
+/** The first segments of the service's own paths. */
 const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'sse', 'web']);
 
-/** Parses the path of a proxy. Returns it without a slash at its end, so `/` is the empty text. Throws `SettingError` if it is no path. */
+/**
+ * Parses a path prefix at a proxy. Removes a slash at the end, so `/` becomes the empty text. Throws `SettingError` if the text is no path.
+ */
 export function basePathOf(text: string): string {
   const path = text.replace(/\/+$/, '');
   if (OWN_PATHS.has(path.split('/')[1] ?? '')) {
@@ -192,7 +194,7 @@ export function minutesInMs(text: string): number {
 /** Minimum of `--keep-prints`. The flow window is 30 days long and begins in the middle of a day, so it needs the prints of 31 days. */
 export const KEEP_PRINTS_DAYS_MIN = 31;
 
-/** Minimum of `--keep-levels`: the days that a month of History shows. */
+/** Minimum of `--keep-levels`: History shows up to 31 days in a month. */
 export const KEEP_LEVELS_DAYS_MIN = 31;
 
 export function days(text: string, flag: string, least: number): number {

@@ -4,7 +4,7 @@ import { nearestNames } from '../core/nearest-names.ts';
 import { SETTINGS, type SettingName } from './config.ts';
 import { readNamedFile, SETTINGS_FILE, settingKey, type WrittenSettings } from './setting-sources.ts';
 
-/** Reads a file of settings. Throws `SettingError` if it cannot be read, is not TOML, or has a key that is no setting. */
+/** Reads a settings file. Throws `SettingError` if the file cannot be read, is not TOML, or has an unknown key. */
 export function readSettingsFile(path: string): WrittenSettings {
   const byKey = new Map((Object.keys(SETTINGS) as SettingName[]).map((name) => [settingKey(name), name]));
   const entries = Object.entries(tableOf(path));
@@ -39,7 +39,7 @@ function tableOf(path: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Returns a value of the file in the form of the flag's value. */
+/** Converts a value of the file to the text that the flag would have. */
 function textOf(value: unknown, origin: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);

@@ -1,4 +1,4 @@
-/** What waits in a stream to be read by its client. */
+/** Data in a stream that its client has not read yet. */
 export interface StreamQueue {
   /** When the client fell behind, ms of `performance.now()`. Undefined if the client reads fast enough. */
   readonly behindSince: number | undefined;
@@ -7,17 +7,17 @@ export interface StreamQueue {
 }
 
 export interface BoundedStreamOptions {
-  /** Number of unread bytes from which on the client is behind. */
+  /** A client with at least this many unread bytes is behind. */
   readonly behindBytes: number;
-  /** Called once at the start, and when the client has read so much that it is no longer behind. A rejection ends the stream. */
+  /** Called once at the start, and each time the client is no longer behind. A rejection ends the stream. */
   readonly onRoom: () => void | Promise<void>;
   /** Called when the client closes the stream. */
   readonly onCancel: () => void;
 }
 
 /**
- * Creates a stream of bytes to one client, which queues bytes without limit. The caller must limit the queue: the caller ends the stream, or writes more only when
- * `onRoom` is called.
+ * Creates a stream of bytes to one client, with a queue of unlimited size. The caller must limit the queue: it ends the stream, or writes
+ * more only when `onRoom` is called.
  */
 export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions) {
   let controller!: ReadableStreamDefaultController<Uint8Array>;

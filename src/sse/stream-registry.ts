@@ -22,7 +22,7 @@ export interface RegisteredStream {
   /** Address and port of the client. Undefined if the connection is not known. */
   readonly peer?: string | undefined;
   readonly queue: StreamQueue;
-  /** Whether the client was pinged and has not answered for too long. */
+  /** Whether the client has left a ping unanswered for too long. */
   isSilent?(nowMs: number): boolean;
   /** Sends a message without content, so that no proxy closes the stream as idle. */
   ping(nowMs: number): void;
@@ -36,20 +36,18 @@ export type StreamRegistry = ReturnType<typeof createStreamRegistry>;
 export interface StreamLimits {
   /** Time between two checks of all streams. After a key is revoked, its streams end within twice this time. */
   readonly sweepEveryMs: number;
-  /** Time between two pings. Shorter than the idle timeout of every proxy between the server and a client. */
+  /** Time between two pings. This time is shorter than the idle timeout of every proxy between server and client. */
   readonly pingMs: number;
   /** A stream ends if data waits and the client reads nothing for this time. */
   readonly behindMs: number;
   /**
-   * Limit of the sum of the unread bytes of one account's streams. The streams are added up from the oldest on. A stream with which the sum
-   * exceeds the limit ends if its client is behind.
+   * Limit of unread bytes in all streams of one account together. The sum starts with the oldest stream. A stream that lifts the sum above
+   * the limit ends if its client is behind.
    */
   readonly accountUnreadBytesMax: number;
-  /**
-   * Limit of the sum of the unread bytes of all accounts' streams. The sum is computed and enforced like the sum of one account's streams.
-   */
+  /** Limit of unread bytes in the streams of all accounts together. This limit works like `accountUnreadBytesMax`. */
   readonly allUnreadBytesMax: number;
-  /** A stream ends at this age, and its client reconnects. So lost connections and leaked resources are freed at this age at the latest. */
+  /** A stream ends at this age, and its client reconnects. So this age also bounds the life of lost connections and leaked resources. */
   readonly ageMs: number;
   readonly streamsMax: number;
   /** Limit of streams of one account. While `streamsMax` streams are open, ACCOUNT_SHARE applies too. */
@@ -176,7 +174,7 @@ export function createStreamRegistry(limits: StreamLimits) {
 }
 
 /**
- * Returns whether the account has access. Returns true if the check throws an error, because an error, such as that of a busy store, must
+ * Returns whether the account has access. Returns true if the check throws an error, because an error of a busy store, for example, must
  * not end streams.
  */
 function isAdmitted(account: Account): boolean {

@@ -7,14 +7,14 @@ import type { Cell, RowKernel } from './row-kernel.ts';
 export const ROW_MESSAGES_MAX = 5;
 
 /**
- * Runs a kernel over the rows of one CSV. Cells that are not outputs of the kernel pass through unchanged. A column of the input with the
- * name of an output is replaced by the output. The other outputs follow the last column. If a row cannot be computed, its outputs are
- * empty, its other cells stay the same, and the row is counted as bad.
+ * Runs a kernel over the rows of one CSV. Cells that are not outputs of the kernel pass through unchanged. An output replaces the input
+ * column with the same name. The other outputs follow the last column. If a row cannot be computed, its outputs are empty, its other cells
+ * stay the same, and the row is counted as bad.
  */
 export class CsvRun {
   rows = 0;
   badRows = 0;
-  /** Messages on the first bad rows. */
+  /** Messages about the first bad rows. */
   readonly messages: string[] = [];
   readonly #kernel: RowKernel;
   readonly #inputs: readonly Input[];
@@ -62,12 +62,12 @@ export class CsvRun {
     return lines.length > 0 ? `${lines.join('\n')}\n` : '';
   }
 
-  /** Writes the numbers of a row into the columns. Returns what is wrong with the row, or `undefined` if the row is valid. */
+  /** Writes the numbers of a row into the columns. Returns the fault of the row, or `undefined` if the row is valid. */
   #read(cells: string[], row: number, columns: Readonly<Record<string, Float64Array>>): string | undefined {
     let error: string | undefined;
     if (cells.length !== this.#width) {
       error = `has ${cells.length} cells, but the header has ${this.#width}`;
-      // The row gets as many cells as the header has, so that its outputs are in their columns.
+      // Fills the row with empty cells up to the header's width, so that the outputs are in their columns.
       while (cells.length < this.#width) cells.push('');
       cells.length = this.#width;
     }

@@ -110,7 +110,7 @@ function isOpenAt(text: string, start: number, end: number, open: boolean): bool
 }
 
 /**
- * Returns the index after the closing quote of the cell whose quotes are open at index `from`. Returns `end + 1` if there is no closing
+ * Returns the index after the closing quote of a cell. The cell's quotes are open at index `from`. Returns `end + 1` if there is no closing
  * quote before `end`. A doubled quote is not a closing quote, but a quote character of the cell.
  */
 function afterQuotes(text: string, from: number, end: number): number {

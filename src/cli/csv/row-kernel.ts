@@ -13,7 +13,7 @@ export interface RowKernel<Name extends string = string> {
 
 /** An input column of a CSV: how its cells are parsed, and the default value of an empty cell. */
 export interface Cell {
-  /** Returns the number in the text, or NaN if the text has no number that is valid here. */
+  /** Returns the number in the text, or NaN if the text is not a valid number for this column. */
   parse(text: string): number;
   /** The condition that the text must meet, e.g. `must be C or P`. */
   readonly must: string;

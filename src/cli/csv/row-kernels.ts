@@ -19,7 +19,8 @@ const GREEKS = [
 ] as const satisfies GreekName[];
 
 /**
- * Returns the kernel of price and Greeks in market or raw units (see `inMarketUnits`). If tte or iv is 0, the price is the intrinsic value.
+ * Returns the kernel for price and Greeks in market or raw units (see `inMarketUnits`). If tte or iv is 0, the price is the intrinsic
+ * value.
  */
 export const greeksKernel = (units: 'market' | 'raw') =>
   define({
@@ -41,7 +42,7 @@ export const greeksKernel = (units: 'market' | 'raw') =>
     },
   });
 
-/** The kernel of the implied volatility. The volatility is 0 if the price is at or below the discounted intrinsic value. */
+/** The kernel for implied volatility. The volatility is 0 if the price is at or below the discounted intrinsic value. */
 export const impliedVolatilityKernel = define({
   inputs: { put_call: side, price: notNegative, spot: positive, strike: positive, tte: positive, rate, dividend },
   outputs: ['iv'],

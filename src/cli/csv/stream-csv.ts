@@ -5,7 +5,7 @@ import { type CsvRecord, RecordSplitter } from './records.ts';
 import type { RowKernel } from './row-kernel.ts';
 import { openInput, writeOut } from './streams.ts';
 
-/** In this encoding each byte is one character. So cells that pass through have the same bytes as before, whatever the file's encoding. */
+/** In this encoding, each byte is one character. So unchanged cells keep their bytes, whatever the file's encoding. */
 const ENCODING = 'latin1';
 const BOM = Buffer.from('\ufeff').toString(ENCODING);
 

@@ -2,7 +2,7 @@ import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { OperatorError } from '../../core/errors.ts';
 
-/** Size of a piece of the input. A piece is read and computed in one go: a few thousand rows. */
+/** Size of a piece of the input. A piece has a few thousand rows, which are computed in one step. */
 const PIECE_BYTES = 256 * 1024;
 const STDIN = 0;
 

@@ -1,6 +1,6 @@
 /**
- * Numbers of at least `LARGEST` in absolute value have exponential notation, because the compact notation has no suffix for them. So have
- * dollars below `SMALLEST`, for which the compact notation would print leading zeros.
+ * Numbers of at least `LARGEST` in absolute value have exponential notation, because the compact notation has no suffix for such numbers.
+ * Dollars below `SMALLEST` also have exponential notation, because the compact notation would print leading zeros.
  */
 const LARGEST = 1e15;
 const SMALLEST = 0.01;

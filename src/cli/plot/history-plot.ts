@@ -13,7 +13,7 @@ export interface HistoryPicture {
   readonly netGex: Float64Array;
 }
 
-/** The share of the height that the chart of net GEX gets. */
+/** The net GEX chart's share of the height. */
 const NET_SHARE = 0.35;
 
 /** Draws spot and levels over time, with net GEX below, within `height` lines. */

@@ -5,9 +5,7 @@ export interface Style {
   readonly colour: boolean;
 }
 
-/**
- * The meaning of a drawn text. Each meaning has a colour. The position or the words show the same meaning on a terminal without colours.
- */
+/** The meaning of a drawn text. Each meaning has a colour. On a terminal without colours, the position or the words show the meaning. */
 export type Ink = 'title' | 'positive' | 'negative' | 'level' | 'faint';
 
 export interface Span {

@@ -7,7 +7,7 @@ export interface Profile {
   readonly level: Float64Array;
   /** Net GEX at each spot, dollars per 1 % move. */
   readonly gex: Float64Array;
-  /** Levels to annotate. Each gets a line under the chart. Levels outside the range of the profile are left out. */
+  /** Levels to annotate. Each level gets a line under the chart. Levels outside the range of the profile are left out. */
   readonly annotations: readonly Level[];
 }
 

@@ -6,15 +6,17 @@ export interface StrikeGex {
   readonly strike: Float64Array;
   /** Net GEX at each strike, dollars per 1 % move. */
   readonly net: Float64Array;
-  /** Levels to annotate, in the order of their priority. Each gets a row. If there is too little room, the last levels are left out. */
+  /**
+   * Levels to annotate, in the order of their priority. Each level gets a row. If there is too little room, the last levels are left out.
+   */
   readonly levels: readonly Level[];
 }
 
 /** A strike that is further from spot than this fraction of spot is shown only if a level is on it. */
 const WINDOW = 0.2;
 /**
- * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, level names are cut to initials. If they would then be
- * narrower than `BARS_MIN`, the figures are left out, and after them the initials.
+ * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, level names are cut to initials. If the bars would still be
+ * narrower than `BARS_MIN`, the figures are left out first, and then the initials.
  */
 const BARS_FULL = 20;
 const BARS_MIN = 8;
@@ -55,8 +57,8 @@ export function strikeBars(data: StrikeGex, width: number, height: number, style
 }
 
 /**
- * Selects the rows: the levels, and as many strikes around spot as there is room for, those with the largest absolute net GEX. Returns the
- * rows in descending order of price.
+ * Selects the rows: all levels, and the strikes around spot with the largest absolute net GEX, as many as fit. Returns the rows in
+ * descending order of price.
  */
 function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[] {
   const shown = new Set(levels.map((level) => level.price).slice(0, height));
@@ -77,7 +79,7 @@ function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[]
     }));
 }
 
-/** Lays out the columns beside the bars. Returns them with the number of cells that are left for the bars. */
+/** Lays out the columns beside the bars. Returns the columns with the number of cells that remain for the bars. */
 function columnsOf(rows: readonly Row[], width: number) {
   const labels = aligned(rows.map((row) => formatPrice(row.price)));
   const values = aligned(rows.map(({ net }) => (net === undefined ? '' : formatDollars(net)))).map(
@@ -106,7 +108,7 @@ function columnsOf(rows: readonly Row[], width: number) {
 /** Places the axis among the cells so that both sides have the same scale. */
 function axisOf(rows: readonly Row[], cells: number) {
   const nets = rows.map(({ net }) => net ?? 0);
-  // Values are relative to the largest one, because sums of very large figures overflow.
+  // Values are divided by the largest value, because sums of very large values overflow.
   const largest = Math.max(...nets.map(Math.abs));
   const share = (value: number) => (largest > 0 ? Math.abs(value) / largest : 0);
   const low = share(Math.min(0, ...nets));

@@ -4,13 +4,13 @@ import { Dots, rowsBetween, trace } from './trace.ts';
 
 export interface TimeLine {
   readonly name: string;
-  /** One value per moment. `NaN` stands for no value. The moments are drawn evenly spaced, whatever time is between them. */
+  /** One value per moment. `NaN` means a missing value. The chart spaces all moments evenly, even across long gaps. */
   readonly values: Float64Array;
   readonly ink?: Ink;
 }
 
 export interface TimeLines {
-  /** If lines cross, the first one is on top. */
+  /** If lines cross, the first line of the list is on top. */
   readonly lines: readonly TimeLine[];
   /** Labels under the first and the last moment. */
   readonly ends: readonly [string, string];
@@ -67,7 +67,8 @@ export function timeChart(data: TimeLines, width: number, height: number, style:
 }
 
 /**
- * Returns a label for each line, by row: its name and last value. A label is in the row where its line ends, or in the nearest free row.
+ * Returns the labels by row. A label has the name and the last value of a line, and is in the row where the line ends, or in the nearest
+ * free row.
  */
 function endLabels({ lines, figure }: TimeLines, rows: number, rowOf: (value: number) => number) {
   const labels = new Map<number, { readonly text: string; readonly ink: Ink | undefined }>();

@@ -45,7 +45,7 @@ export type RowOf = (value: number, count: number) => number;
 
 export function rowsBetween(low: number, high: number): RowOf {
   const largest = Math.max(Math.abs(high), Math.abs(low));
-  // Values are relative to the largest one, because differences of very large figures overflow.
+  // Values are divided by the largest value, because differences of very large values overflow.
   const share = (value: number) => (largest > 0 ? value / largest : 0);
   const [top, range] = [share(high), share(high) - share(low)];
   return (value, count) => Math.round(range > 0 ? ((top - share(value)) / range) * (count - 1) : (count - 1) / 2);

@@ -13,7 +13,7 @@ export interface ConnectionServer {
 export interface ConnectionMonitorDeps {
   /** The clients' ends of the connections with an open stream, in the form that `peerOf` returns. */
   readonly streamPeers: () => Iterable<string>;
-  /** Whether all connections come from a proxy. Addresses and idle connections are then those of the proxy, not of clients. */
+  /** Whether all connections come from a proxy. If so, the addresses and idle times are of the proxy, not of clients. */
   readonly behindProxy: boolean;
   readonly observe: Observe;
 }
@@ -46,8 +46,8 @@ export interface DescriptorPlan {
   readonly mcpStreamsMax: number;
   readonly liveStreamsMax: number;
   /**
-   * Time between two counts of open descriptors, ms. The time is shorter if there are few descriptors, because a flood of connections then
-   * takes all of them sooner.
+   * Time between two counts of open descriptors, ms. The fewer descriptors there are, the shorter is this time, because a flood of
+   * connections would use them up sooner.
    */
   readonly checkEveryMs: number;
 }
@@ -124,7 +124,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
-  /** The moment of the last count of descriptors. This moment is recorded as the moment of a request, which is precise enough. */
+  /** The moment of the last count of descriptors. New requests are recorded with this moment, which is precise enough. */
   let checkedMs = 0;
   let unreported = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 
@@ -161,7 +161,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
     } else if (sockets) {
       if (isDue && !isScanning) void scan(sockets);
     } else if (toFree > 0 && isDue) {
-      // The connections cannot be inspected. So nothing can be done except to close idle connections.
+      // If the connections cannot be inspected, the monitor can only close idle connections.
       scanDueMs = nowMs + SCAN_MS;
       reportClosed(server!.closeIdleConnections(), nowMs);
     }
@@ -195,8 +195,8 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
         const connections = known(found);
         const nowMs = performance.now();
         if (toFree > 0 || isCrowded(connections, limits)) crowdedMs = nowMs;
-        // Requests are recorded until MEMBER_MS after the last moment with too many connections. So members are known if there are soon too
-        // many connections again.
+        // Requests are recorded until MEMBER_MS after the last moment with too many connections. So the monitor already knows the members
+        // if the limit is soon exceeded again.
         if (nowMs - crowdedMs >= MEMBER_MS) {
           recordingSinceMs = undefined;
           return [];

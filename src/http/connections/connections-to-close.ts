@@ -26,9 +26,9 @@ export interface ConnectionLimits {
 }
 
 /**
- * Returns the connections to close. These are first all connections without a key that are idle or exceed the limits. If these are fewer
- * than `toFree`, adds further connections one by one. Each comes from the address (for connections without a key) or the account that has
- * the most connections left.
+ * Returns the connections to close. Takes first all connections without a key that are idle or exceed the limits. If this frees fewer than
+ * `toFree` connections, takes further connections one by one. Each is taken from the account (or, without a key, from the address) with the
+ * most remaining connections.
  */
 export function connectionsToClose<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -58,8 +58,8 @@ export function connectionsToClose<Connection extends KnownConnection>(
 }
 
 /**
- * Whether the connections would exceed the limits if none belonged to a member. If the result is false, the monitor need not find out to
- * whom the connections belong.
+ * Whether the connections would exceed the limits if none belonged to a member. If the result is false, the monitor need not identify the
+ * accounts of the connections.
  */
 export function isCrowded(
   connections: readonly Pick<KnownConnection, 'address'>[],
@@ -86,7 +86,7 @@ function groupedByPriority<Connection extends KnownConnection>(
 function takeFromLargest<Connection>(groups: readonly Connection[][], count: number): Connection[] {
   if (count <= 0) return [];
   const sizes = groups.map(({ length }) => length).sort((a, b) => b - a);
-  // The length to which larger groups are cut, so that `count` connections or a few more are cut off.
+  // Groups longer than `level` are cut to this length, which removes `count` connections or a few more.
   let [level, above, freed] = [sizes[0] ?? 0, 0, 0];
   while (level > 0 && freed < count) {
     while ((sizes[above] ?? 0) >= level) above++;

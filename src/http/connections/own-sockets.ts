@@ -12,9 +12,9 @@ export interface OwnConnection {
 }
 
 /**
- * The sockets of this process, read from the operating system, because the runtime does not list them. Call the functions on the thread of
- * the event loop only. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the next
- * `await`.
+ * The sockets of this process, read from the operating system, because the runtime does not list them. Call these functions only on the
+ * thread of the event loop. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the
+ * next `await`.
  */
 export interface OwnSockets {
   /** Yields the connections accepted on a port. Each item has the connections among the next STEP_DESCRIPTORS descriptors. */
@@ -71,7 +71,7 @@ export function openOwnSockets(): OwnSockets | undefined {
   };
 
   const connectionOf = (descriptor: number, port: number): OwnConnection | undefined => {
-    // Ports are in network byte order. A listening socket has no other end.
+    // Ports are in network byte order. A listening socket has no client end.
     if (!reads(libc.getsockname, descriptor) || view.getUint16(2) !== port) return undefined;
     if (!reads(libc.getpeername, descriptor)) return undefined;
     const peerPort = view.getUint16(2);
@@ -132,7 +132,7 @@ export function peerName(address: string, port: number): string {
 const F_GETFD = 1;
 
 /**
- * Returns the number of open descriptors of this process: those of sockets and files, and the runtime's own. NaN if the system does not
+ * Returns the number of open descriptors of this process (sockets, files and the runtime's descriptors). Returns NaN if the system does not
  * report the number.
  */
 export function openDescriptors(): number {

@@ -3,7 +3,7 @@ import type { MarketStore } from '../../market/store.ts';
 import { recordedGexNodes } from '../../operations/gex/gex-nodes.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 
-/** An event as it is sent to clients. */
+/** An event in the form that clients receive. */
 export interface GexEvent {
   readonly seq: number;
   readonly ticker: string;
@@ -21,9 +21,8 @@ export interface GexPage {
 }
 
 /**
- * The log of GEX levels as events. The newest events stay in memory, each encoded once for all streams. Older events are read from the
- * store by ticker, page by page. These pages are cached until the log grows, so that each page is read once for many streams at the same
- * position.
+ * The log of GEX levels as events. The newest events stay in memory, in an encoding that all streams share. Older events are read from the
+ * store by ticker, page by page. The pages are cached until the log grows, so that streams at the same position share one read.
  */
 export type GexEvents = ReturnType<typeof createGexEvents>;
 
@@ -35,7 +34,7 @@ export interface GexEventsOptions {
 
 type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 'firstMissedAt' | 'currentLevels'>;
 
-/** Maximum number of events of a page, which then has some 100 KB. */
+/** Maximum number of events of a page. Such a page has some 100 KB. */
 const PAGE_EVENTS = 256;
 /**
  * Number of events in memory. These events take some 2 MB, and cover more than a minute if 59 tickers change every second. Streams that are
@@ -46,13 +45,11 @@ const RECENT_EVENTS = 4_096;
 const DROP_FROM = 1.25;
 /** Maximum number of events that one call of `refresh` reads, in some 5 ms. */
 const REFRESH_EVENTS = 1_024;
-/** Maximum number of cached pages of the store. This number of pages takes some 8 MB. */
+/** Maximum number of cached pages of the store. The cached pages take some 8 MB. */
 const SHARED_PAGES = 64;
-/**
- * A client that has missed more than a day starts with the current levels. Older levels are in the history, which has a route of its own.
- */
+/** A client that has missed more than a day starts with the current levels. Older levels are in the history, which has its own route. */
 const REPLAY_MS = 24 * 3_600_000;
-/** Time for which current levels are cached, ms. Levels whose moment is in the future become current at that moment, without an event. */
+/** Time for which current levels are cached, ms. Levels with a future time become current at that time, without an event. */
 const CURRENT_MS = 1_000;
 
 export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax = RECENT_EVENTS }: GexEventsOptions) {
@@ -75,7 +72,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
         hasMore = events.length === PAGE_EVENTS;
       }
       if (count > 0) pages.clear();
-      // Many events are dropped at once. Dropping events one by one would move all other events each time.
+      // Many events are dropped at once. If events were dropped one by one, each drop would move all other events.
       if (recent.length > DROP_FROM * recentMax) {
         from = recent.at(-recentMax - 1)!.seq;
         recent = recent.slice(-recentMax);
@@ -119,7 +116,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
     },
     /** Returns the newest levels of tickers, in the order of the log, and the sequence number at which they were the newest. */
     current(tickers: Iterable<string>) {
-      // The sequence number is read before the levels. So levels that another process adds meanwhile have a higher number.
+      // The sequence number is read before the levels. So levels that another process adds during the read have a higher number.
       const upTo = log.lastLevelSeq();
       if (current.upTo !== upTo || Math.abs(nowMs() - current.atMs) >= CURRENT_MS) {
         current = { upTo, atMs: nowMs(), events: new Map() };

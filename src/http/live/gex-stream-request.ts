@@ -20,8 +20,8 @@ export interface GexStreamRequest {
 const TICKERS_MAX = 1_000;
 
 /**
- * Returns the tickers of a request, each once, under their names in the market. Throws `ClientError` (400) if there are too many, or if one
- * is malformed or not tracked.
+ * Returns the tickers of a request without repeats, under their names in the market. Throws `ClientError` (400) for too many tickers, or
+ * for a ticker that is malformed or not tracked.
  */
 export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 'tracked'>): ReadonlySet<string> {
   const given = [...new Set(tickers.split(','))];

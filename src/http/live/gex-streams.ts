@@ -25,7 +25,7 @@ export interface GexStreamDeps {
 
 export type GexStreams = ReturnType<typeof createGexStreams>;
 
-/** Snapshots come in batches. All levels that are stored within this time, ms, are sent together, in one write to each socket. */
+/** Snapshots come in batches. Levels that are stored within this time, ms, are sent together in one write to each socket. */
 const BATCH_MS = 20;
 
 /** Creates the streams of live levels, which use SSE. After a stream has ended, a client can resume it with the id of the last event. */
@@ -39,7 +39,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     timer = undefined;
     try {
       announceStep('live levels');
-      // Another process may have stored many levels. Other work has its turn between two reads.
+      // Another process may have stored many levels. Lets other work run between two reads.
       if (events.refresh()) timer = setTimeout(broadcast, 0);
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });

@@ -7,15 +7,15 @@ export interface SubscriptionDeps {
   readonly tickers: ReadonlySet<string>;
   /** The sequence number up to which the client has all events. Undefined: the stream begins with the current levels. */
   readonly after: number | undefined;
-  /** Runs work that reads the store, in the scheduler. */
+  /** Runs a read of the store in the scheduler. */
   readonly runScheduled: <Result>(work: () => Result) => Promise<Result>;
   /** Called when the client has closed the connection, or when reading the log has failed. */
   readonly onClose: () => void;
 }
 
 /**
- * One client's stream: a cursor over the log. The stream reads the log as fast as the client reads, so a slow client takes the memory of
- * only one page.
+ * The stream of one client. The stream is a cursor over the log. The stream reads the log as fast as the client reads, so a slow client
+ * takes the memory of only one page.
  */
 export type Subscription = ReturnType<typeof createSubscription>;
 
@@ -25,7 +25,7 @@ const QUEUE_BYTES = 64 * 1024;
 export function createSubscription({ events, tickers, after, runScheduled, onClose }: SubscriptionDeps) {
   let cursor = after ?? 0;
   let started = false;
-  /** Set while the stream waits for new events. */
+  /** Wakes the stream. Undefined unless the stream waits for new events. */
   let wakeUp: (() => void) | undefined;
 
   const send = (chunks: readonly Uint8Array[]): void => {
@@ -44,7 +44,7 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
     send([PREAMBLE, ...current.chunks]);
   };
 
-  /** Sends the next page that has events of the tickers. Waits until there is one. */
+  /** Sends the next page that has events of the tickers. Waits until such a page exists. */
   const sendNextPage = async (): Promise<void> => {
     while (!stream.hasEnded) {
       const page =
@@ -58,7 +58,7 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
       }
       const woken = Promise.withResolvers<void>();
       wakeUp = woken.resolve;
-      // Other work has its turn between two pages of a long log.
+      // Lets other work run between two pages of a long log.
       if (page.hasMore) setImmediate(woken.resolve);
       await woken.promise;
     }

@@ -4,7 +4,8 @@ import { runToCompletion, type Steps } from '../../core/steps.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 
 /**
- * Maximum number of messages in a batch (revision 2025-03-26 allows batches). The limit exists because a short message may need much work.
+ * Maximum number of messages in a batch (revision 2025-03-26 allows batches). The limit bounds the work, because a short message can cause
+ * much work.
  */
 const BATCH_MAX = 50;
 
@@ -30,8 +31,8 @@ export class BatchDelivery<Message> {
     this.waiting.push(message);
     if (this.isUnderWay) return;
     this.isUnderWay = true;
-    // The scheduler rejects the job if the account has too many jobs. In this case, all messages are delivered at once, and each call is
-    // rejected in turn, because the account has too many jobs.
+    // The scheduler rejects the job if the account has too many jobs. All messages are then delivered at once, and the scheduler rejects
+    // each call for the same reason.
     new Promise((resolve) =>
       resolve(this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
     ).catch(() => runToCompletion(this.deliveries()));

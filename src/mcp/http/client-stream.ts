@@ -4,7 +4,7 @@ import type { StreamEnd } from '../../sse/stream-registry.ts';
 
 /** A client with at least this many unread bytes is behind. The stream registry ends the stream if the client is behind for too long. */
 const BEHIND_BYTES = 256 * 1024;
-/** At this number of unread bytes, the stream ends at once. Without this limit, its queue could grow for ever. */
+/** At this number of unread bytes, the stream ends at once. Without this limit, its queue could grow without end. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A stream of server-sent events to one client, with a limit of unread bytes. */

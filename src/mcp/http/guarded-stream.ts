@@ -60,7 +60,7 @@ export function openGuardedStream(
   const handleEnd = (reason: StreamEnd): void => {
     streams.remove(registered);
     onEnd?.();
-    // A stream with the answers to one POST ends after the last answer. So many streams end in this way that their ends are not reported.
+    // A stream with the answers to one POST ends after the last answer. These ends are not reported, because they are very frequent.
     if (isAnswer && reason === 'client') return;
     observe({ kind: 'stream_closed', account: account.id, reason, streams: streams.size });
   };

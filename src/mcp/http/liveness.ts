@@ -5,12 +5,12 @@ export const PING_ID = 'zomma-ping';
 const PING_AFTER_MS = 2 * 60_000;
 /** A client that sends nothing for this long, ms, after the ping counts as silent. */
 const ANSWER_MS = 60_000;
-/** A client that has never sent anything may not support pings. Such a client counts as silent after this long, ms. */
+/** A client that has never sent anything, and may not support pings, counts as silent after this time, ms. */
 const FIRST_MESSAGE_MS = 15 * 60_000;
 
 /**
- * Tracks the liveness of a client by the messages that the client sends. Writes to the client prove nothing: a half-open TCP connection
- * accepts them for 15 minutes.
+ * Tracks the liveness of a client by the messages that it sends. Successful writes prove nothing, because a half-open TCP connection
+ * accepts writes for 15 minutes.
  */
 export class Liveness {
   private lastMessageMs = performance.now();

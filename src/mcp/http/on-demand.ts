@@ -1,8 +1,8 @@
 import type { McpOverHttp } from './transports.ts';
 
 /**
- * MCP over HTTP. The modules of MCP are loaded when the first client connects. Loaded at the start, the SDK and its validators would take a
- * fifth of the memory of the process.
+ * MCP over HTTP. The modules of MCP are loaded when the first client connects. The SDK and its validators take a fifth of the memory of the
+ * process.
  */
 export type McpOnDemand = ReturnType<typeof createMcpOnDemand>;
 

@@ -10,7 +10,7 @@ export interface PlainCall {
 
 /**
  * Reads a POST as a plain tool call: one message without metadata, with the headers that the transport requires. Returns `undefined` for
- * any other POST, valid or not. The SDK answers those POSTs and explains their errors.
+ * any other POST, valid or not. The SDK answers the other POSTs and explains their errors.
  */
 export function plainCallOf({ headers }: Request, body: unknown): PlainCall | undefined {
   if (!isRecord(body) || body.method !== 'tools/call' || body.jsonrpc !== '2.0') return undefined;
@@ -25,7 +25,7 @@ export function plainCallOf({ headers }: Request, body: unknown): PlainCall | un
     return undefined;
   }
   const { name, arguments: args = {} } = params;
-  // The validator rejects this name as an unknown field, but the SDK drops the field. So the SDK answers such a call.
+  // The validator would reject the field `__proto__`, but the SDK drops it. So the SDK answers a call with this field.
   if (!isRecord(args) || Object.hasOwn(args, '__proto__')) return undefined;
   const accepted = headers.get('accept');
   const isUsual =

@@ -2,10 +2,10 @@ import { AccountCounts } from '../../access/account-counts.ts';
 import { ClientError } from '../../core/errors.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 
-/** Maximum sessions of an account in a day. A client that opens a session every two seconds stays below this limit. */
+/** Maximum number of sessions that an account opens per day, which allows one session every two seconds. */
 const DAY_SESSIONS_MAX = 50_000;
 
-/** Limits the sessions that an account opens in a day (UTC) over both transports, and its subscriptions. */
+/** Limits an account's subscriptions, and the sessions that it opens per day (UTC) over both transports. */
 export type SessionQuota = ReturnType<typeof createSessionQuota>;
 
 export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SESSIONS_MAX) {

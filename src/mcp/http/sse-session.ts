@@ -12,7 +12,7 @@ export interface SseSessionDeps {
   readonly account: Account;
   /** Address and port of the client, if its connection is known. */
   readonly peer?: string | undefined;
-  /** The set of the subscribed URIs. The set counts its URIs in the quota. If the set is absent, subscriptions are not counted. */
+  /** The set of the subscribed URIs. This set counts its URIs in the subscription quota. Absent: no count. */
   readonly subscribed?: Set<string>;
   /** The URL that the client posts to. */
   readonly endpoint: string;
@@ -69,7 +69,7 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
       this.pending.add(message.id);
       this.server ??= this.startServer();
     }
-    // Without an SDK server, no request is in progress. A notification or an answer then refers to no request and is dropped.
+    // Without an SDK server, no request is in progress. Any notification or answer is then dropped.
     this.onmessage?.(message);
     // A canceled request gets no answer.
     if ('method' in message && message.method === 'notifications/cancelled') {

@@ -49,16 +49,16 @@ export function createSseSessions(deps: TransportDeps) {
       return sseResponse(session.body);
     },
     /**
-     * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id, 404 for an
-     * unknown id, 403 if another account opened the session. `receive` throws `ClientError`: 422 if the body has no valid messages, 429 if
-     * the account cannot pay for a batch.
+     * Returns a session of this account. The session's `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id,
+     * 404 for an unknown id, 403 if another account opened the session. `receive` throws `ClientError`: 422 if the body has no valid
+     * messages, 429 if a batch exceeds the rate limit of the account.
      */
     session(account: Account, sessionId: string | null) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);
       return {
         receive(body: unknown) {
           const [first, ...others] = messagesOf(body);
-          // The HTTP request has already paid for the first message.
+          // The rate limit has already counted the first message with its HTTP request.
           if (others.length > 0) deps.charge?.(account, others.length);
           session.receive(first!);
           const delivery = new BatchDelivery<JSONRPCMessage>(deps, account, (message) => session.receive(message));

@@ -37,7 +37,7 @@ export class StreamableSession implements McpSession {
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
   /** The tool calls in progress that need no SDK server. */
   private readonly calls = new Set<CallSignal>();
-  /** The session's notification stream. Undefined if the client has no such stream open. */
+  /** The session's notification stream. Undefined if the client has not opened this stream. */
   private notificationStream: GuardedStream | undefined;
 
   constructor(
@@ -117,7 +117,7 @@ export class StreamableSession implements McpSession {
   /** Opens the session's notification stream and closes the old one, which the client may have lost without the server noticing. */
   async listen(request: Request): Promise<Response> {
     this.deps.streams.assertCapacity(this.account);
-    // The SDK's transport only checks the request. The session opens its own stream, which takes half the memory of the SDK's.
+    // The SDK's transport only checks the request. The session's own stream takes half the memory of the SDK's stream.
     const transport = createTransport(false);
     const { status, headers, body } = await transport.handleRequest(request);
     if (status !== 200) return new Response(body, { status, headers });
@@ -165,7 +165,7 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Passes a notification on to the POSTs and calls in progress. A cancellation comes in a POST of its own and cancels a request of another
+   * Passes a notification on to the POSTs and calls in progress. A cancellation comes in a separate POST and cancels a request of another
    * POST. The canceled request gets no answer.
    */
   private forwardToPosts(message: JSONRPCNotification): void {

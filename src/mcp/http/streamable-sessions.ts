@@ -54,7 +54,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     deps.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
-  /** Finds the account with the most sessions. If it has more than `share` sessions, ends that one of them which has been idle longest. */
+  /** Finds the account with the most sessions. If this account has more than `share` sessions, ends its longest idle session. */
   const makeRoom = (share: number): void => {
     const largest = counts.largest(share);
     const nowMs = performance.now();
@@ -80,7 +80,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     quota.take(account.id);
     const session = new StreamableSession(newSessionId(), account, deps);
     const response = await session.post(request, body);
-    // The request was rejected, or its parameters are invalid.
+    // If the session has not begun, the request was rejected or its parameters are invalid.
     if (!session.hasBegun && !isEventStream(response)) return response;
     if (sessions.size === 0) sweepTimer = setInterval(sweep, sweepMs);
     sessions.set(session.id, session);

@@ -16,7 +16,7 @@ import { guardResponse, isEventStream } from './guarded-stream.ts';
 import { createStreamableSessions } from './streamable-sessions.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/** Creates the endpoint `/mcp`: with sessions for clients up to revision 2025-11-25, without sessions for clients from revision 2026-07-28 on. */
+/** Creates the endpoint `/mcp`: with sessions up to revision 2025-11-25, without sessions from revision 2026-07-28 on. */
 export function createStreamable(deps: TransportDeps) {
   const { streams, quota, bus } = deps;
   const sessions = createStreamableSessions(deps);
@@ -32,7 +32,7 @@ export function createStreamable(deps: TransportDeps) {
   );
   const answer = async (account: Account, request: Request, body: unknown): Promise<Response> => {
     const messages = body === undefined ? 1 : batchOf(body).length;
-    // The HTTP request has already paid for the first message.
+    // The rate limit has already counted the first message with its HTTP request.
     if (messages > 1) deps.charge?.(account, messages - 1);
     if (!isModernMessage(body) && (await isLegacyRequest(request, body)))
       return sessions.handle(account, request, body);
@@ -61,8 +61,8 @@ export function createStreamable(deps: TransportDeps) {
 
   return {
     /**
-     * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 because of the session id,
-     * 422 because of the body, 429 or 503 if a limit is reached.
+     * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 for the session id, 422
+     * for the body, 429 or 503 if a limit is reached.
      */
     async handle(account: Account, request: Request, body?: unknown) {
       const callResponse = sessions.call(account, request, body);
@@ -83,7 +83,10 @@ export function createStreamable(deps: TransportDeps) {
 /** Maximum length of a text in an error response, in characters. */
 const ERROR_TEXT_MAX = 500;
 
-/** Cleans the SDK's error responses, which repeat names that the client chose. The id stays, because the client finds its request by it. */
+/**
+ * Cleans the SDK's error responses, which repeat names that the client chose. The request id stays, because the client needs it to find its
+ * request.
+ */
 async function cleanErrorResponse(response: Response): Promise<Response> {
   const text = await response.text();
   const { status, headers } = response;
@@ -97,8 +100,7 @@ function isJson(headers: Headers): boolean {
 }
 
 /**
- * Whether a message names its protocol version in `_meta`, as only messages from revision 2026-07-28 on do. The SDK's own check takes
- * longer.
+ * Whether a message states its protocol version in `_meta`. Only messages since revision 2026-07-28 do. The SDK's own check takes longer.
  */
 function isModernMessage(body: unknown): boolean {
   if (!isRecord(body) || !isRecord(body.params) || !isRecord(body.params._meta)) return false;

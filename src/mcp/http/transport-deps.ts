@@ -3,7 +3,7 @@ import type { StreamRegistry } from '../../sse/stream-registry.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 import type { SessionQuota } from './session-quota.ts';
 
-/** Dependencies that both HTTP transports share, besides those of all MCP servers. */
+/** Dependencies that both HTTP transports share, in addition to `McpDeps`. */
 export interface TransportDeps extends McpDeps {
   readonly streams: StreamRegistry;
   readonly quota: SessionQuota;
@@ -12,8 +12,8 @@ export interface TransportDeps extends McpDeps {
    * are not monitored.
    */
   readonly peerOf?: ((request: Request) => string | undefined) | undefined;
-  /** The path of a proxy below which clients reach the server, without a slash at its end. */
+  /** The path prefix of the server at its proxy, without a slash at its end. */
   readonly basePath?: string;
-  /** Transmits the changes of tools and resources to the sessions and streams. */
+  /** Sends changes of tools and resources to sessions and streams. */
   readonly bus: ServerEventBus;
 }

@@ -15,7 +15,7 @@ const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 40_000, accountStre
  * than five seconds.
  */
 const LAST_ANSWERS_MS = 1_500;
-/** Interval of the check whether the calls have completed, ms. */
+/** Time between two checks whether all calls have completed, ms. */
 const POLL_MS = 10;
 
 /** MCP over HTTP: both transports, with one registry of tools, one stream registry and one set of limits. */

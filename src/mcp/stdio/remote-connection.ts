@@ -38,7 +38,7 @@ export interface RemoteSettings {
 }
 
 /**
- * A connection to a running server. The connection transmits the client's messages, and requests of the bridge itself, which the client
+ * A connection to a running server. The connection sends the client's messages, and also requests of the bridge itself, which the client
  * does not see.
  */
 export class RemoteConnection extends StreamableHTTPClientTransport {
@@ -97,7 +97,7 @@ function errorOf({ code, message, data }: RpcError): ProtocolError {
   return ProtocolError.fromError(code, message, data);
 }
 
-/** Returns why a request to the server at `url` got no answer. Uses the server's error text if the server sent one. */
+/** Returns the reason why a request to the server at `url` failed: the server's error text, if it sent one. */
 export function rpcErrorOf(error: unknown, url: URL): RpcError {
   if (error instanceof ProtocolError) {
     return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };

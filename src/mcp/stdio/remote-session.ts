@@ -17,7 +17,7 @@ const TERMINATE_TIMEOUT_MS = 2_000;
 
 export interface RemoteListener {
   onMessage(message: JSONRPCMessage): void;
-  /** A new session has replaced the old one. Requests that the old session accepted and has not answered will get no answer. */
+  /** A new session has replaced the old one. Requests that the old session has not answered get no answer any more. */
   onRenewed(): void;
 }
 

@@ -7,8 +7,8 @@ import { createMcpServer } from '../mcp-server.ts';
 import { standardStreams } from './standard-streams.ts';
 
 /**
- * MCP over this process's standard input and output. The SDK calls the protocol revisions with sessions (up to 2025-11-25) the `legacy`
- * era, and those without sessions the `modern` era. The server supports both eras.
+ * MCP over this process's standard input and output. The SDK calls protocol revisions with sessions (up to 2025-11-25) the `legacy` era,
+ * and revisions without sessions the `modern` era. The server supports both eras.
  */
 export function serveOverStdio(deps: Omit<McpDeps, 'scheduler'> & ChangeSource, transport = standardStreams()) {
   const bus = new InMemoryServerEventBus();
@@ -18,7 +18,7 @@ export function serveOverStdio(deps: Omit<McpDeps, 'scheduler'> & ChangeSource, 
       const subscribed = new Set<string>();
       const server = createMcpServer(serverDeps, { account: undefined, ...(era === 'legacy' && { subscribed }) });
       server.onclose = bus.subscribe((event) => {
-        // For modern clients, `serveStdio` itself filters the notifications by their subscriptions.
+        // For modern clients, `serveStdio` itself drops notifications without a subscription.
         const notification = notificationOf(event, era === 'modern' ? { has: () => true } : subscribed);
         if (notification) void server.notification(notification).catch(() => {});
       });

@@ -64,7 +64,7 @@ export class StandardStreams extends StdioServerTransport {
 
   /** Resolves when all requests are answered or the transport is closed. Closes the transport after `withinMs`. */
   async waitForAnswers(withinMs: number): Promise<void> {
-    // The messages that were read last are delivered in this turn of the event loop.
+    // The last messages are delivered before this turn of the event loop ends.
     await new Promise(setImmediate);
     this.inputEnded = true;
     if (this.unanswered.size === 0) return;
@@ -75,7 +75,7 @@ export class StandardStreams extends StdioServerTransport {
 
   /**
    * Reports an error of the transport. If the client has sent JSON that is not a message, the client gets an error. Any other error is
-   * written to standard error, except EPIPE, because with EPIPE the client has disconnected.
+   * written to standard error, except EPIPE, which means that the client has disconnected.
    */
   private reportError(error: Error): void {
     if (error.name === 'ZodError') void this.send(NOT_A_MESSAGE).catch(() => {});
