@@ -10,8 +10,8 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dir, '..');
 
 /**
- * Three processes, because tests often wait, for a browser or another process. A process keeps its modules from file to file: to load them
- * anew for each file takes a tenth of the processor time.
+ * Three processes on two cores, because tests often wait for a browser or for another program. Each process keeps its modules from file to
+ * file, because loading them again for each file takes a tenth of the processor time.
  */
 const PARALLEL = ['--parallel=3', '--no-isolate'];
 

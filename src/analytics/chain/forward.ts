@@ -43,7 +43,7 @@ export function isPlausibleIv(iv: number): boolean {
 const PLACEHOLDER_IVS = [0.02, 0.062509, 0.125009, 0.250008, 0.500005];
 const PLACEHOLDER_PRECISION = 1e-6;
 
-/** Returns whether the feed has probably computed this volatility, and not written a placeholder. */
+/** Returns false if this volatility is implausible or one of the placeholders that feeds write in place of a computed value. */
 export function isComputedIv(iv: number): boolean {
   return isPlausibleIv(iv) && !PLACEHOLDER_IVS.some((each) => Math.abs(iv - each) < PLACEHOLDER_PRECISION);
 }
