@@ -1,9 +1,6 @@
-import { recordOf } from '../../core/record-of.ts';
 import type { HedgeInputs } from '../../math/exposure-kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type DayAhead, SERIES_INPUTS } from './day-ahead.ts';
-
-const FILLED = ['callPut', 'iv', ...SERIES_INPUTS] as const;
+import type { DayAhead } from './day-ahead.ts';
 
 /** Columns with the inputs of `hedges` for a block of pairs. A block is filled and read within one step. */
 export class HedgeBlock {
@@ -11,7 +8,16 @@ export class HedgeBlock {
 
   /** `rowsMax` is the largest number of pairs in a block. */
   constructor(rowsMax: number) {
-    this.columns = recordOf(FILLED, () => new Float64Array(rowsMax));
+    const column = () => new Float64Array(rowsMax);
+    this.columns = {
+      callPut: column(),
+      iv: column(),
+      carry: column(),
+      factor: column(),
+      laterTte: column(),
+      laterDrift: column(),
+      laterFactor: column(),
+    };
   }
 
   /**
@@ -19,7 +25,7 @@ export class HedgeBlock {
    * A pair without a volatility has the volatility 0. `ahead` has one element for each series.
    */
   fill({ pairs, seriesIndex }: PreparedChain, ahead: readonly DayAhead[], spot: number, from: number, to: number) {
-    const { callPut, iv } = this.columns;
+    const { callPut, iv, carry, factor, laterTte, laterDrift, laterFactor } = this.columns;
     const { contracts, strike } = pairs;
     for (let i = 0; i < to - from; i++) {
       callPut[i] = strike[from + i]! >= spot ? 1 : -1;
@@ -30,15 +36,26 @@ export class HedgeBlock {
       let end = first + 1;
       while (end < to && seriesIndex[contracts[end]!] === index) end++;
       const of = ahead[index]!;
-      for (const name of SERIES_INPUTS) this.columns[name].fill(of[name], first - from, end - from);
+      carry.fill(of.carry, first - from, end - from);
+      factor.fill(of.factor, first - from, end - from);
+      laterTte.fill(of.laterTte, first - from, end - from);
+      laterDrift.fill(of.laterDrift, first - from, end - from);
+      laterFactor.fill(of.laterFactor, first - from, end - from);
       first = end;
     }
+    const filled = (column: Float64Array) => column.subarray(0, to - from);
     return {
       count: to - from,
+      callPut: filled(callPut),
       spot,
       strike: strike.subarray(from, to),
+      iv: filled(iv),
       tte: pairs.tte.subarray(from, to),
-      ...recordOf(FILLED, (name) => this.columns[name].subarray(0, to - from)),
+      carry: filled(carry),
+      factor: filled(factor),
+      laterTte: filled(laterTte),
+      laterDrift: filled(laterDrift),
+      laterFactor: filled(laterFactor),
     } satisfies HedgeInputs;
   }
 }
