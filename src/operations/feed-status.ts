@@ -152,13 +152,13 @@ export function feedReport(context: Context): FeedReport {
   };
 }
 
-/** Maximum size of the rows of a page, bytes of JSON. With the totals of each feed, a page stays below 64 KB. */
+/** Maximum size of a page's rows, bytes of JSON. Together with the totals of each feed, a page stays below 64 KB. */
 const PAGE_BYTES_MAX = 48 * 1024;
 const PAGED = ['tickers', 'refusals', 'gaps'] as const;
 
 /**
- * Returns one page of the report. The rows of a report are the tickers, refusals and gaps of all feeds in order. A page has the rows from
- * `from` on: at most `most`, and no more than fit into PAGE_BYTES_MAX.
+ * Returns one page of the report. The rows of a report are the tickers, refusals and gaps of all feeds, in this order. A page begins with
+ * the row `from`. A page has at most `most` rows, and fits into PAGE_BYTES_MAX.
  */
 function pageOf(report: FeedReport, from: number, most: number): FeedReport & { next_cursor?: string } {
   let [row, bytes, isFull] = [0, 0, false];
@@ -168,7 +168,7 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
       return false;
     }
     bytes += isFull ? 0 : Buffer.byteLength(JSON.stringify(each));
-    // A page has at least one row. Otherwise its next cursor would be the cursor that the client has sent.
+    // A page has at least one row. Without a row, its next cursor would equal the cursor that the client has sent.
     isFull ||= row - from >= most || (bytes > PAGE_BYTES_MAX && row > from);
     if (!isFull) row++;
     return !isFull;

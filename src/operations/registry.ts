@@ -41,7 +41,7 @@ const CONTRACT = {
   evaluate_etf_contagion: evaluateEtfContagion,
 };
 
-/** Tools that the API contract does not have. */
+/** Tools that are not part of the API contract. */
 const FURTHER_TOOLS = {
   get_levels_history: getLevelsHistory,
   get_hedging_profile: getHedgingProfile,
@@ -49,7 +49,7 @@ const FURTHER_TOOLS = {
   get_option_quotes: getOptionQuotes,
 };
 
-/** Every operation: first the tools of the API contract, then the other tools, then the rest. The typed client gets its types here. */
+/** Every operation: the tools of the API contract, the other tools, and the rest. The typed client gets its types from this object. */
 export const REGISTRY = {
   ...CONTRACT,
   ...FURTHER_TOOLS,
@@ -72,7 +72,7 @@ export const REGISTRY = {
 
 export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operation[];
 
-/** Operations that are tools: MCP lists them, and `POST /api/v1/tools/{name}` and the CLI call them. */
+/** Operations that are tools. MCP lists the tools, and `POST /api/v1/tools/{name}` and the CLI call the tools. */
 export const TOOLS = OPERATIONS.filter((operation) => operation.tool !== undefined);
 
 /** The tools of the API contract. */

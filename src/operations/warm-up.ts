@@ -6,10 +6,10 @@ import { getFlowByAggressor } from './flow/flow-by-aggressor.ts';
 import { getSignedPrints } from './flow/signed-prints.ts';
 import { getLiveGexNodes } from './gex/gex-nodes.ts';
 
-/** Time after which the warm-up begins no further ticker, ms. */
+/** Time after which the warm-up starts no further ticker, ms. */
 const WARM_UP_MS = 1_000;
 
-/** Requests that read a whole tape. */
+/** Requests that read all prints of a ticker. */
 const TAPE_REQUESTS: readonly (readonly [operation: unknown, args: object])[] = [
   [getFlowByAggressor, {}],
   [getSignedPrints, {}],
@@ -17,8 +17,8 @@ const TAPE_REQUESTS: readonly (readonly [operation: unknown, args: object])[] = 
 ];
 
 /**
- * Computes the default answers by flow of tickers that have a tape and are not simulated, for about WARM_UP_MS. Other requests can run
- * between two steps. So when the first client asks, the code is compiled and the results are cached. Chain analyses are not computed in
+ * Computes the default answers by flow for about WARM_UP_MS, for tickers that have prints and are not simulated. So when the first client
+ * asks, the code is compiled and the results are cached. Other requests can run between two steps. Chain analyses are not computed in
  * advance, because this would save 20 ms of one request and take 8 MiB of memory.
  */
 export async function warmUp(context: Context, scheduler: Scheduler): Promise<void> {
@@ -34,7 +34,7 @@ export async function warmUp(context: Context, scheduler: Scheduler): Promise<vo
         const steps = perform(view, { ticker, ...args }, context, 'invalid_parameter');
         await scheduler.run({ account: '', name: view.operation.name, steps });
       } catch (error) {
-        // The operation has no data for this ticker. Clients get the same error.
+        // The operation has no data for this ticker. A client would get the same error.
         if (!(error instanceof ClientError)) throw error;
       }
     }

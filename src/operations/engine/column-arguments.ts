@@ -7,15 +7,15 @@ import { defaulted } from './schemas.ts';
 import { dividendYield, rate, spot, strike, tte } from './shared-fields.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
-/** Maximum rows of one request: a full index chain, which takes about 30 ms in total. Clients send more rows in several requests. */
+/** Maximum number of rows in one request: a full index chain has fewer, and takes about 30 ms in total. Clients split larger tables. */
 export const COLUMN_ROWS_MAX = 20_000;
 
-/** Rows that are computed in one step of 2 or 3 ms. */
+/** Number of rows that one step of 2 or 3 ms computes. */
 const STEP_ROWS = 4_096;
 
 /**
- * Calls `compute` for all rows: once if there are at most JSON_ROWS rows, in steps if there are more. After that, returns `result()`.
- * `compute` gets the rows from `from` (included) to `to` (excluded).
+ * Calls `compute` once for all rows of a small table, and once per step for a table of more than JSON_ROWS rows. Then returns `result()`.
+ * The arguments of `compute` are the first row of the step and the row after the last row of the step.
  */
 export function byRows<Result>(
   count: number,
@@ -43,34 +43,36 @@ function* rowSteps<Result>(
 }
 
 /**
- * Maximum body of a table, bytes. A body of COLUMN_ROWS_MAX rows is smaller: a row takes up to 154 bytes as JSON, for six doubles of 25
- * characters and a side.
+ * Maximum size of a table's body, bytes. A JSON body of COLUMN_ROWS_MAX rows is smaller, because a row takes at most 154 bytes: six doubles
+ * of 25 characters and a side.
  */
 export const COLUMNS_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Returns the schema of a table's field: an array with one value per row, or one value for all rows. `scalar` gives unit and bounds. */
+/**
+ * Returns the schema of a table's field: an array with one value per row, or one value for all rows. Each value has the schema `scalar`.
+ */
 export const column = <Schema extends TSchema>(scalar: Schema) =>
   Type.Union([scalar, Type.Array(scalar, { maxItems: COLUMN_ROWS_MAX })], {
     description: `${scalar.description} One value for all rows, or an array with one value per row.`,
   });
 
 /**
- * Returns the schema of a table: an object whose fields are columns or values for all rows. `validate` rejects columns of unequal length.
+ * Returns the schema of a table: an object in which each field is a column or one value for all rows. `validate` rejects unequal columns.
  */
 export const table = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false, [EQUAL_LENGTHS]: true });
 
-/** Returns the number of rows of a table: the length of its arrays, or 1 if no field is an array. */
+/** Returns the number of rows of a table, which is the length of its arrays. A table without arrays has 1 row. */
 export function rowCount(input: Readonly<Record<string, unknown>>): number {
   return Object.values(input).find(Array.isArray)?.length ?? 1;
 }
 
-/** Returns the rows `from` (included) to `to` (excluded) of a column of numbers, as input of a kernel. */
+/** Returns a kernel's input column of numbers: the rows `from` (included) to `to` (excluded) of `given`. */
 export function numbers(given: number | readonly number[], from: number, to: number): Column {
   return typeof given === 'number' ? given : new Float64Array(given.slice(from, to));
 }
 
-/** Fields of every table of options. */
+/** Fields that every table of options has. */
 export const contractColumns = { spot: column(spot), strike: column(strike), tte: column(tte) };
 export const carryColumns = {
   rate: defaulted(column(rate), 0.04),
@@ -81,7 +83,7 @@ type OptionTable = Readonly<Record<'spot' | 'strike' | 'tte' | 'rate' | 'dividen
   readonly put_call: Side | readonly Side[];
 };
 
-/** Returns the rows `from` (included) to `to` (excluded) of a table of options, as inputs of a kernel: +1 for a call, -1 for a put. */
+/** Returns the kernel's input columns for rows of a table of options: from `from` up to, but excluding, `to`. A call is +1, a put -1. */
 export function optionRows({ put_call, spot, strike, tte, rate, dividend }: OptionTable, from: number, to: number) {
   const rows = (given: number | readonly number[]) => numbers(given, from, to);
   return {
@@ -97,13 +99,13 @@ function sign(side: Side): number {
   return side === 'C' ? 1 : -1;
 }
 
-/** The schema of a side in a binary body. */
+/** The schema of the column in a binary body that tells calls from puts. */
 export const SIDE = Type.Union([Type.Literal(1), Type.Literal(-1)], { description: '1 for a call, -1 for a put.' });
 
 /**
- * Reads the columns of a binary body: float64, little-endian, one column after the other. Returns views of the body. Throws `ClientError`
- * (422) if the length does not fit the columns, if there are too many rows, or if a value is out of bounds. The error names the column and
- * the row of the first value out of bounds.
+ * Reads the columns of a binary body: float64, little-endian, one column after the other. Returns arrays that share the memory of the body.
+ * Throws `ClientError` (422) if the length does not fit the columns, if there are too many rows, or if a value is out of bounds. The error
+ * names the column and the row of the first value out of bounds.
  */
 export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: Readonly<Record<Name, TSchema>>) {
   const names = Object.keys(schemas) as Name[];
@@ -128,9 +130,9 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
   return { count, columns };
 }
 
-/** Returns the row of the first value that is not finite, out of bounds, or a side other than 1 and -1. Returns -1 if all are valid. */
+/** Returns the row of the first value that is not finite, is out of bounds, or is no side. Returns -1 if all values are valid. */
 function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
-  // A loop, because one callback per value would take longer than all other work on the column.
+  // This is a loop, because one callback per value would take longer than all other work on the column.
   for (let row = 0; row < values.length; row++) {
     const value = values[row]!;
     if (anyOf ? value !== 1 && value !== -1 : !(value >= minimum && value <= maximum)) return row;

@@ -1,14 +1,14 @@
 import { ClientError } from '../../core/errors.ts';
 import type { Market } from '../../market/market.ts';
 
-/** The initial load of a drop folder or of the simulated market at the start. Before `begin` is called, the load counts as complete. */
+/** The initial load from a drop folder or the simulated market. A load that has not begun counts as complete. */
 export interface Loading {
-  /** Begins the load. The load is complete when `loaded` resolves or rejects. */
+  /** Starts the load. The load is complete when the promise `loaded` resolves or rejects. */
   begin(loaded: Promise<unknown>): void;
   readonly isComplete: boolean;
   /** Waits until the load is complete, for at most `mostMs`. */
   waitUntilComplete(mostMs: number): Promise<void>;
-  /** Ends every wait, because the service stops. */
+  /** Ends all running calls of `waitUntilComplete`, because the service stops. */
   cancelWaits(): void;
 }
 
@@ -35,12 +35,10 @@ export function createLoading(): Loading {
   };
 }
 
-/** The value of `Retry-After`, seconds. The time is short, because the load delivers new chains continuously. */
+/** The value of the header `Retry-After`, seconds. The value is small, because the load delivers new chains continuously. */
 const RETRY_AFTER_S = 1;
 
-/**
- * Returns the market with another `chain`: until the load is complete, it throws `ClientError` (loading) if the ticker has no chain yet.
- */
+/** Returns a market whose method `chain` throws `ClientError` (loading) for a ticker without a chain, until the load is complete. */
 export function marketWhileLoading(market: Market, loading: Pick<Loading, 'isComplete'>): Market {
   return {
     ...market,

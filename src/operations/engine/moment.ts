@@ -6,15 +6,15 @@ import { objectOf, textField } from './schemas.ts';
 
 const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T16:00:00-05:00';
 
-/** Times with an offset. Temporal also reads years of six digits and names of zones, which the calendar does not support. */
+/** Matches times with an offset. Temporal also accepts years of six digits and names of time zones, which the calendar does not support. */
 const INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{2})$/;
 
-/** Returns the schema of a field for a moment. `momentOf` parses the field: a date can mean the beginning or the end of its day. */
+/** Returns the schema of a text field for an instant or a date. `momentOf` parses the text. */
 export const moment = (description: string) => textField(`${description}: ${MOMENT}.`);
 
 /**
- * Parses a moment: an instant, or a New York date. A date means its first or its last moment, as `end` states. Returns ms since the epoch.
- * Throws `ClientError` with the given code if the text is invalid.
+ * Parses an instant or a New York date, and returns ms since the epoch. `end` states whether a date means the first or the last moment of
+ * its day. Throws `ClientError` with the given code if the text is invalid.
  */
 export function momentOf(text: string, field: string, end: 'first' | 'last', code: ClientErrorCode): number {
   if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
@@ -23,7 +23,7 @@ export function momentOf(text: string, field: string, end: 'first' | 'last', cod
   return instantMs;
 }
 
-/** Returns the first and the last moment of a range, both included, ms since the epoch. `fromMs` is undefined without `from`. */
+/** Returns the first and the last moment of a period, ms since the epoch. The first moment is undefined if `from` is. */
 export function rangeOf({ from, to }: { from?: string; to?: string }, code: ClientErrorCode) {
   const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', code);
   const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', code);
@@ -33,18 +33,18 @@ export function rangeOf({ from, to }: { from?: string; to?: string }, code: Clie
 
 function parseInstant(text: string): number | undefined {
   try {
-    // Unlike Date, Temporal rejects 30 February.
+    // Temporal rejects 30 February, but Date accepts it.
     return Temporal.Instant.from(text).epochMilliseconds;
   } catch {
     return undefined;
   }
 }
 
-/** The moment of a replay. The description is short because every market tool has it in its definition, which models read. */
+/** The schema of a replay's moment. The description is short because models read it once per market tool. */
 const at = Type.Optional(textField('Past moment: ISO 8601, or New York date (its end).'));
 
 /**
- * Returns the schema of an operation's arguments. If the operation reads the market, the arguments include the moment of a replay, `at`.
+ * Returns the schema of an operation's arguments. If the operation reads the market, the arguments include `at`, the moment of a replay.
  */
 export function withMoment(operation: Operation, input: TObject): TObject {
   if (!operation.ofMarket) return input;
@@ -52,8 +52,8 @@ export function withMoment(operation: Operation, input: TObject): TObject {
 }
 
 /**
- * Returns the context of a replay: the market at a past moment, without later data. Ages are measured at this moment, so a request gets the
- * same answer whenever it is sent. Throws `ClientError` with the given code if the moment is invalid or in the future.
+ * Returns the context of a replay, whose market has no data after the moment `at`. Ages are measured at `at`, so a request gets the same
+ * answer whenever it is sent. Throws `ClientError` with the given code if `at` is invalid or in the future.
  */
 export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
   const instantMs = momentOf(at, '/at', 'last', code);

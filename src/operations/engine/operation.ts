@@ -7,8 +7,8 @@ import { describedObject, flagField, integerField, textField } from './schemas.t
 import { textColumn } from './wrapped-schemas.ts';
 
 /**
- * One function of the service, defined once. REST, MCP, OpenAPI, the command line and the typed client are adapters over this definition.
- * Each adapter has its own view of the arguments and picks keys from the full result.
+ * One function of the service, such as the analysis of a chain. REST, MCP, OpenAPI, the command line and the typed client are adapters over
+ * this one definition. Each adapter has its own view of the arguments, and sends some keys of the full result.
  */
 export interface Operation<
   Input extends TObject = TObject,
@@ -16,49 +16,51 @@ export interface Operation<
   Key extends keyof Static<Full> & string = keyof Static<Full> & string,
 > {
   readonly name: string;
-  /** True if the operation reads market data. Clients can then also ask for its answer as of an earlier moment. */
+  /** True if the operation reads market data. Clients can then also ask for the answer at an earlier moment. */
   readonly ofMarket?: true;
-  /** True if the answer describes the present moment only. Such an answer is never cached and has no ETag. */
+  /** True if the answer always describes the present moment. Such an answer is never cached and has no ETag. */
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
-  /** The view of the web terminal that asks for the operation, as its addresses name it, or why no view does. `house` has a form for each tool. */
+  /**
+   * The name of the view in the web terminal that uses the operation, or the reason why no view uses it. The view `house` has all tools.
+   */
   readonly page: string | { readonly absent: string };
-  /** Arguments of an example call, for the documentation. */
+  /** The arguments of an example call, for the documentation. */
   readonly example: Partial<Static<Input>>;
   /** The schema of the arguments. Each description gives the unit. */
   readonly input: Input;
   /** The schema of the full result, with every key that an answer can have. */
   readonly full: Full;
-  /** Absent if the operation is not a tool. */
+  /** Absent if the operation is not offered as a tool. */
   readonly tool?: ToolForm<Key>;
   readonly rest?: RestForm<Full>;
   /**
-   * Computes the answer. Returns the answer directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key,
-   * so that the operation need not compute the other keys.
+   * Computes the answer. Returns the answer directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key.
+   * The operation need not compute keys that the caller does not get.
    */
   run(
     input: Static<Input>,
     context: Context,
     isWanted: (key: string) => boolean,
   ): Answer<Static<Full>> | Steps<Answer<Static<Full>>>;
-  /** Draws the answer as SVG, which adapters send as PNG. Used if the argument `format` is `image`. An operation that draws has this argument. */
+  /** Draws the answer as SVG if the argument `format` is `image`. Adapters send the drawing as PNG. */
   picture?(result: Static<Full>, provenance: Provenance): string;
 }
 
 export interface ToolForm<Key extends string = string> {
-  /** What a user asks, in a few words. The instructions for models map it to the tool. */
+  /** The question of a user that the tool answers, in a few words. The instructions for models map the question to the tool. */
   readonly question: string;
-  /** The anchor of the section on its method in docs/methods. */
+  /** The anchor of the section in docs/methods that describes the method of the operation. */
   readonly method: string;
-  /** The words on the units and signs of the figures that every host shows: in the description, the arguments or the answer. */
+  /** Words on units and signs that every host shows, because the words are part of the description, the arguments or the answer. */
   readonly units: readonly string[];
-  /** Keys of the default answer. */
+  /** Keys that the default answer always has. */
   readonly answers: readonly Key[];
-  /** Further keys that the default answer has only if an argument asks for them. These keys are optional in `full`. */
+  /** Keys that the default answer has only if an argument asks for them. These keys are optional in `full`. */
   readonly onDemand?: readonly Key[];
   /**
-   * Keys of the full result that MCP adds to the provenance of an answer: what the arguments were taken to mean, and figures without which
+   * Keys of the full result that MCP adds to the provenance of an answer: the interpretation of the arguments, and figures without which
    * the answer can mislead.
    */
   readonly echoes?: readonly Key[];
@@ -66,26 +68,26 @@ export interface ToolForm<Key extends string = string> {
 
 export interface RestForm<Full extends TObject = TObject> {
   readonly method: 'GET' | 'POST';
-  /** The path. A segment `{name}` stands for an argument. */
+  /** The path of the route. A segment `{name}` stands for an argument. */
   readonly path: string;
-  /** The schema of the route's arguments, if it differs from `input` of the operation, for example by a default. */
+  /** The schema of the route's arguments. Absent if the schema equals `input` of the operation. */
   readonly input?: TObject;
-  /** Keys of the answer. If absent, the answer has every key. */
+  /** Keys of the route's answer. If the field is absent, the answer has every key. */
   readonly answers?: readonly (keyof Static<Full> & string)[];
-  /** Maximum size of a body with columns, bytes. If absent, the general limit of bodies applies. */
+  /** Maximum size of a body with columns, bytes. If the field is absent, the general limit on bodies applies. */
   readonly bodyBytesMax?: number;
-  /** True if unknown query parameters are ignored, as the API contract's routes always did. */
+  /** True if the route ignores unknown query parameters, as the routes of the API contract always did. */
   readonly ignoresUnknown?: true;
   readonly binary?: BinaryForm;
 }
 
-/** Binary arguments and answer of a route: little-endian float64 columns, one after the other in an `application/octet-stream` body. */
+/** The binary form of a route: little-endian float64 columns, one after the other in an `application/octet-stream` body. */
 export interface BinaryForm {
-  /** Names of the columns of a request, in their order. */
+  /** The names of the request's columns, in their order. */
   readonly inputs: readonly string[];
-  /** Names of the columns of an answer, in their order. */
+  /** The names of the answer's columns, in their order. */
   readonly answers: readonly string[];
-  /** Throws `ClientError`: 422 if the body has a wrong length or a value is out of bounds, 400 if the units are unknown. */
+  /** Throws `ClientError`: 422 if the body has a wrong length or a value out of bounds, 400 if the units are unknown. */
   compute(body: ArrayBuffer, units: string | undefined): Steps<Uint8Array>;
 }
 
@@ -95,23 +97,23 @@ export interface Answer<Result> {
   readonly provenance?: Provenance;
 }
 
-/** Source and age of the data of an answer. The age is measured now, or at the moment of a replay. No other figure uses the wall clock. */
+/** Source and age of an answer's data. The age is measured now or, in a replay, at its moment. No other figure uses the wall clock. */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;
-  /** When the quotes were taken, ISO 8601. */
+  /** The time at which the quotes were taken, ISO 8601. */
   readonly as_of: string;
   readonly age_s: number;
-  /** True if the exchange was open for more than `staleAfterMs` of the context since the quotes were taken. */
+  /** True if the exchange was open for more than `Context.staleAfterMs` since the quotes were taken. */
   readonly stale: boolean;
-  /** Caveats on the figures, for example that flow was taken from snapshots. */
+  /** Caveats on the figures, for example that the flow comes from snapshots. */
   readonly notes: readonly string[];
 }
 
 /** The media type in which adapters send pictures. */
 export const PICTURE_TYPE = 'image/png';
 
-/** The schema of `Provenance` in answers. */
+/** The schema of the provenance in answers. */
 export const PROVENANCE = describedObject('Source and age of the data.', {
   source: textField('Source of the data.'),
   simulated: flagField('True for the simulated market.'),
@@ -126,17 +128,17 @@ export interface Context {
   readonly market: Market;
   readonly universe: Universe;
   readonly nowMs: () => number;
-  /** State of each feed. */
+  /** Returns the state of each feed. */
   readonly feedStates: () => readonly FeedState[];
-  /** Periods between two moments (ms since the epoch) in which prints were not received, newest first. */
+  /** Returns the periods between two moments (ms since the epoch) in which the feeds missed prints, the newest period first. */
   readonly gapsIn: (fromMs: number, toMs: number) => readonly Gap[];
-  /** Quotes are stale if they are older than this, counted in trading hours, ms. */
+  /** Quotes are stale if they are older than this number of ms of trading hours. */
   readonly staleAfterMs: number;
-  /** Minimum premium of a large print, dollars. */
+  /** The minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
-  /** Minimum absolute flow that can spill into a sector ETF, dollars. */
+  /** The minimum absolute flow of a stock that can spill into a sector ETF, dollars. */
   readonly contagionMinUsd: number;
-  /** Called with the ticker of each request that has one. */
+  /** Called for each request that has a ticker. */
   readonly onTicker?: (ticker: string) => void;
 }
 
@@ -149,7 +151,7 @@ export function defineOperation<
   return operation;
 }
 
-/** Returns the schema of an answer with some keys of the full result. No other keys are allowed. */
+/** Returns the schema of an answer that has the given keys of the full result and no other keys. */
 export function answerSchema(full: TObject, keys: readonly string[]): TObject {
   return Type.Object(Object.fromEntries(keys.map((key) => [key, full.properties[key]!])), {
     additionalProperties: false,

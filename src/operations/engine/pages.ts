@@ -4,7 +4,7 @@ import type { Chain } from '../../market/chain.ts';
 import type { Context } from './operation.ts';
 import { textField } from './schemas.ts';
 
-/** Maximum rows of a page: 100 hedging nodes with all fields take up to 21,500 tokens of a model's context. */
+/** Maximum number of rows on a page: 100 hedging nodes with all fields take up to 21,500 tokens of a model's context. */
 export const PAGE_MAX = 100;
 
 export const limit = (description: string) =>
@@ -15,18 +15,18 @@ export const cursor = Type.Optional(textField('next_cursor of the previous page.
 export const nextCursor = Type.Optional(
   textField('Cursor of the next page. Present only if limit or cursor is given, and not on the last page.'),
 );
-/** The schema of the cursor in an answer that has it whenever there is a further page. */
+/** The schema of the cursor in an answer. An answer has the cursor if there is a further page. */
 export const cursorOfNext = Type.Optional(textField('Cursor of the next page; absent on the last.'));
 
 /** The arguments that select the rows of a list. Absent arguments are undefined. */
 type RowSelection = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * Returns the cursor of a row in a list that is computed from a chain, with a digest of the arguments that select the rows, if there are
- * any. `pageFrom` reads the cursor.
+ * Returns the cursor of a row in a list that is computed from a chain. If there are arguments that select the rows, the cursor has a digest
+ * of these arguments.
  */
 export function cursorAt({ underlying, asOf }: Chain, row: number, selection: RowSelection): string {
-  // The cursor is plain text, because models make mistakes when they copy base64, and base64 takes more tokens.
+  // The cursor is plain text. Models make mistakes when they copy base64, and base64 takes more tokens.
   return [underlying, asOf, row, ...digestOf(selection)].join('~');
 }
 
@@ -38,8 +38,8 @@ function digestOf(selection: RowSelection): string[] {
 const DIGEST_LENGTH = 4;
 
 /**
- * Returns the first row of a page (0 without a cursor), and a context for the page. In this context, the ticker's newest chain is the
- * snapshot of the first page, even if newer snapshots have arrived. Throws `ClientError` if the cursor is malformed, belongs to another
+ * Returns the first row of a page and a context for the page. Without a cursor, the row is 0. In the context, the ticker's newest chain is
+ * the snapshot of the first page, even if newer snapshots have arrived. Throws `ClientError` if the cursor is malformed, belongs to another
  * ticker or to other arguments, or belongs to a snapshot that is no longer stored.
  */
 export function pageFrom(
@@ -60,7 +60,7 @@ export function pageFrom(
   return refuse('must belong to a snapshot that is still stored');
 }
 
-/** The form of a cursor: a ticker, the moment of the snapshot in ms since the epoch (up to the year 2286), a row, and a digest. */
+/** Matches a cursor: a ticker, the moment of the snapshot in ms since the epoch (up to the year 2286), a row, and a digest. */
 const CURSOR = /^([A-Z0-9._^]{1,12})~(\d{1,13})~(\d{1,6})(?:~([a-z0-9]{1,4}))?$/;
 
 function refuse(expected: string): never {

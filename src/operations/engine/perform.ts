@@ -9,15 +9,15 @@ import { answerSchema, type Context, type Operation, PROVENANCE, type Provenance
 import { objectOf } from './schemas.ts';
 import { satisfies, validate } from './validate.ts';
 
-/** An adapter's view of an operation: the arguments and the keys of the answer over this adapter. */
+/** An adapter's view of an operation: the schema of the arguments, and the keys of the answer that the adapter sends. */
 export interface View {
   readonly operation: Operation;
   readonly input: TObject;
   /** The schema of the answer. */
   readonly output: TObject;
-  /** Keys of the answer. Undefined for the extended answer, which has every key. */
+  /** The keys of the answer. Undefined for the extended answer, because it has every key. */
   readonly answers: readonly string[] | undefined;
-  /** Further keys of the full result, which MCP adds to the provenance. */
+  /** Keys of the full result that MCP adds to the provenance. */
   readonly echoes: readonly string[];
 }
 
@@ -30,13 +30,13 @@ export interface Performed {
   readonly picture?: string;
 }
 
-/** Returns the view with the default answer of a tool. */
+/** Returns the view of a tool with its default answer. */
 export const toolView = memoizeByObject((operation: Operation): View => {
   const { answers, onDemand = [], echoes = [] } = operation.tool!;
   return view(operation, withMoment(operation, operation.input), [...answers, ...onDemand], echoes);
 });
 
-/** Returns the view with the extended answer of an operation: every key, and the provenance. */
+/** Returns the view of an operation with its extended answer: every key, and the provenance. */
 export const extendedView = memoizeByObject(
   (operation: Operation): View => ({
     operation,
@@ -59,8 +59,8 @@ export const restView = memoizeByObject(
 
 /**
  * Validates the arguments, runs the operation and picks the keys of the view. Throws `ClientError` with the given code if the arguments are
- * invalid. Throws `ClientError` (unprocessable) if numeric arguments give a number that is not finite. Throws every `ClientError` that the
- * operation throws. Throws a plain `Error` if the answer does not match its schema for another reason, which is a defect.
+ * invalid. Throws `ClientError` (unprocessable) if numeric arguments lead to a number that is not finite. Passes on every `ClientError` of
+ * the operation. Throws a plain `Error` if the answer does not match its schema for another reason, which is a defect.
  */
 export function* perform(
   { operation, input, output, answers, echoes }: View,
@@ -102,8 +102,8 @@ function schemaMismatch({ name }: Operation): Error {
 }
 
 /**
- * Returns the error for arguments that are each within their bounds, but together too extreme for a finite answer. Returns `undefined` if
- * every number of the answer is finite, or if the caller sent no numbers.
+ * Returns an error if each argument is within its bounds, but the arguments together are too extreme for a finite answer. Returns
+ * `undefined` if every number of the answer is finite, or if the caller sent no numbers.
  */
 function notFiniteError(input: TObject, args: unknown, body: unknown): ClientError | undefined {
   const field = notFinite(body);
@@ -123,7 +123,7 @@ function notFiniteError(input: TObject, args: unknown, body: unknown): ClientErr
 
 const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
 
-/** Returns the JSON Pointer of the first number in an answer that is infinite or NaN. Returns `undefined` if all are finite. */
+/** Returns the JSON Pointer of the first number in an answer that is infinite or NaN. Returns `undefined` if all numbers are finite. */
 function notFinite(value: unknown, pointer = ''): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : pointer;
   if (typeof value !== 'object' || value === null) return undefined;

@@ -2,24 +2,25 @@ import type { Chain } from '../../market/chain.ts';
 import type { PrintsQuery } from '../../market/tape.ts';
 
 /**
- * The cost of work in tokens of the account's rate limit. A request costs one token. The costs below are added if the result is not cached.
- * One token pays for a few milliseconds of work of one core.
+ * The cost of work, in tokens of the account's rate limit. Each request costs one token. A request without a cached result also costs the
+ * tokens below. One token pays for a few milliseconds of work on one core.
  */
 
-/** Contracts analysed for one token: an index of 30,000 contracts costs 15 tokens. */
+/** Number of contracts that one token pays to analyse. The analysis of an index with 30,000 contracts costs 15 tokens. */
 export const ANALYSIS_CONTRACTS = 2_000;
-/** Contracts priced at another spot for one token. A contract that is priced at n spots is n contracts here. */
+/** Number of prices at a moved spot that one token pays for. A contract that is priced at n spots counts n times. */
 export const MOVED_CONTRACTS = 50_000;
-/** Tickers of a screen whose stored levels are read for one token. */
+/** Number of tickers in a screen for which one token pays to read the stored levels. */
 export const SCREENED_TICKERS = 10;
-/** Contracts of stored snapshots whose volumes are summed for one token. */
+/** Number of contracts in stored snapshots for which one token pays to sum the volumes. */
 export const SNAPSHOT_CONTRACTS = 20_000;
-/** Prints of a tape for one token, if they are read from stored sums. */
+/** Number of prints that one token pays to read from stored sums. */
 export const SUMMED_PRINTS = 200_000;
-/** Prints of a tape for one token, if they are read one by one because the request has a minimum premium. */
+/** Number of prints that one token pays to read one by one. A request with a minimum premium reads prints one by one. */
 export const SINGLE_PRINTS = 20_000;
 /**
- * Rows of a table for one token, as JSON or as binary columns. The token that each request costs pays for the first rows up to this number.
+ * Number of rows that one token pays for in a table, as JSON or as binary columns. The request's own token pays for the first JSON_ROWS
+ * rows.
  */
 export const JSON_ROWS = 1_000;
 export const BINARY_ROWS = 10_000;
@@ -29,7 +30,9 @@ export function analysisCost({ count }: Chain): number {
   return Math.ceil(count / ANALYSIS_CONTRACTS);
 }
 
-/** Returns the cost of pricing `contracts` contracts at each of `spots` spots, tokens. The token of the request pays for the first part. */
+/**
+ * Returns the cost of pricing `contracts` contracts at `spots` spots each, tokens. The request's own token pays for MOVED_CONTRACTS prices.
+ */
 export function movesCost(contracts: number, spots: number): number {
   return rowsCost(contracts * spots, MOVED_CONTRACTS);
 }
@@ -39,7 +42,7 @@ export function tapeCost({ count }: PrintsQuery, minPremium = 0): number {
   return Math.ceil(count / (minPremium > 0 ? SINGLE_PRINTS : SUMMED_PRINTS));
 }
 
-/** Returns the cost of a table beyond the token of its request, tokens. */
+/** Returns what a table costs in addition to the one token of its request, tokens. */
 export function rowsCost(rows: number, rowsPerToken: number): number {
   return Math.max(0, Math.ceil(rows / rowsPerToken) - 1);
 }

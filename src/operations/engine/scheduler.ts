@@ -4,69 +4,69 @@ import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Steps } from '../../core/steps.ts';
 
 export interface SchedulerLimits {
-  /** Maximum number of incomplete jobs of one account. Further jobs are rejected, because they would only wait longer. */
+  /** Maximum number of incomplete jobs of one account. The scheduler rejects further jobs, because they would only wait longer. */
   readonly accountJobsMax: number;
   /**
-   * Maximum number of begun jobs of one account. A job has begun if its first step has run and its last step has not. Before, a job takes
-   * memory only for its arguments.
+   * Maximum number of begun jobs of one account. A job has begun when its first step has run. Until then, a job only takes memory for its
+   * arguments.
    */
   readonly accountBegunMax: number;
-  /** If all accounts together have at least this many begun jobs, an account may begin a job only if it has no other begun job. */
+  /** If all accounts together have at least `begunMax` begun jobs, an account with a begun job may not begin a second job. */
   readonly begunMax: number;
-  /** A job that is not complete this long after it was submitted fails. */
+  /** Deadline of a job, ms after its submission. A job that is incomplete at its deadline fails. */
   readonly deadlineMs: number;
 }
 
 const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunMax: 8, deadlineMs: 30_000 };
 
 /**
- * Length of a turn, ms. A turn is a series of steps that run without a pause. A turn ends with the first step after which this time has
- * passed. Between two turns, the event loop serves sockets.
+ * Length of a turn, ms. A turn is a series of steps without a pause. A turn ends after the first step that exceeds this length. Between two
+ * turns, the event loop serves sockets.
  */
 const TURN_MS = 8;
-/** Maximum time that prompt jobs run between two turns, ms. */
+/** Maximum time for prompt jobs between two turns, ms. */
 const PROMPT_MS = 20;
-/** Maximum number of jobs per turn. Each job has a response to write, and TURN_MS does not include this time. */
+/** Maximum number of jobs per turn. The limit is needed because TURN_MS does not include the time to write the response of each job. */
 const TURN_JOBS = 16;
 
 export interface Job<Result> {
-  /** Id of the account that sent the request, or '' for work of the service itself. */
+  /** The id of the account that sent the request. Work of the service itself has the id ''. */
   readonly account: string;
-  /** The name under which the event loop watchdog reports the steps. */
+  /** The name of the job in the reports of the event loop watchdog. */
   readonly name: string;
   readonly steps: Steps<Result>;
-  /** Returns whether the caller no longer waits for the result. Called before each step, except the steps that `isPrompt` runs at once. */
+  /** Returns whether the caller no longer waits for the result. Called before each step, except steps of a prompt job that run at once. */
   readonly isDropped?: (() => boolean) | undefined;
   /**
-   * True if steps run at once while no other job waits. Pipelined HTTP/1.1 requests need this: the runtime closes a connection if a request
-   * that waits for a turn is followed by another request. All other jobs wait for a turn, because the service takes less CPU time if it
-   * answers several requests in one turn.
+   * True if steps run at once while no other job waits. Pipelined HTTP/1.1 requests need prompt jobs: the runtime closes a connection if a
+   * request that waits for a turn is followed by another request. All other jobs wait for a turn, because several answers in one turn take
+   * less CPU time.
    */
   readonly isPrompt?: true;
-  /** False for a job that does not count for `accountJobsMax`, because another limit applies, such as the limit of streams. */
+  /** False if the job does not count towards `accountJobsMax`, because another limit applies to it, such as the limit on streams. */
   readonly isCounted?: false;
-  /** Charges the account for work that begins. Throws `ClientError` if the account does not have enough tokens. */
+  /** Charges the account when work begins. Throws `ClientError` if the account does not have enough tokens. */
   readonly charge?: ((tokens: number) => void) | undefined;
 }
 
-/** Shares one core fairly between accounts. All computation of REST, MCP and live streams runs here. */
+/** Divides the time of one core fairly among accounts. All computation of REST, MCP and live streams runs in a scheduler. */
 export interface Scheduler {
   /**
-   * Runs the steps of a job in turn with those of other jobs. Throws `ClientError` (429) if the account has too many incomplete jobs.
-   * Rejects with the error that a step throws, with `ClientError` if the account does not have enough tokens (429) or the deadline has
-   * passed (503), and with `AbortError` if the caller no longer waits.
+   * Runs the steps of a job, in alternation with the steps of other jobs. Throws `ClientError` (429) if the account has too many incomplete
+   * jobs. Rejects with the error that a step throws, with `ClientError` if the account does not have enough tokens (429) or the deadline
+   * has passed (503), and with `AbortError` if the caller no longer waits.
    */
   run<Result>(job: Job<Result>): Promise<Result>;
-  /** Throws `ClientError` (429) if `run` would throw it. So the server can reject a request before it reads the body. */
+  /** Throws `ClientError` (429) if `run` would throw it. With this check, the server can reject a request before it reads the body. */
   assertCapacity(account: string): void;
   /** Number of incomplete jobs of all accounts. */
   readonly size: number;
 }
 
 /**
- * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. If an account without jobs
- * submits one, the account starts with the time of the account that was served last. So a small request of such an account waits only for
- * the current turn, however much work the other accounts have requested. `nowMs` is a clock in ms.
+ * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. When an account without jobs
+ * submits a job, its used time is set to the used time of the account that was served last. So its small request waits only for the current
+ * turn, even if other accounts have requested much work. `nowMs` is a clock in ms.
  */
 export function createScheduler(
   limits: Partial<SchedulerLimits> = {},
@@ -75,10 +75,10 @@ export function createScheduler(
   const { accountJobsMax, accountBegunMax, begunMax, deadlineMs } = { ...LIMITS, ...limits };
   const counts = new AccountCounts();
   const lanes = new Map<string, Lane>();
-  /** Time used by the account that was served last, ms. An account without jobs starts with this time. */
+  /** Used time of the account that was served last, ms. An account without jobs starts with the same used time. */
   let usedMs = 0;
   let isScheduled = false;
-  /** Time used by prompt jobs since the last turn, ms. */
+  /** Time that prompt jobs have used since the last turn, ms. */
   let promptMs = 0;
   let begunOfAll = 0;
 
@@ -91,7 +91,7 @@ export function createScheduler(
       usedMs = lane.usedMs;
       const stepAt = now;
       let isDone = false;
-      // The job continues until the turn ends, because its data is in the processor's cache.
+      // The same job continues until the turn ends, because its data is in the processor's cache.
       do {
         isDone = proceed(entry);
         now = nowMs();
@@ -104,7 +104,7 @@ export function createScheduler(
     if (isScheduled) setImmediate(turn);
   };
 
-  /** Takes the next job of an account: a job that has not begun if the account may begin one, or else a begun job. */
+  /** Takes the next job of an account. If the account may begin a job, this is a job that has not begun. Otherwise, it is a begun job. */
   const take = ({ begun, waiting }: Lane): Entry => {
     const isNew = waiting.length > 0 && begun.length < (begunOfAll < begunMax ? accountBegunMax : 1);
     if (!isNew) return begun.shift()!;
@@ -125,7 +125,7 @@ export function createScheduler(
     return true;
   };
 
-  /** Runs one step of a job, or fails the job if its caller no longer waits or its deadline has passed. Returns true if the job is done. */
+  /** Runs one step of a job. Fails the job if its caller no longer waits or its deadline has passed. Returns true if the job is done. */
   const proceed = (entry: Entry): boolean => {
     const { job, submittedAt } = entry;
     if (job.isDropped?.()) return fail(entry, new DOMException('The caller no longer waits', 'AbortError'));
@@ -193,7 +193,7 @@ export function createScheduler(
   };
 }
 
-/** Ends steps that will not run any more. Ignores errors, because the job has already failed. */
+/** Closes a job's steps after the job has failed. Ignores errors, because the caller already gets the error of the job. */
 function closeSteps(steps: Steps<unknown>): void {
   try {
     steps.return(undefined);

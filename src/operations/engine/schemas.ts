@@ -4,8 +4,8 @@ export const number = (description: string, options: Record<string, unknown> = {
   Type.Number({ description, ...options });
 
 /**
- * Returns the schema of a field that callers may leave out. The field is optional in the published schema. In TypeScript it is not
- * optional, because `validate` fills in the default before the operation runs.
+ * Returns the schema of a field that callers may leave out. The field is optional in the published schema, but not in TypeScript, because
+ * `validate` fills in the default before the operation runs.
  */
 export const defaulted = <Schema extends TSchema>(schema: Schema, value: Schema['static']): Schema =>
   Type.Optional({ ...schema, default: value }) as unknown as Schema;
@@ -15,7 +15,7 @@ export const integerField = (description: string) => Type.Integer({ description 
 export const textField = (description: string) => Type.String({ description });
 export const flagField = (description: string) => Type.Boolean({ description });
 
-/** Returns the schema of an object that has these fields and no others. */
+/** Returns the schema of an object that has exactly these fields. */
 export const objectOf = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 export const describedObject = <Properties extends TProperties>(description: string, properties: Properties) =>
@@ -23,7 +23,7 @@ export const describedObject = <Properties extends TProperties>(description: str
 export const objectList = <Properties extends TProperties>(description: string, properties: Properties) =>
   Type.Array(objectOf(properties), { description });
 
-/** JSON Schema's `enum`, which TypeBox does not define. This schema takes fewer tokens of a model's context than a union of constants. */
+/** JSON Schema's `enum`, which TypeBox does not define. An `enum` takes fewer tokens of a model's context than a union of constants. */
 TypeRegistry.Set<{ enum: unknown[] }>('StringEnum', (schema, value) => schema.enum.includes(value));
 
 export const oneOf = <const Value extends string>(values: readonly Value[], description: string) =>
@@ -31,7 +31,7 @@ export const oneOf = <const Value extends string>(values: readonly Value[], desc
 
 export const date = (description: string) => Type.String({ description, pattern: '^\\d{4}-[01]\\d-[0-3]\\d$' });
 
-/** Returns null for a value that is not finite, because JSON has no such numbers. */
+/** Returns a number, or null instead of a number that is not finite, because JSON has no infinity and no NaN. */
 export function finiteOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }

@@ -2,17 +2,17 @@ import { Type } from '@sinclair/typebox';
 import { defaulted, number, oneOf } from './schemas.ts';
 
 /**
- * Bounds of fields that several operations share. These bounds exclude answers that are not finite, and catch wrong units (4 for 4 %, days
- * for years). These bounds are wide enough for everything that trades. Prices are in dollars, volatilities are decimals per year.
+ * Bounds of fields that several operations share. The bounds exclude answers that are not finite, and catch wrong units (4 for 4 %, days
+ * for years). The bounds are wide enough for every traded option. Prices are in dollars, volatilities are decimals per year.
  */
 const PRICE_MIN = 1e-6;
 const PRICE_MAX = 1e9;
-/** A third of a second, in years. */
+/** Minimum time to expiry, years: a third of a second. */
 const TTE_MIN = 1e-8;
 const TTE_MAX = 100;
 const IV_MIN = 1e-4;
 const IV_MAX = 100;
-/** Larger than any flow or exposure of one underlying. The bound keeps sums and products in answers finite. */
+/** Maximum of an amount in dollars, above any flow or exposure of one underlying. The bound keeps sums and products in answers finite. */
 const DOLLARS_MAX = 1e15;
 
 export const priceField = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
@@ -25,7 +25,7 @@ export const putCall = oneOf(['C', 'P'], 'C for a call, P for a put.');
 export const spot = priceField('Spot price of the underlying, dollars.');
 export const strike = priceField('Strike price, dollars.');
 
-/** The schema of an option's price, which may be 0, unlike the price of an underlying. */
+/** The schema of an option's price. Unlike the price of an underlying, the price of an option may be 0. */
 export const optionPrice = number('Price of the option, dollars.', { minimum: 0, maximum: PRICE_MAX });
 
 export const tte = number('Years to expiry: days / 365.25.', { minimum: TTE_MIN, maximum: TTE_MAX });
@@ -37,5 +37,5 @@ export const rate = number('Risk-free rate, continuous, decimal per year: 0.04 i
 export const dividendYield = number('Dividend yield, continuous, decimal per year.', { minimum: -1, maximum: 1 });
 export const dividend = defaulted(dividendYield, 0);
 
-/** The schema of a ticker or the name of its company, fund or index, in any spelling. The market finds the ticker. */
+/** The schema of a ticker, or of the name of its company, fund or index. Any spelling is allowed, because the market finds the ticker. */
 export const ticker = Type.String({ description: 'Symbol or name, e.g. BRK.B.', minLength: 1, maxLength: 40 });

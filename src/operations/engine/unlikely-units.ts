@@ -1,8 +1,8 @@
-/** An argument above its limit is probably in a wrong unit: percent instead of a decimal, or days instead of years. */
+/** An argument above its limit probably has a wrong unit: percent instead of a decimal, or days instead of years. */
 export const IV_NOTED = 3;
 const TTE_NOTED = 5;
 
-/** Returns a note for each argument that is allowed, but so large that it is probably in another unit. */
+/** Returns a note for each argument that is valid, but so large that it probably has a wrong unit. */
 export function unlikelyUnits({ iv, tte = 0 }: { readonly iv: number; readonly tte?: number }): string[] {
   return [
     ...(iv > IV_NOTED

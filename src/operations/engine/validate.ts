@@ -4,21 +4,21 @@ import { memoizeByObject } from '../../core/cache.ts';
 import { ClientError, type ClientErrorCode, type FieldError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
 
-/** A custom schema keyword: if true, all array fields must have the same length. */
+/** A custom schema keyword. If its value is true, all array fields must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
 /**
- * Maximum number of field errors in an answer: enough to correct a request. This limit and NAME_MAX bound the size of the answer to a
- * hostile request.
+ * Maximum number of field errors in an answer, enough to correct a request. Together with NAME_MAX, this limit bounds the size of the
+ * answer to a hostile request.
  */
 const FIELD_ERRORS_MAX = 10;
-/** Maximum length of an unknown field's name in an error, in characters. */
+/** Maximum length of an unknown field's name in an error, characters. */
 const NAME_MAX = 40;
 
 /**
  * Checks a value against an object schema. Returns the value with the defaults of absent fields. Throws `ClientError` with the given code
- * if the value is invalid. The error has each invalid field and the condition that the field must meet. The error never repeats values, but
- * it repeats names of unknown fields, cut to NAME_MAX characters.
+ * if the value is invalid. The error names each invalid field and the condition that the field must meet. The error never repeats values,
+ * but it repeats names of unknown fields, cut to NAME_MAX characters.
  */
 export function validate(schema: TObject, value: unknown, code: ClientErrorCode): Record<string, unknown> {
   const { check, defaults } = compiled(schema);
@@ -37,14 +37,14 @@ export function validate(schema: TObject, value: unknown, code: ClientErrorCode)
   });
 }
 
-/** Returns whether a value matches the schema. Every answer is checked with this function before it is sent. */
+/** Returns whether a value matches the schema. The service checks every answer with this function before it sends the answer. */
 export function satisfies(schema: TObject, value: unknown): boolean {
   return compiled(schema).check.Check(value);
 }
 
 interface Compiled {
   readonly check: TypeCheck<TObject>;
-  /** The defaults of fields that may be absent. */
+  /** The default values of optional fields. */
   readonly defaults: readonly (readonly [field: string, value: unknown])[];
 }
 
@@ -68,7 +68,7 @@ function fieldErrorsOf(schema: TObject, check: TypeCheck<TObject>, value: unknow
     if (fieldErrors.has(error.path)) continue;
     const [key = ''] = error.path.slice(1).split('/');
     const isKnown = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
-    // The name of an unknown field comes from the caller, so it is cut before it is repeated.
+    // The name of an unknown field comes from the caller, so the error repeats only its first characters.
     const field = isKnown ? error.path : `/${escaped([...unescaped(key)].slice(0, NAME_MAX).join(''))}`;
     fieldErrors.set(error.path, { field, expected: isKnown ? expected(error) : 'is not a field of this request' });
     if (fieldErrors.size >= FIELD_ERRORS_MAX) break;
@@ -81,7 +81,7 @@ function expected({ type, schema }: ValueError): string {
   return type === ValueErrorType.ObjectRequiredProperty ? `is missing, and ${rule}` : rule;
 }
 
-/** Replaces the error of a column that is an array ("neither a value nor an array of values") by the errors within the array. */
+/** Replaces the general error of an array column ("neither a value nor an array of values") by the errors of the array's items. */
 function* withinColumns(errors: Iterable<ValueError>): Iterable<ValueError> {
   for (const error of errors) {
     const variant = Array.isArray(error.value) ? arrayVariant(error.schema) : -1;
@@ -89,7 +89,7 @@ function* withinColumns(errors: Iterable<ValueError>): Iterable<ValueError> {
     else {
       for (const inner of error.errors[variant]!) {
         yield inner;
-        // The array itself is invalid, for example too long. The errors of its items are left out.
+        // If the array itself is invalid, for example too long, the errors of its items are left out.
         if (inner.path === error.path) break;
       }
     }
@@ -100,7 +100,7 @@ function arrayVariant(schema: TSchema): number {
   return schema.anyOf?.findIndex((each: TSchema) => each.type === 'array') ?? -1;
 }
 
-/** Returns an error for each column of a table whose length differs from that of the first column. */
+/** Returns an error for each column of a table that is not as long as the first column. */
 function lengthErrors(schema: TObject, value: Record<string, unknown>): FieldError[] {
   const columns = Object.keys(schema.properties).flatMap((key) => {
     const column = value[key];
@@ -120,12 +120,12 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Returns the key of a reference token. The function is the inverse of `escaped`. */
+/** Returns the key that a reference token stands for. This function is the inverse of `escaped`. */
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** Returns the condition of a schema in words, for example `must be a finite number, at least 0 and at most 1`. */
+/** Returns the condition that a schema sets, in words such as `must be a finite number, at least 0 and at most 1`. */
 export function expectation(schema: TSchema): string {
   if (schema.enum) return `must be one of ${schema.enum.map((each: unknown) => JSON.stringify(each)).join(', ')}`;
   if (arrayVariant(schema) >= 0) return `${expectation(schema.anyOf[0])}; or an array of those`;

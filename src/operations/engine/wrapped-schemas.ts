@@ -1,7 +1,7 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { objectOf } from './schemas.ts';
 
-// Schemas that wrap another schema: columns, with one value per row, and values that may be null.
+// Schemas that wrap another schema: a column with one value per row, and a value that may be null.
 
 export const numberColumn = (description: string) => Type.Array(Type.Number(), { description });
 export const textColumn = (description: string) => Type.Array(Type.String(), { description });

@@ -107,7 +107,7 @@ export const evaluateEtfContagion = defineOperation({
   },
 });
 
-/** Returns the requirements that are not met, or not tested. */
+/** Returns the requirements that the stock does not meet, or that could not be tested. */
 function reasonsOf(
   { saturated, largeFlow, flowThresholdUsd, correlation }: Omit<Contagion, 'etf'>,
   { whale_fiat, current_iv, iv_ceiling }: { whale_fiat: number; current_iv: number; iv_ceiling: number },
@@ -132,7 +132,7 @@ function reasonsOf(
   ];
 }
 
-/** Returns the premium of the stock's large prints over the flow window, dollars. Returns `undefined` if the stock has no prints. */
+/** Returns the premium of the stock's large prints in the flow window, dollars. Returns `undefined` if the stock has no prints. */
 function largePremium(context: Context, chain: Chain): number | undefined {
   if (!context.market.hasPrints(chain.underlying)) return undefined;
   const flow = context.market.flow(chain, FLOW_WINDOW_DAYS, context.largePrintMinUsd);
@@ -140,11 +140,11 @@ function largePremium(context: Context, chain: Chain): number | undefined {
 }
 
 /**
- * Returns the correlation of the daily returns of a stock and an ETF, over the last closes up to `until`, the date of the stock's snapshot.
- * Without a snapshot, uses the newest closes. Returns null if too few closes are known.
+ * Returns the correlation between the daily returns of a stock and an ETF, from the last closes up to the date `until`. The date is the day
+ * of the stock's snapshot. If there is no snapshot, uses the newest closes. Returns null if too few closes are known.
  */
 function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
-  // Reads a few more closes than needed, because stock and ETF may lack closes on different days.
+  // Reads a few more closes than needed, because closes of the stock and of the ETF may be missing on different days.
   const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);
   return returnCorrelation(closes(name), closes(etf), CORRELATION_CLOSES);
 }

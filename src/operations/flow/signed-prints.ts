@@ -83,14 +83,14 @@ const SIDES = { 1: 'buyer', '-1': 'seller', 0: 'unknown' } as const;
 const cache = new StepCache<Chain, Newest>(() => CACHED_RESULTS_MAX);
 
 interface Newest {
-  /** Newest first. */
+  /** The newest prints, the last print first. */
   readonly newest: readonly SignedPrint[];
   readonly counted: number;
 }
 
 /**
- * Finds the last `limit` prints of at least `minPremium` dollars, and the number of all prints of at least `minPremium` dollars. Earlier
- * prints are only summed. The sums include each contract's last price and last move, which the tick rule needs.
+ * Finds the last `limit` prints of at least `minPremium` dollars, and counts all prints of at least `minPremium` dollars. Earlier prints
+ * are only summed. The sums include each contract's last price and last price change, which the tick rule needs.
  */
 function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<Newest> {
   const before = new TapeSummer();
@@ -112,8 +112,8 @@ function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<
     return counted;
   };
   const counted = yield* addUp(minPremium > 0 ? PARTS.one : PARTS.ofDay, 0);
-  // Divides the last stretches into smaller ones and sums these again, to find more exactly where the newest `limit` prints begin. Fewer
-  // prints then have to be read one by one.
+  // Divides the last runs of prints into shorter runs and sums the shorter runs again, to find more exactly where the newest `limit` prints
+  // begin. After that, fewer prints have to be read one by one.
   for (const mostParts of minPremium > 0 ? [] : [PARTS.many, PARTS.few, PARTS.one]) {
     if (last.length > 0) yield* addUp(mostParts, last[0]!.fromMs);
   }
@@ -130,7 +130,7 @@ function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<
   return { newest: newest.slice(-limit).reverse(), counted };
 }
 
-/** Counts prints, without those of adjusted deliverables. */
+/** Counts prints. Leaves out prints of contracts with adjusted deliverables. */
 function printsIn({ contracts, cells }: TapeSums): number {
   const isCounted = contracts.series.map(({ root }) => !rootOf(root).adjusted);
   return cells.contract.reduce(

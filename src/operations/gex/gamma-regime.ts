@@ -12,11 +12,11 @@ export const regimeFields = {
   sign_margin_pct: number('Share of gross gamma that would need the opposite sign for net GEX to be 0, percent.'),
 };
 
-/** Describes a column with the sign margin of each row. */
+/** Describes a column that has the sign margin of each row. */
 export const MARGIN_OF_ROW =
   'Share of the gross gamma of the row that would need the opposite sign for its net GEX to be 0, percent.';
 
-/** Returns the values of `regimeFields`. */
+/** Returns the values of the fields in `regimeFields`. */
 export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
   return {
     regime: gammaRegime(exposures) as string,
@@ -25,8 +25,8 @@ export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
 }
 
 /**
- * Returns a note that the regime is undetermined, for answers without `regimeFields`. Returns an empty list if the sign of net GEX is
- * certain enough.
+ * Returns a note that the regime is undetermined, for answers that do not have `regimeFields`. Returns an empty list if the sign of net GEX
+ * is certain enough.
  */
 export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): string[] {
   if (gammaRegime(exposures) !== 'undetermined') return [];
@@ -38,7 +38,7 @@ export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): str
 export const UNRESOLVED_FLIP_NOTE =
   'Net gamma has one sign within 50 % of spot, so gex_flip is the spot at which net gamma is nearest 0.';
 
-/** Returns caveats on gamma and on the flip, for answers without the counts of contracts and without `flip_resolved`. */
+/** Returns caveats on gamma and on the flip, for answers that lack the counts of contracts and the field `flip_resolved`. */
 export function gammaNotes({ counts: { used, left_out } }: PreparedChain, { resolved }: GammaFlip): string[] {
   const notes: string[] = [];
   if (left_out.no_volatility === used) notes.push('No contract has a volatility, so gamma is unknown and counts as 0.');

@@ -12,7 +12,7 @@ import { headFields, reportHead } from '../reading/market-reading.ts';
 const MEASURES = ['gamma', 'delta', 'vanna', 'charm', 'open_interest', 'volume'] as const;
 type Measure = (typeof MEASURES)[number];
 
-/** Distance of the outermost strikes from spot, percent of spot. */
+/** Maximum distance of the strikes from spot, percent of spot. */
 const BAND = { default: 20, minimum: 1, maximum: 100 };
 
 const UNIT = 'dollars (gamma per 1 % move, vanna per vol point, charm over the coming calendar day) or contracts';
@@ -115,7 +115,7 @@ function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
   };
 }
 
-/** Returns the column of each measure. */
+/** For each measure, a function that returns the column of the measure. */
 const COLUMNS: Record<Measure, (sums: ExposureSums) => Float64Array> = {
   gamma: ({ netGex }) => netGex,
   delta: ({ dex }) => dex,

@@ -25,7 +25,7 @@ const hedging = describedObject("Dealers' hedging compared with the daily volume
   share_of_volume_pct: numberOrNull('Absolute shares_per_pct, percent of average_daily_volume; null if that is null.'),
 });
 
-/** Keys of the REST answer. */
+/** The keys of the REST answer. */
 const REST_KEYS = [
   'ticker',
   'spot_price',
@@ -37,7 +37,7 @@ const REST_KEYS = [
   'net_gex_mil',
 ] as const;
 
-/** Keys of the default answer of the tool. */
+/** The keys of the tool's default answer. */
 const NODES = ['ticker', 'spot_price', 'whale_expiry', 'max_pain', 'call_wall', 'put_wall', 'gex_flip'] as const;
 
 export const getLiveGexNodes = defineOperation({
@@ -78,12 +78,12 @@ export const getLiveGexNodes = defineOperation({
   *run(input, context, isWanted) {
     const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
     const reading = yield* readMarketAs(options, input.ticker, context);
-    // Variants are computed only for the extended answer, because the default answers of tool and route have no variants.
+    // Variants are computed only for the extended answer, because the default answers of the tool and the route have no variants.
     return yield* gexNodesOf(reading, context, isWanted('by_flow'));
   },
 });
 
-/** Computes the answer for a reading. `withVariants` states whether the extended answer is wanted. */
+/** Computes the answer for a reading of the market. The answer has variants if `withVariants` is true, as for the extended answer. */
 export function* gexNodesOf(reading: MarketReading, context: Context, withVariants: boolean) {
   const { chain, prepared } = reading;
   const levels = yield* levelsOf(reading);
@@ -129,8 +129,8 @@ type RecordedGexNodes = Pick<
 
 /**
  * Returns the REST answer for the snapshot of a level record, for live events. The answer also has the regime, the gross exposure, and
- * whether the flip is resolved. The provenance has no age, so an event is the same whenever it is sent. The type makes the compiler require
- * every key of the REST answer.
+ * whether the flip is resolved. The provenance has no age, so an event has the same content whenever it is sent. The return type makes the
+ * compiler require every key of the REST answer.
  */
 export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   return {
@@ -154,7 +154,7 @@ export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   };
 }
 
-/** Returns caveats on the walls that the figures of the default answer do not show. */
+/** Returns caveats on the walls, for facts that the figures of the default answer do not show. */
 function wallNotes(report: GexReport): string[] {
   const notes: string[] = [];
   if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)

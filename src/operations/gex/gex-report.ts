@@ -81,7 +81,7 @@ export const gexReport = objectOf({
 
 export type GexReport = Static<typeof gexReport>;
 
-/** Returns the levels of a prepared chain under the names of the API. */
+/** Returns the levels of a prepared chain with the names that the API uses. */
 export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport {
   const { exposures, walls, flip, dominant } = levels;
   return {

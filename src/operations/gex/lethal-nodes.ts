@@ -17,7 +17,7 @@ import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice } from '../reading/expiry-choice.ts';
 import { headFields, provenanceOf, readExpiry, reportHead } from '../reading/market-reading.ts';
 
-/** Number of nodes in the answer to a request without `limit`. */
+/** Number of nodes in an answer if the request has no `limit`. */
 const TOP = 10;
 
 const node = {
@@ -105,7 +105,7 @@ export const detectLethalNodes = defineOperation({
     const { chain, prepared } = yield* readExpiry(input.expiry, input.ticker, page.context);
     const count = input.limit ?? TOP;
     yield step('Ranking the contracts');
-    // Finds one node more than the page needs. If this further node exists, there is a next page.
+    // Finds one node more than the page needs. If there is such a node, there is a next page.
     const found = hedgingNodes(prepared, count + 1, page.row);
     const nodes = found.slice(0, count);
     const isPaged = input.limit !== undefined || input.cursor !== undefined;
@@ -134,7 +134,7 @@ export const detectLethalNodes = defineOperation({
         })),
         ...(isPaged &&
           found.length > count && { next_cursor: cursorAt(chain, page.row + count, { expiry: input.expiry }) }),
-        // The extended answer has the root of each node in `components`.
+        // In the extended answer, the root of each node is part of `components`.
         ...(!isWanted('components') &&
           new Set(nodes.map(({ root }) => root)).size > 1 && { roots: nodes.map(({ root }) => root) }),
         ...reportHead(chain),
@@ -169,8 +169,8 @@ function step(message: string): Step {
 }
 
 /**
- * Returns for each node the probability by the surface that the contract settles in the money. Returns null for a contract that settles
- * more than a day later, or whose series the surface leaves out.
+ * Returns the probability that each node's contract settles in the money, from the volatility surface. Returns null for a contract that
+ * settles more than a day later, and for a contract whose series the surface leaves out.
  */
 function* endsInTheMoney(prepared: PreparedChain, nodes: readonly HedgingNode[]): Steps<(number | null)[]> {
   const { asOf } = prepared.chain;
@@ -185,7 +185,7 @@ function* endsInTheMoney(prepared: PreparedChain, nodes: readonly HedgingNode[])
   });
 }
 
-/** Returns the known cash dividends up to the last settlement of the nodes, by date. */
+/** Returns the known cash dividends up to the last settlement among the nodes, in order of date. */
 function knownDividends({ chain, options }: PreparedChain, nodes: readonly HedgingNode[]) {
   const lastMs = Math.max(...nodes.map(({ settlesAt }) => settlesAt));
   const ofNextDay = dividendsBefore(options.cashDividends, chain.asOf + DAY_MS, chain.asOf);
@@ -197,7 +197,7 @@ function knownDividends({ chain, options }: PreparedChain, nodes: readonly Hedgi
   }));
 }
 
-/** Two nodes of different roots can have the same strike, side and expiry. Returns a note if there are such nodes, else an empty list. */
+/** Returns a note if two nodes of different roots have the same strike, side and expiry. Otherwise returns an empty list. */
 function rootCaveats(nodes: readonly HedgingNode[]): string[] {
   const roots = new Set(nodes.map(({ root }) => root));
   const names = new Set(nodes.map(({ strike, callPut, expiry }) => `${strike} ${callPut} ${expiry}`));

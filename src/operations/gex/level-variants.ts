@@ -13,7 +13,7 @@ import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-s
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 
-/** The fields of a variant: levels with other weights or signs of the contracts, to compare with the default levels. */
+/** The fields of a variant. A variant has levels with other weights or signs of the contracts, for a comparison with the default levels. */
 export const variantSchema = {
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
@@ -24,7 +24,7 @@ export const variantSchema = {
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
 
-/** Returns the values of the fields of `variantSchema`. */
+/** Returns the values of the fields in `variantSchema`. */
 export function variantFields({ exposures, flip, walls }: Pick<GexLevels, 'exposures' | 'flip' | 'walls'>) {
   return {
     net_gex_mil: exposures.gex / MILLION,
@@ -42,7 +42,7 @@ export const byVolumeVariant = describedObject(
   variantSchema,
 );
 
-/** Computes the levels with each contract weighted by the day's volume, and dealers long calls and short puts. */
+/** Computes the levels if dealers are long calls and short puts, and each contract's weight is its volume of the day. */
 export function* byVolume({ chain, options }: PreparedChain) {
   return variantFields(yield* levelsOfPrepared(yield* prepareChain(chain, { ...options, weight: 'volume' })));
 }
@@ -63,12 +63,12 @@ export const zeroDteVariant = describedObject("Contracts that expire on the snap
 
 /**
  * Computes the levels of the contracts that expire on the snapshot's day, with the dealer sign of the prepared chain. Returns null if all
- * of them have settled or none was selected.
+ * of these contracts have settled, or if none of them was selected.
  */
 export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
   const { chain, options, series, sign } = prepared;
   const today = newYorkDate(chain.asOf);
-  // The series are in order of settlement.
+  // The array `series` is in order of settlement.
   const ofToday = series.filter((each) => each.series.expiry === today);
   const last = ofToday.at(-1);
   if (!last) return null;
@@ -123,13 +123,13 @@ export const byFlowVariant = describedObject(
   },
 );
 
-/** Computes the levels by flow. Returns null if no live contract of the chain has a print. */
+/** Computes the levels with dealer signs from the flow. Returns null if no live contract of the chain has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
   const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
   return positions ? yield* byPositions(prepared, positions) : null;
 }
 
-/** Computes the levels with dealers who hold the opposite of the customers' positions. */
+/** Computes the levels on the assumption that dealers hold the opposite of the customers' positions. */
 export function* byPositions(prepared: PreparedChain, positions: CustomerPositions) {
   const signed = withFlowSign(prepared, positions);
   const levels = yield* levelsOfPrepared(signed);

@@ -10,7 +10,7 @@ import { integerOrNull } from '../engine/wrapped-schemas.ts';
 import type { LevelRow } from '../gex/level-row.ts';
 import { readMarket } from '../reading/market-reading.ts';
 
-/** Number of contracts of each moment that are compared. */
+/** Number of contracts that are compared at each moment. */
 const CONTRACTS = 10;
 
 const LEVEL = Type.Union([Type.Number(), Type.String(), Type.Null()]);
@@ -35,7 +35,7 @@ const contract = objectOf({
 
 const contracts = (description: string) => Type.Array(contract, { description });
 
-/** The schema of what has changed between two moments. */
+/** The schema of the changes between two moments. */
 export const levelComparison = describedObject(
   'What has changed from the first row to the last: moved (level, before, after); new_contracts, gone_contracts and expired_contracts of ' +
     `the ${CONTRACTS} contracts that dealers hedge most, each with strike (dollars), put_call, expiry_date, root, dealer_shares_before and dealer_shares_after (per +1 % move: + buys, - sells).`,
@@ -49,7 +49,7 @@ export const levelComparison = describedObject(
 
 export type LevelComparison = Static<typeof levelComparison>;
 
-/** Returns the levels whose values differ. */
+/** Returns the levels that have different values before and after. */
 export function movedLevels(before: LevelRow, after: LevelRow): LevelComparison['moved'] {
   const names = Object.keys(before) as (keyof LevelRow)[];
   return names
@@ -58,8 +58,8 @@ export function movedLevels(before: LevelRow, after: LevelRow): LevelComparison[
 }
 
 /**
- * Compares the contracts that dealers hedge most at two moments, ms since the epoch. Returns `undefined` if the chain of one of the moments
- * is no longer stored.
+ * Compares the contracts that dealers hedge most at one moment with those at another moment, ms since the epoch. Returns `undefined` if the
+ * chain of one of the moments is no longer stored.
  */
 export function* changedContracts(
   name: string,

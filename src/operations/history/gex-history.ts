@@ -143,8 +143,8 @@ function columnsOf(rows: readonly LevelRecord[]) {
 }
 
 /**
- * Returns a note if the levels of some snapshots of a ticker or of several tickers are not computed yet. Throws `ClientError` (unavailable)
- * in a replay, because its answer would change later.
+ * Returns a note if the levels of some snapshots of the given tickers are not computed yet. In a replay, throws `ClientError` (unavailable)
+ * in this case, because the answer of the replay would change later.
  */
 export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
   const due = [names].flat().reduce((sum, name) => sum + market.levelsDue(name), 0);
@@ -159,13 +159,13 @@ export function dueNotes(names: string | readonly string[], { market }: Context)
   );
 }
 
-/** Returns the provenance of a ticker's newest chain. Returns no field if the ticker has no chain. */
+/** Returns the provenance of a ticker's newest chain. Returns an empty object if the ticker has no chain. */
 export function newestProvenance(name: string, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(name);
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
 }
 
-/** Returns a note while the history of the simulated market is still being generated, because rows are then missing. */
+/** Returns a note while the history of the simulated market is still being generated, because rows are missing during this time. */
 export function pastNotes(name: string, { market, feedStates }: Context): string[] {
   if (!market.findChain(name)?.simulated) return [];
   const past = feedStates().find((state) => state.past !== null)?.past;
@@ -182,13 +182,13 @@ function noLevelsNote(newest: number | undefined): string {
     : `No levels of this ticker are stored in the range. The newest levels before its end are of ${iso(newest)}.`;
 }
 
-/** The code of errors in arguments. The history can be read over GET only, and errors in the arguments of GET have this code. */
+/** The code of errors in arguments. The history can be read over GET only, and GET uses this code for errors in arguments. */
 const CODE = 'invalid_parameter';
 
-/** Length of the period of the volatility rank, in New York days, including the last day. */
+/** Length of the period for the volatility rank, New York days. The last day counts. */
 export const YEAR_DAYS = 365;
 
-/** Ranks the 30-day volatility of a ticker's levels at a moment among the 30-day volatilities of the year before this moment. */
+/** Ranks the 30-day volatility of a ticker's levels at one moment among the 30-day volatilities of the year before this moment. */
 export function yearIvRank(ticker: string, levelsAt: number, market: Market): IvRank {
   return ivRank(market.volatilitiesOfDays(ticker, yearUntil(newYorkDate(levelsAt)), levelsAt));
 }

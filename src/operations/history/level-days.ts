@@ -13,18 +13,18 @@ import {
 } from '../../market/calendar.ts';
 import type { Market } from '../../market/market.ts';
 
-/** A trading day whose levels are compared with its prices. */
+/** A trading day for which the levels are compared with the prices. */
 export interface CountedDay extends LevelDay {
   readonly date: string;
-  /** The moment of the snapshot that gave the levels, ms since the epoch. */
+  /** The moment of the snapshot from which the levels come, ms since the epoch. */
   readonly levelsAt: number;
-  /** The number of spots seen, the close included. */
+  /** The number of spots seen on the day. The close is one of them. */
   readonly spots: number;
 }
 
 /**
  * Reads the trading days of a period that have levels, a volatility and a close. Counts the other trading days by reason. The period is
- * `days` calendar days long, and ends with the New York day of the newest levels. `from` and `to` are null if no levels are stored.
+ * `days` calendar days long, and ends on the New York day of the newest levels. `from` and `to` are null if no levels are stored.
  */
 export function* readLevelDays(name: string, days: number, market: Market) {
   const counted: CountedDay[] = [];
@@ -46,19 +46,19 @@ export function* readLevelDays(name: string, days: number, market: Market) {
   return { from, to, days: counted, leftOut };
 }
 
-/** Why a day is not counted. */
+/** The reason why a day is not counted. */
 type LeftOut = 'no_levels' | 'no_volatility' | 'no_close';
 
-/** Number of trading days read in a step. A day with a snapshot each second takes some 5 ms. */
+/** Number of trading days that one step reads. A day with a snapshot each second takes about 5 ms. */
 const DAYS_PER_STEP = 2;
 
 /**
- * Reads a trading day. Returns the reason if the day cannot be counted. `official` is the close of the day, if a feed delivered the close.
+ * Reads a trading day. If the day cannot be counted, returns the reason. `official` is the close of the day, if a feed delivered the close.
  */
 function readDay(name: string, date: string, official: number | undefined, market: Market): CountedDay | LeftOut {
   const [openMs, closeMs] = [openOf(date), closeOf(date)];
   const levelsAt = market.lastLevelsAt(name, openMs - 1);
-  // Older levels are not compared with the day, because the move since these levels would cover several days.
+  // Levels from before the previous open are not compared with the day, because the price move since such levels would cover several days.
   if (levelsAt === undefined || levelsAt < openOf(previousTradingDay(date))) return 'no_levels';
   const [levels] = market.levels(name, [levelsAt]);
   if (!levels?.atmIv30d) return 'no_volatility';
@@ -79,13 +79,13 @@ function readDay(name: string, date: string, official: number | undefined, marke
   };
 }
 
-/** Returns the spot of the last snapshot of a day, or `undefined` if this snapshot is from before the close. */
+/** Returns the spot of a day's last snapshot. Returns `undefined` if this snapshot is from before the close. */
 function spotAfter(closeMs: number, name: string, date: string, market: Market): number | undefined {
   const lastAt = market.lastLevelsAt(name, newYorkInstant(addDays(date, 1), '00:00') - 1);
   return lastAt !== undefined && lastAt >= closeMs ? market.levels(name, [lastAt])[0]?.spot : undefined;
 }
 
-/** Returns the trading days in [from, to]. */
+/** Returns the trading days from `from` to `to`, both included. */
 function tradingDays(from: string, to: string): string[] {
   const days: string[] = [];
   for (let day = isTradingDay(from) ? from : nextTradingDay(from); day <= to; day = nextTradingDay(day)) days.push(day);

@@ -15,33 +15,33 @@ export interface RecorderDeps {
   /** Minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   readonly observe: Observe;
-  /** Returns the id of the due snapshot to record first after the start, or `undefined`. */
+  /** Returns the id of the due snapshot to record first after the start. Returns `undefined` if there is none. */
   readonly firstId?: () => number | undefined;
-  /** Called when this process or another one may have stored new levels. */
+  /** Called when this process or another process may have stored new levels. */
   readonly onRecorded?: () => void;
 }
 
 export interface LevelRecorder {
   /**
-   * Starts to record the levels of every due snapshot: a stored snapshot whose levels are not stored yet. Callers may call this after every
-   * write, because a call during a recording is cheap.
+   * Starts to record the levels of every due snapshot. A snapshot is due while its levels are not stored. Callers may call this function
+   * after every write, because a call during a recording is cheap.
    */
   wake(): void;
-  /** Resolves when nothing is being recorded. */
+  /** Resolves when the recorder has no work. */
   idle(): Promise<void>;
-  /** Stops after the current step. The remaining snapshots stay due for the next start. */
+  /** Stops after the current step. The remaining snapshots stay due until the next start. */
   stop(): Promise<void>;
 }
 
-/** Interval of the check for snapshots that another process has stored, ms. */
+/** Interval between two checks for snapshots that another process has stored, ms. */
 const POLL_MS = 500;
 
 /**
- * Records the levels of stored snapshots, whichever process stored them. Snapshots stored since the start come first, oldest first. Older
- * due snapshots follow, newest first. The store lists the due snapshots, and stores the levels of each in one transaction. So no level is
- * lost if the process ends. If two processes record at once, they record the same levels. Only their volatilities at 30 days may be up to a
- * minute apart. A snapshot whose levels cannot be recorded, because it is damaged or because of a defect, is tried once per start and
- * reported to `observe`.
+ * Records the levels of stored snapshots, including those of other processes. First come the snapshots stored since the start, the oldest
+ * first. Then come the snapshots that were due at the start, the newest first. The store lists the due snapshots, and stores the levels of
+ * each snapshot in one transaction, so no level is lost if the process ends. If two processes record at once, they record the same levels,
+ * except that their 30-day volatilities may be up to a minute apart. If a snapshot is damaged or recording fails because of a defect, the
+ * recorder tries it once per start and reports it to `observe`.
  */
 export function createLevelRecorder({
   store,
@@ -51,29 +51,27 @@ export function createLevelRecorder({
   onRecorded,
 }: RecorderDeps): LevelRecorder {
   const volatilities: Volatilities30d = new Map();
-  /**
-   * Ids of the snapshots that were due at the start, last stored first. `backlogDone` is the number of these snapshots that were recorded.
-   */
+  /** Ids of the snapshots that were due at the start, the last stored snapshot first. `backlogDone` is the number of recorded ids. */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
-  /** Id of the last snapshot listed. Snapshots with larger ids are new. */
+  /** Id of the last listed snapshot. Snapshots with larger ids are new. */
   let lastListedId = 0;
   let version = '';
   let woken = false;
   let stopped = false;
   let running: Promise<void> | undefined;
-  /** Snapshots to try again, because another process was writing to the store. */
+  /** Ids of snapshots that the recorder tries again, because another process was writing to the store. */
   let retryIds: number[] = [];
 
   const record = async (id: number): Promise<void> => {
     try {
       announceStep('levels of a snapshot');
       const chain = await store.readChain(id);
-      // The snapshot was removed after it was listed.
+      // The snapshot was removed after its id was listed.
       if (!chain) return;
       const steps = levelsOfSnapshot(id, chain, store, largePrintMinUsd, volatilities);
       for (let isDone: boolean | undefined = false; !isDone; ) {
-        // Requests can run before each step.
+        // Waits for the event loop, so that requests can run before each step.
         await new Promise(setImmediate);
         if (stopped) return;
         announceStep('levels of a snapshot');
@@ -87,8 +85,8 @@ export function createLevelRecorder({
   };
 
   /**
-   * Returns the due snapshots stored since the last call, in the order in which they were stored. The first call sets the backlog, and
-   * returns only the id from `firstId`.
+   * Returns the snapshots that became due since the last call, in the order in which they were stored. The first call sets the backlog, and
+   * returns at most the id from `firstId`.
    */
   const listNew = (): number[] => {
     if (backlog === undefined) {
@@ -155,9 +153,9 @@ export function createLevelRecorder({
 }
 
 /**
- * The last computed volatility at 30 days of each ticker, and the moment of its quotes, ms since the epoch. The volatility needs a fitted
- * surface, which takes longer than all other levels. So a live feed, which delivers several snapshots a second, gets a new one once a
- * minute.
+ * The last computed 30-day volatility of each ticker, and the moment of the quotes, ms since the epoch. The 30-day volatility needs a
+ * fitted surface, which takes longer than all other levels. So the recorder computes it once a minute for a live feed, which delivers
+ * several snapshots a second.
  */
 type Volatilities30d = Map<string, { readonly asOf: number; readonly value: number | null }>;
 const VOLATILITY_REUSED_MS = 60_000;
@@ -182,7 +180,7 @@ function* levelsOfSnapshot(
 
 /**
  * Computes the level record of a chain from the stored prints and dividends. Returns `undefined` if the chain has no live contract.
- * `largePrintMinUsd` is the minimum premium of a large print, dollars. `atmIv30d` is the volatility at 30 days, if the caller knows it.
+ * `largePrintMinUsd` is the minimum premium of a large print, dollars. `atmIv30d` is the 30-day volatility, if the caller knows it.
  */
 export function* levelRecordOf(
   chain: Chain,
@@ -191,7 +189,7 @@ export function* levelRecordOf(
   atmIv30d?: number | null,
 ): Steps<LevelRecord | undefined> {
   const { underlying, asOf, simulated } = chain;
-  // Sums only the prints of the 30 days up to the snapshot, because later prints were not known then.
+  // Sums the prints of the 30 days before the snapshot. Later prints were not known at the snapshot.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   try {
     return yield* computeLevelRecord(chain, directionalPremium(sums), storedDividends(store, chain), atmIv30d);

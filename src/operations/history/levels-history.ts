@@ -12,10 +12,10 @@ import { provenanceOf } from '../reading/market-reading.ts';
 import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 
-/** Maximum number of rows. With provenance, they take less than 2,000 tokens of a model's context. */
+/** Maximum number of rows in an answer. With the provenance, the rows take less than 2,000 tokens of a model's context. */
 const ROWS_MAX = 18;
 const PREVIOUS_CLOSE = 'previous_close';
-/** The code of errors in arguments that depend on each other. */
+/** The code of an error in the combination of several arguments. */
 const CODE = 'unprocessable';
 
 const input = objectOf({
@@ -82,7 +82,7 @@ export const getLevelsHistory = defineOperation({
 
 type Request = Static<typeof input>;
 
-/** Returns a note if a range begins before the oldest stored levels. */
+/** Returns a note if the requested period begins before the oldest stored levels. */
 function beginNotes(name: string, { from }: Request, { market }: Context): string[] {
   if (from === undefined) return [];
   const [oldest] = market.levelTimes(name, 0, Number.MAX_SAFE_INTEGER, 'day');
@@ -96,7 +96,7 @@ const NOT_COMPARED_NOTE = 'The chain of one of the moments is no longer stored, 
 const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts: [] };
 
 /**
- * Returns the moments of the rows: those from `from` to `to` or, without both, the newest one. Throws `ClientError` if there is no such
+ * Returns the moments of the rows in the requested period. Without a period, returns the newest moment. Throws `ClientError` if there is no
  * row.
  */
 function timesOf(name: string, { per, ...range }: Request, { market }: Context): number[] {
@@ -110,7 +110,7 @@ function timesOf(name: string, { per, ...range }: Request, { market }: Context):
   });
 }
 
-/** Returns the two moments of a comparison, the earlier one first. Throws `ClientError` if there are no levels for one of them. */
+/** Returns the two moments of a comparison, the earlier moment first. Throws `ClientError` if one of the moments has no levels. */
 function comparedTimes(name: string, { from, to, compare_with }: Request, { market }: Context): [number, number] {
   if (from !== undefined || to !== undefined)
     throw invalidField(CODE, '/compare_with', 'must be given without /from and /to');
@@ -124,12 +124,12 @@ function comparedTimes(name: string, { from, to, compare_with }: Request, { mark
   return [newestOf(name, beforeMs, { market }), after];
 }
 
-/** Returns the last moment up to `untilMs` with stored levels. Throws `ClientError` if there is no such moment. */
+/** Returns the last moment with stored levels that is not after `untilMs`. Throws `ClientError` if there is no such moment. */
 function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'market'>): number {
   const found = market.lastLevelsAt(name, untilMs);
   if (found !== undefined) return found;
   const [first] = market.levelTimes(name, 0, Number.MAX_SAFE_INTEGER, 'day');
-  // The market throws its own error for a ticker without a chain.
+  // For a ticker without a chain, the market throws a more specific error.
   if (first === undefined) market.chain(name);
   throw new ClientError(
     CODE,
@@ -143,9 +143,7 @@ function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'mark
   );
 }
 
-/**
- * Returns the provenance of stored levels. The snapshot of the levels may have been removed, and then the snapshot's source is not known.
- */
+/** Returns the provenance of stored levels. If the snapshot of the levels was removed, its source is not known. */
 function provenanceOfLevels({ underlying, asOf, simulated }: LevelRecord, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(underlying);
   const source = chain?.asOf === asOf ? chain.source : 'stored levels';

@@ -44,10 +44,10 @@ export const screenRow = objectOf({
 
 export type ScreenRow = Static<typeof screenRow>;
 
-/** The column that is computed only if a request names it, because it needs a volatility surface of each ticker. */
+/** The column that is computed only if a request names it, because the column needs a volatility surface for each ticker. */
 export const WHIPSAW = 'whipsaw_risk_index';
 
-/** Columns of numbers, by which rows can be filtered and sorted. */
+/** Columns of numbers. Rows can be filtered and sorted by these columns. */
 export const NUMBER_COLUMNS = [
   'flip_distance_pct',
   'net_gex_mil',
@@ -58,17 +58,17 @@ export const NUMBER_COLUMNS = [
   'age_s',
 ] as const satisfies readonly (keyof ScreenRow)[];
 
-/** Columns of words, with the words that they can have. */
+/** Columns of words, with the allowed words of each column. */
 const WORD_COLUMNS = {
   regime: ['positive_gamma', 'negative_gamma', 'undetermined'],
   spot_vs_flip: ['above', 'below'],
 } as const satisfies { readonly [Column in keyof ScreenRow]?: readonly string[] };
 
-/** A condition on one column. A row without a value in this column does not meet the condition. */
+/** A condition on one column. A row that has no value in the column does not meet the condition. */
 export interface Condition {
   readonly column: keyof ScreenRow;
   isMetBy(row: ScreenRow): boolean;
-  /** A note that the bound of the condition is probably in another unit. Undefined otherwise. */
+  /** A note that the bound of the condition probably has a wrong unit. Undefined if there is no such note. */
   readonly note?: string;
 }
 
@@ -81,7 +81,7 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
   '>=': (a, b) => a >= b,
 };
 
-/** Parses the conditions of a request, such as `iv_rank>=80`. Throws `ClientError` that lists the columns if one of them is not valid. */
+/** Parses the conditions of a request, such as `iv_rank>=80`. If a condition is not valid, throws `ClientError` that lists the columns. */
 export function conditionsOf(texts: readonly string[]): Condition[] {
   return texts.map((text, i) => conditionOf(text) ?? refuse(i));
 }
@@ -114,7 +114,7 @@ function refuse(i: number): never {
 
 export type SortColumn = 'ticker' | (typeof NUMBER_COLUMNS)[number];
 
-/** Returns the rows in order of a column. Rows without a value come last in both orders. Equal rows are in order of their tickers. */
+/** Returns the rows sorted by a column. Rows without a value come last in both orders. Rows with equal values are sorted by ticker. */
 export function sortRows(rows: readonly ScreenRow[], column: SortColumn, order: 'asc' | 'desc'): ScreenRow[] {
   const sign = order === 'asc' ? 1 : -1;
   const byTicker = (a: ScreenRow, b: ScreenRow) => (a.ticker < b.ticker ? -1 : +(a.ticker > b.ticker));

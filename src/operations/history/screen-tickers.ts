@@ -24,14 +24,14 @@ import {
   WHIPSAW,
 } from './screen-columns.ts';
 
-/** Rows of an answer, so that it fits into a model's context: a row takes up to 105 tokens. */
+/** Maximum number of rows in an answer, so that the answer fits into a model's context: a row takes up to 105 tokens. */
 const ROWS = 15;
-/** Number of sources that a note names. */
+/** Maximum number of sources that a note names. */
 const SOURCES_NAMED = 4;
 const CONDITIONS_MAX = 8;
-/** A rank from at least this many days with levels counts as a rank over a whole year. */
+/** A rank counts as the rank of a whole year if at least this many days have levels. */
 const RANK_DAYS_WHOLE = 200;
-/** Tickers whose levels are read in a step. The volatilities of a year take most of the time, about a millisecond for each ticker. */
+/** Number of tickers for which one step reads the levels. The volatilities of a year take about a millisecond per ticker. */
 const TICKERS_PER_STEP = 4;
 
 const input = objectOf({
@@ -99,7 +99,7 @@ export const screenTickers = defineOperation({
       ...missingNotes(request.tickers, withoutData, context),
     ];
     return {
-      // Without `tickers`, a number says enough: the names would take more of a model's context than the rows.
+      // Without `tickers`, the answer has the number of tickers, because the names would take more of a model's context than the rows.
       result: {
         rows: shown,
         matched: matched.length,
@@ -110,27 +110,27 @@ export const screenTickers = defineOperation({
   },
 });
 
-/** Returns the name of a ticker without data. Another text of a caller is not repeated, because a model may take it for an instruction. */
+/** Returns the name of a ticker without data. Hides any text that is not a ticker, because a model may take the text for an instruction. */
 function shownTicker(name: string): string {
   return isTicker(name) ? name : '(not a ticker)';
 }
 
-/** Returns the names of the requested tickers, each once. Default: the tickers of the universe and all other tickers with data. */
+/** Returns the names of the requested tickers, without duplicates. Default: the universe and all other tickers with data. */
 function namesOf(tickers: readonly string[] | undefined, { market, universe }: Context): string[] {
   return [
     ...new Set(tickers?.map((each) => market.nameOf(each)) ?? [...universe.tickers, ...market.tickersWithChain()]),
   ];
 }
 
-/** A ticker's row, with the origin of its quotes. */
+/** The row of a ticker, and the origin of the ticker's quotes. */
 interface Reading {
   readonly row: ScreenRow;
   readonly levels: Pick<LevelEvent, 'source' | 'simulated' | 'asOf'>;
-  /** Number of days with a volatility that the rank uses. */
+  /** The number of days with a volatility from which the rank is computed. */
   readonly rankDays: number;
 }
 
-/** Reads the newest levels of the tickers. Also returns the tickers without stored levels. */
+/** Reads the newest levels of the tickers. Also returns the tickers that have no stored levels. */
 function* readLevels(
   names: readonly string[],
   context: Context,
@@ -175,9 +175,9 @@ function readRow(name: string, context: Context): Reading | undefined {
 }
 
 /**
- * Returns the rows that meet all conditions. With `withWhipsaw`, the rows have the whipsaw index. The whipsaw index is computed last, and
- * only for the rows that meet the other conditions, because it needs a surface of each ticker. `scanned` has the rows for which the index
- * was computed.
+ * Returns the rows that meet all conditions. If `withWhipsaw` is true, the rows have the whipsaw index. The whipsaw index needs a surface
+ * of each ticker, so the index is computed last, and only for the rows that meet the other conditions. `scanned` has the rows for which the
+ * index was computed.
  */
 function* matchingRows(
   rows: readonly ScreenRow[],
@@ -185,7 +185,7 @@ function* matchingRows(
   withWhipsaw: boolean,
   context: Context,
 ): Steps<{ scanned: readonly ScreenRow[]; matched: readonly ScreenRow[] }> {
-  // Conditions on the index are ignored until the index is computed.
+  // Conditions on the whipsaw index are ignored until the index is computed.
   const isMatch = (row: ScreenRow) => conditions.every(({ column, isMetBy }) => !(column in row) || isMetBy(row));
   const candidates = rows.filter(isMatch);
   if (!withWhipsaw) return { scanned: [], matched: candidates };
@@ -197,7 +197,7 @@ function* matchingRows(
   return { scanned, matched: scanned.filter(isMatch) };
 }
 
-/** Returns a note for each named column that is null for some tickers. They meet no condition on the column and are sorted last. */
+/** Returns a note for each requested column that is null for some tickers, because such tickers are sorted last and meet no condition. */
 function nullNotes(named: ReadonlySet<string>, rows: readonly ScreenRow[], scanned: readonly ScreenRow[]): string[] {
   return [...named].flatMap((column) => {
     const considered = column === WHIPSAW ? scanned : rows;
@@ -206,7 +206,7 @@ function nullNotes(named: ReadonlySet<string>, rows: readonly ScreenRow[], scann
   });
 }
 
-/** Returns a note if the ranks are from much less than a year of levels. */
+/** Returns a note if the ranks are computed from much less than a year of levels. */
 function rankNotes(readings: readonly Reading[]): string[] {
   const days = Math.max(...readings.map(({ rankDays }) => rankDays));
   return readings.length === 0 || days >= RANK_DAYS_WHOLE
@@ -214,7 +214,7 @@ function rankNotes(readings: readonly Reading[]): string[] {
     : [`iv_rank is from at most ${days} stored days, not from a year.`];
 }
 
-/** Returns a note on the tickers without data: how many, and for unknown names the nearest tickers that have data. */
+/** Returns a note on the tickers without data. The note has their number and, for unknown names, the nearest tickers with data. */
 function missingNotes(
   requested: readonly string[] | undefined,
   without: readonly string[],
@@ -235,7 +235,7 @@ function staleNotes(rows: readonly ScreenRow[]): string[] {
   return stale === 0 ? [] : [`The quotes of ${stale} of ${rows.length} tickers are stale.`];
 }
 
-/** Returns the provenance of the oldest quotes among some rows. Returns no field if there is no row. */
+/** Returns the provenance of the oldest quotes among the given rows. Returns an empty object if there is no row. */
 function provenanceOfRows(
   rows: readonly ScreenRow[],
   readings: readonly Reading[],

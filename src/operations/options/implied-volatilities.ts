@@ -25,7 +25,7 @@ const status = oneOf(
     'at_or_above_cap: the price is at or above the largest possible value, spot e^(-dividend tte) for a call and strike e^(-rate tte) for a put.',
 );
 
-/** Solves the implied volatilities of many prices in columns. If no volatility gives a row's price, the row's status states the reason. */
+/** Computes the implied volatilities of many prices in columns. If a row has no volatility, its status states the reason. */
 export const solveImpliedVolatilities = defineOperation({
   name: 'solve_implied_volatilities',
   title: 'Implied volatilities in columns',
@@ -64,9 +64,7 @@ export const solveImpliedVolatilities = defineOperation({
 
 type Status = (typeof STATUSES)[number];
 
-/**
- * Returns the status of a kernel's result. For arguments within their bounds, the kernel returns NaN only for a price at or above the cap.
- */
+/** Returns the status of a kernel's result. For valid arguments, the kernel returns NaN only for a price at or above the cap. */
 function statusOf(iv: number): Status {
   if (iv > 0) return 'ok';
   return iv === 0 ? 'at_or_below_intrinsic' : 'at_or_above_cap';

@@ -16,7 +16,7 @@ import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.
 import { seriesFigures } from '../reading/series-figures.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
 
-/** Rows of a page. 18 rows of the tool take up to 1,800 tokens of a model's context. Clients of the REST route are programs. */
+/** Number of rows on a page. 18 rows of the tool take up to 1,800 tokens of a model's context. Clients of the REST route are programs. */
 const ROWS = { contracts: 10, most: 18 };
 const REST_ROWS = { default: 100, most: 1_000 };
 
@@ -152,12 +152,12 @@ function step(message: string): Step {
   return { message, total: 2 };
 }
 
-/** Arguments that select contracts, so that they need an expiry. */
+/** Arguments that select contracts. A request with such an argument needs an expiry. */
 const OF_CONTRACTS = ['put_call', 'near_delta', 'near_pct_from_spot', 'strike_min', 'strike_max'] as const;
 
 /**
- * Returns a function that computes the selection of contracts from the spot. Returns undefined if the request has no expiry. Throws
- * `ClientError` if the arguments contradict each other.
+ * Returns a function that selects contracts for a given spot. Returns undefined if the request has no expiry. Throws `ClientError` if the
+ * arguments contradict each other.
  */
 function contractSelection(input: Input): ((spot: number) => ContractSelection) | undefined {
   const { expiry = 'all', put_call, near_delta, near_pct_from_spot: percent, strike_min, strike_max } = input;
@@ -202,7 +202,7 @@ function contractSelection(input: Input): ((spot: number) => ContractSelection) 
   });
 }
 
-/** Returns a page of the contracts of an expiry, in order of strike, and whether there are more. */
+/** Returns one page of an expiry's contracts, in order of strike, and whether there are more contracts. */
 function quotesOf(
   prepared: PreparedChain,
   expiryText: string | undefined,
@@ -231,7 +231,7 @@ function quotesOf(
   };
 }
 
-/** Returns a note if the quotes of some contracts determine no volatility, although the contracts have Greeks. */
+/** Returns a note if some contracts have Greeks although their quotes determine no volatility. */
 function missingNotes(quotes: readonly Static<typeof quoteRow>[]): string[] {
   const missing = quotes.filter(({ iv, delta }) => iv === null && delta !== null).length;
   if (missing === 0) return [];
@@ -240,7 +240,7 @@ function missingNotes(quotes: readonly Static<typeof quoteRow>[]): string[] {
   ];
 }
 
-/** Returns a page of the series in order of settlement, and whether there are more. */
+/** Returns one page of the series, in order of settlement, and whether there are more series. */
 function termStructure(prepared: PreparedChain, from: number, limit: number) {
   const series = inOrderOfSettlement(prepared.series);
   return {

@@ -8,7 +8,7 @@ import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { dividendYield, rate, ticker } from '../engine/shared-fields.ts';
 import { preparedChainOf, provenanceOf } from './market-reading.ts';
 
-/** A ticker and the options for the analysis of its chain. Options other than the defaults can reproduce the figures of other tools. */
+/** A ticker and the options for the analysis of its chain. Options can reproduce the figures of other tools. */
 export const chainInput = objectOf({
   ticker,
   forward: defaulted(
@@ -55,14 +55,12 @@ export const chainInput = objectOf({
 
 type ChainInput = Static<typeof chainInput>;
 
-/**
- * Prepares a ticker's newest chain with the options of a request. Throws `ClientError` if the ticker has no chain, or no contract matches.
- */
+/** Prepares a ticker's newest chain with a request's options. Throws `ClientError` if the ticker has no chain or no contract matches. */
 export function readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
   return preparedChainOf(optionsOf(input), input.ticker, context);
 }
 
-/** Returns what `compute` computes from the chain of a request, with its provenance. Throws like `readChain`. */
+/** Returns the result of `compute` for the chain of a request, with the provenance of the chain. Throws the errors of `readChain`. */
 export function* answerChain<Result>(
   input: ChainInput,
   context: Context,

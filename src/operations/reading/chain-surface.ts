@@ -6,16 +6,16 @@ import { StepCache, type Steps } from '../../core/steps.ts';
 import { analysisCost } from '../engine/request-cost.ts';
 
 /**
- * Returns the volatility surface of a prepared chain. The surface is cached for the chain. If it is not cached, it costs as many rate-limit
- * tokens as the analysis of the chain.
+ * Returns the volatility surface of a prepared chain. The surface is cached for the chain. A surface that is not cached costs as many
+ * rate-limit tokens as the analysis of the chain.
  */
 export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface> {
   return cachedSurface(prepared, analysisCost(prepared.chain));
 }
 
 /**
- * Returns the distribution of the price at `endsAt` (ms since the epoch), for a probability `noJump` that no jump happens before. The
- * results for the last JUMP_LAWS_CACHED pairs of these arguments are cached for each surface.
+ * Returns the probability distribution of the price at `endsAt` (ms since the epoch). `noJump` is the probability that no jump happens
+ * before `endsAt`. Each surface caches its last JUMP_LAWS_CACHED results.
  */
 export function jumpLawOf(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
   return jumpLaws.of(surface, `${endsAt} ${noJump}`, {

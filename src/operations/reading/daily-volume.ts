@@ -4,23 +4,23 @@ import type { Chain } from '../../market/chain.ts';
 import type { Context } from '../engine/operation.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
 
-/** Number of trading days over which the daily volume is averaged. */
+/** Number of trading days in the average of the daily volume. */
 const VOLUME_DAYS = 20;
 
-/** The schema of the field with the daily volume of an underlying. */
+/** The schema of the field that has the daily volume of an underlying. */
 export const averageDailyVolume = numberOrNull(
   `Shares of the underlying traded per day, mean of the known volumes of the last ${VOLUME_DAYS} closes; null if none is known.`,
 );
 
-/** Returns the average daily volume of a chain's underlying, known at the snapshot, shares. Returns null if no volume is known. */
+/** Returns the average daily volume of a chain's underlying, as known at the snapshot, shares. Returns null if no volume is known. */
 export function averageDailyVolumeOf({ underlying, asOf }: Chain, { market }: Context): number | null {
   const today = newYorkDate(asOf);
-  // The volume of a day is complete after the close.
+  // The volume of a day is not complete before the close.
   const last = asOf >= closeOf(today) ? today : addDays(today, -1);
   return averageVolume(market.closes(underlying, last, VOLUME_DAYS));
 }
 
-/** Returns the absolute number of shares as percent of a daily volume. Returns null if the volume is not known. */
+/** Returns the absolute number of shares as a percentage of a daily volume. Returns null if the daily volume is not known. */
 export function shareOfVolumePct(shares: number, dailyVolume: number | null): number | null {
   return dailyVolume === null ? null : (100 * Math.abs(shares)) / dailyVolume;
 }

@@ -7,8 +7,8 @@ import { textField } from '../engine/schemas.ts';
 export const expiryChoice = Type.Optional(textField('Only this expiry, YYYY-MM-DD or 0dte.'));
 
 /**
- * Returns the selection of the argument `expiry`. Throws `ClientError` if it is neither a date of the calendar nor `0dte` nor `all`. The
- * preparation of the chain throws `ClientError` if the chain has no such expiry.
+ * Returns the expiries that the argument `expiry` selects. Throws `ClientError` if the argument is neither a date of the calendar nor
+ * `0dte` nor `all`. The preparation of the chain throws `ClientError` if the chain does not list the expiry.
  */
 export function expirySelection(expiry: string | undefined): ExpirySelection {
   const selection = parseExpiries(expiry?.toLowerCase() ?? 'all');

@@ -14,11 +14,11 @@ import { number, textField } from '../engine/schemas.ts';
 import { withSign } from './dealer-sign.ts';
 import { expirySelection } from './expiry-choice.ts';
 
-/** A ticker's newest chain, the chain prepared with some options, and the ticker's large prints. */
+/** A ticker's newest chain, the same chain prepared with some options, and the ticker's large prints. */
 export interface MarketReading {
   readonly chain: Chain;
   readonly prepared: PreparedChain;
-  /** Sums of the large prints of the flow window. Empty if the ticker has no prints. */
+  /** The sums of the large prints in the flow window. Empty if the ticker has no prints. */
   readonly large: readonly PrintSum[];
 }
 
@@ -28,14 +28,14 @@ export function readMarket(ticker: string, context: Context): Steps<MarketReadin
 }
 
 /**
- * Does the same as `readMarket`, for one expiry of the chain or, without `expiry`, for all. Throws `ClientError` if the chain does not list
- * the expiry, or if it has settled.
+ * Prepares one expiry of a ticker's newest chain with the default options. Without `expiry`, prepares all expiries. Throws `ClientError` if
+ * the ticker has no chain, if the chain does not list the expiry, or if the expiry has settled.
  */
 export function readExpiry(expiry: string | undefined, ticker: string, context: Context): Steps<MarketReading> {
   return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, expiries: expirySelection(expiry) }, ticker, context);
 }
 
-/** Does the same as `readMarket`, with the given options. */
+/** Prepares a ticker's newest chain with the given options. Throws `ClientError` if the ticker has no chain. */
 export function* readMarketAs(options: ChainReadOptions, ticker: string, context: Context): Steps<MarketReading> {
   const prepared = yield* preparedChainOf(options, ticker, context);
   return { chain: prepared.chain, prepared, large: largePrintsOf(prepared.chain, context) };
@@ -57,7 +57,8 @@ function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): rea
 }
 
 /**
- * Returns the levels of a reading. Caches them for the prepared chain and the premium of its series, because they depend on nothing else.
+ * Returns the levels of a market reading. The levels depend only on the prepared chain and the premium of its series, which are the cache
+ * key.
  */
 export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
   const premium = directionalPremium(large);
@@ -69,7 +70,7 @@ export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
 
 const levels = new StepCache<PreparedChain, GexLevels>(() => 1);
 
-/** The first fields of an answer from a chain. */
+/** The first fields of an answer that is computed from a chain. */
 export const headFields = {
   ticker: textField('Underlying symbol.'),
   spot_price: number('Spot of the snapshot, dollars.'),
@@ -79,14 +80,14 @@ export function reportHead({ underlying, spot }: Chain) {
   return { ticker: underlying, spot_price: spot };
 }
 
-/** The note of every answer from the simulated market. */
+/** The note in every answer from the simulated market. */
 export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
 
-/** The note of answers that depend on `whale_fiat_kinetic` of a ticker without prints. */
+/** The note in answers that depend on `whale_fiat_kinetic`, for a ticker without prints. */
 export const KINETIC_FROM_VOLUMES =
   'The ticker has no prints, so whale_fiat_kinetic is from daily volumes, which all count as bought.';
 
-/** Returns the provenance of an answer from a chain. `notes` are caveats on the figures of this answer. */
+/** Returns the provenance of an answer that is computed from a chain. `notes` are caveats on the figures of this answer. */
 export function provenanceOf(
   chain: Pick<Chain, 'source' | 'simulated' | 'asOf'>,
   context: Context,
@@ -104,8 +105,8 @@ export function provenanceOf(
 }
 
 /**
- * Returns a note for a replay whose flow window begins before the oldest stored prints. Without the note, a client would take removed
- * prints for a lack of flow.
+ * Returns a note for a replay if the flow window begins before the oldest stored prints. Without the note, a client would think that there
+ * was no flow before these prints.
  */
 function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): string[] {
   const storedFrom = market.isPast ? market.printsKeptFrom() : 0;
@@ -114,8 +115,8 @@ function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): stri
 }
 
 /**
- * Returns the last `limit` daily closes known at the snapshot, oldest first. If the snapshot is from before the close of its day, its spot
- * takes the place of this close.
+ * Returns the last `limit` daily closes that were known at the snapshot, the oldest first. If the snapshot is from before the close of its
+ * day, its spot replaces the close.
  */
 export function closesKnown(chain: Chain, limit: number, { market }: Context): Close[] {
   const { underlying, asOf, spot, simulated } = chain;

@@ -5,7 +5,7 @@ import { seriesAtm } from '../../analytics/surface/series-atm.ts';
 import { finiteOrNull } from '../engine/schemas.ts';
 
 /**
- * Returns the figures of one series that need no surface, under the names of the API: forward, volatility, skew, and sums over the
+ * Returns the figures of one series that need no surface, with the names that the API uses: forward, volatility, skew, and sums over the
  * contracts. Prices are in dollars, volatilities are decimals per calendar year. If the quotes do not determine a smile, the figures of the
  * smile are null, and `smile_refused` has the reason.
  */

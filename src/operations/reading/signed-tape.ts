@@ -9,10 +9,10 @@ import { tapeCost } from '../engine/request-cost.ts';
 import { defaulted, number } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 
-/** Longest window, calendar days. */
+/** Length of the longest window, calendar days. */
 const DAYS_MAX = 366;
 
-/** Arguments that select prints: the ticker, the window and the minimum premium. */
+/** The arguments that select prints: the ticker, the window and the minimum premium. */
 export const tapeInput = {
   ticker,
   days: defaulted(
@@ -28,8 +28,8 @@ export const tapeInput = {
 };
 
 /**
- * Returns the result of `work` on the tape of a chain's underlying over some days. Reading a long tape takes time. So the work runs in
- * steps, and the last results are cached while the tape is unchanged.
+ * Returns the result of `work` for the prints of a chain's underlying over some days. The work runs in steps, because reading many prints
+ * takes time. The last results are cached while the prints are unchanged.
  */
 export function* cachedTapeResult<Result>(
   cache: StepCache<Chain, Result>,
@@ -48,7 +48,7 @@ export function* cachedTapeResult<Result>(
 export const CACHED_RESULTS_MAX = 4;
 
 /**
- * Calls `take` with each stretch of a tape (a run of consecutive prints), in steps. A call of `take` lasts a few milliseconds. A stretch
+ * Calls `take` with each stretch of a tape (a run of consecutive prints), in steps. One call of `take` lasts a few milliseconds. A stretch
  * has at most `mostParts` parts.
  */
 export function* forEachStretch(
@@ -63,7 +63,7 @@ export function* forEachStretch(
     take(stretch);
     countAllocated(STRETCH_BYTES);
     const now = performance.now();
-    // The next stretch takes about as long as this one.
+    // The next stretch probably takes about as long as the current stretch.
     const isRoom = now - since + (now - before) < TURN_MS;
     before = now;
     if (isRoom) continue;
@@ -73,22 +73,22 @@ export function* forEachStretch(
   }
 }
 
-/** Size of a stretch's decoded columns, bytes. */
+/** Size of the decoded columns of one stretch of a tape, bytes. */
 const STRETCH_BYTES = 1024 * 1024;
 
-/** Wanted length of a step, ms. A step with a single stretch may take longer. */
+/** Intended length of a step, ms. If a step has a single stretch, it may take longer. */
 const TURN_MS = 12;
 
-/** Returns the notes of an answer about the prints of the last `days` days: on gaps in the prints, or that there are no prints. */
+/** Returns notes on gaps in the prints of the last `days` days, or a note that the ticker has no prints. */
 export function tapeNotes(chain: Chain, days: number, context: Context): string[] {
   if (context.market.hasPrints(chain.underlying)) return gapNotes(chain, days, context);
   return ['The ticker has no prints, so its flow is not known.'];
 }
 
-/** Maximum number of gaps that a note names. Further gaps are only counted. */
+/** Maximum number of gaps that a note names. The note has only the number of further gaps. */
 const NAMED_GAPS_MAX = 3;
 
-/** Returns a note on the gaps since `days` days before a snapshot: periods of trading hours in which the feed received no prints. */
+/** Returns a note on the gaps since `days` days before a snapshot. In a gap, the feed received no prints in trading hours. */
 export function gapNotes(chain: Chain, days: number, context: Context): string[] {
   if (chain.simulated) return [];
   const now = context.nowMs();

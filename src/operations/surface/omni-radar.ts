@@ -32,14 +32,14 @@ import {
 import { TARGET_DTE, whipsawOf } from './radar-whipsaw.ts';
 
 /**
- * The answer has a note if the expiry is more than `FAR_DAYS` days from target_dte, and also more than `FAR_SHARE` times target_dte from
- * target_dte.
+ * The answer has a note if the expiry is more than `FAR_DAYS` days away from target_dte, and the distance is also more than `FAR_SHARE`
+ * times target_dte.
  */
 const FAR_DAYS = 7;
 const FAR_SHARE = 0.25;
-/** The answer has a note if the expiry has a smaller share of all gross gamma than this. */
+/** The answer has a note if the expiry's share of all gross gamma is smaller than this. */
 const THIN_SHARE = 0.01;
-/** The answer has a note if the density fit has a larger error than this, vol points. */
+/** The answer has a note if the error of the density fit is larger than this, vol points. */
 const ROUGH_FIT = 2;
 const DTE_MAX = 3650;
 
@@ -190,7 +190,7 @@ function step(message: string): Step {
   return { message, total: 4 };
 }
 
-/** Returns notes on weaknesses of the data of the scanned expiry. The figures do not show these weaknesses. */
+/** Returns notes on the weaknesses of the scanned expiry's data that the figures do not show. */
 function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: ScannedDensity, target?: number): string[] {
   const { series } = of;
   const notes: string[] = [];

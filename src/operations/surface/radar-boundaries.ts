@@ -34,7 +34,7 @@ export const gexBoundaries = describedObject(
   },
 );
 
-/** Computes the delta-notional of the large flow on a chain's day from prints, or from daily volumes if there are no prints. */
+/** Computes the delta-notional of the large flow on the day of a chain. Uses prints or, if there are no prints, daily volumes. */
 export function* kineticOf({ chain, prepared }: MarketReading, context: Context): Steps<FlowNotional> {
   if (!context.market.hasPrints(chain.underlying)) {
     return yield* volumeDeltaNotional(prepared, context.largePrintMinUsd);
@@ -46,7 +46,7 @@ export function* kineticOf({ chain, prepared }: MarketReading, context: Context)
   });
 }
 
-/** The delta-notional of prints, cached while the large prints of the day are unchanged. */
+/** A cache of the delta-notional of prints. An entry is valid while the large prints of the day are unchanged. */
 const kinetics = new StepCache<PreparedChain, FlowNotional>(() => 1);
 
 export function reportBoundaries(

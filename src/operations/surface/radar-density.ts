@@ -49,17 +49,17 @@ export const densityParameters = describedObject(
   },
 );
 
-/** The price distribution of the scanned expiry, and how well it fits the expiry's quotes. */
+/** The price distribution of the scanned expiry, and the quality of its fit to the expiry's quotes. */
 export interface ScannedDensity {
   readonly horizon: HorizonLaw;
   readonly atmIv: number;
-  /** Vol points. 0 without quotes. */
+  /** The error of the fit, vol points. The error is 0 if there are no quotes. */
   readonly fitError: number;
-  /** Quotes of the expiry. 0 if it does not determine a smile. */
+  /** The number of the expiry's quotes. The number is 0 if the quotes do not determine a smile. */
   readonly quotes: number;
 }
 
-/** Returns a series' price distribution from the surface. Without a smile of the series, it is interpolated between other expiries. */
+/** Returns a series' price distribution. If the series has no smile, the distribution is interpolated between other expiries. */
 export function densityOf(surface: FittedSurface, { series: { settlesAt } }: PreparedSeries): ScannedDensity {
   const horizon = surface.lawAt(settlesAt);
   const { law, atmVariance, tte } = horizon;

@@ -9,16 +9,16 @@ import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { closesKnown, levelsOf, type MarketReading, readMarket } from '../reading/market-reading.ts';
 import { densityOf } from './radar-density.ts';
 
-/** The wanted days to expiry of a scan, if the request does not state them. */
+/** The target days to expiry of a scan if the request does not have them. */
 export const TARGET_DTE = 30;
 
-/** Number of daily returns for the realised volatility. */
+/** Number of daily returns from which the realised volatility is computed. */
 const REALISED_DAYS = 20;
 
 /**
  * Computes the components of the whipsaw index. `atmIv` is the at-the-money volatility of the scanned expiry, decimal per year. Also
- * returns the realised volatility (decimal per year, null if too few closes are known), and the gross GEX that settles within a day
- * (dollars per 1 % move).
+ * returns the realised volatility (decimal per year, null if too few closes are known), and the gross GEX of contracts that settle within a
+ * day (dollars per 1 % move).
  */
 export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels, atmIv: number, context: Context) {
   const realised = realisedVolatility(closesKnown(chain, REALISED_DAYS + 1, context), REALISED_DAYS);
@@ -36,8 +36,8 @@ export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels,
 }
 
 /**
- * Computes the whipsaw index of a ticker, 0 to 100, as the radar does for the default days to expiry. Returns null if the ticker has no
- * chain, or if its chain has no volatility.
+ * Computes the whipsaw index of a ticker, 0 to 100, as the radar does for its default days to expiry. Returns null if the ticker has no
+ * chain, or if the chain has no volatility.
  */
 export function* whipsawIndexOf(ticker: string, context: Context): Steps<number | null> {
   try {

@@ -15,17 +15,17 @@ import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { type SurfaceAnswer, surfaceAnswer } from './surface-answer.ts';
 
-/** Constant maturities, calendar days. */
+/** The constant maturities of the answer, calendar days. */
 const MATURITIES = [7, 30, 60, 90, 180, 365];
-/** Size of the grid on request. */
+/** Number of times and strikes of the grid, which is computed on request. */
 const GRID = { times: 60, strikes: 200 };
-/** Rate-limit tokens for the grid: some 150 ms of work. */
+/** Cost of the grid, rate-limit tokens: about 150 ms of work. */
 const GRID_TOKENS = 30;
-/** Largest argument for the settlement whose quotes are added, days. */
+/** Largest value of the argument that chooses the settlement of the added quotes, days. */
 const QUOTES_DAYS_MAX = 3_650;
-/** Strikes are computed from their ratio to the forward, and have at most this many digits. */
+/** Maximum number of digits of a strike, which is computed from its ratio to the forward. */
 const STRIKE_DIGITS = 12;
-/** The grid reaches this many standard deviations below and above the forward, measured at the money at the last expiry. */
+/** The grid extends this many at-the-money standard deviations of the last expiry below and above the forward. */
 const GRID_REACH = 3;
 
 export const getVolatilitySurface = defineOperation({
@@ -67,7 +67,7 @@ export const getVolatilitySurface = defineOperation({
   },
 });
 
-/** Builds the answer for a surface. Throws `ClientError` if no series of the chain determines a smile. */
+/** Builds the answer from a surface. Throws `ClientError` if no series of the chain determines a smile. */
 export function* reportSurface(
   chain: Chain,
   surface: FittedSurface,
@@ -122,7 +122,7 @@ export function* reportSurface(
   };
 }
 
-/** Returns the quotes of a settlement, with the volatilities at the edges of their bands. */
+/** Returns the quotes of a settlement, with the volatilities at the lower and upper edge of each quote's band. */
 function quotesOf({ settlesAt, forward, tte, quotes }: SurfaceSlice): SurfaceAnswer['quotes'] {
   const { callPut, moneyness, price, halfWidth } = quotes;
   const count = price.length;
@@ -143,14 +143,14 @@ function quotesOf({ settlesAt, forward, tte, quotes }: SurfaceSlice): SurfaceAns
   };
 }
 
-/** Returns the variance of the events up to a settlement. `settlement` is its position in the slices. */
+/** Returns the sum of the event variances up to a settlement. `settlement` is the position of the settlement in the slices. */
 function varianceOf(events: readonly EventVariance[], settlement: number): number {
   return events.reduce((sum, event) => sum + (event.settlement <= settlement ? event.variance : 0), 0);
 }
 
 /**
- * Returns the variance of the events up to an instant. Between the two settlements around an event, its variance is added in proportion to
- * trading time, like the variance of the surface.
+ * Returns the sum of the event variances up to an instant. Between the two settlements around an event, the variance of the event is added
+ * in proportion to trading time, like the variance of the surface.
  */
 function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVariance[], at: number): number {
   const years = clock.years(at);
@@ -163,7 +163,7 @@ function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVari
 
 function eventRows({ clock, slices }: FittedSurface, events: readonly EventVariance[]) {
   const moves = events.map(({ variance }) => Math.sqrt(variance));
-  // The variance is the square of the move, so the move changes by the change of the variance divided by twice the move.
+  // The variance is the square of the move, so a small change of the move is the change of the variance divided by twice the move.
   const ofMove = (change: (event: EventVariance) => number) =>
     events.map((event, i) => change(event) / (2 * moves[i]!));
   const instant = (settlement: number) => new Date(slices[settlement]?.settlesAt ?? clock.startMs).toISOString();
@@ -189,13 +189,13 @@ function clockOf({ clock: { weights } }: FittedSurface) {
 
 type RowInput = ReturnType<typeof rowInput>;
 
-/** Returns the inputs of a row of smile columns. `ofEvents` is the variance of the events up to the time of the row. */
+/** Returns the inputs for one row of smile columns. `ofEvents` is the sum of the event variances up to the time of the row. */
 function rowInput({ law, years, forward, atmVariance, tte }: HorizonLaw, near: SurfaceSlice, ofEvents: number) {
   const { atmBand: band, skewBand } = near.fit;
   return { law, tte, years, forward, variance: atmVariance, ofEvents, band, skewBand };
 }
 
-/** Computes the smile columns of several price distributions, which must be in order of time. */
+/** Computes the smile columns of several price distributions. The distributions must be in order of time. */
 function* smileRows(inputs: readonly RowInput[]) {
   const rows: (SmileFigures & RowInput & { forwardVolatility: number | null })[] = [];
   let before = { variance: 0, years: 0 };
@@ -236,7 +236,7 @@ function nearestSlice({ slices }: FittedSurface, at: number): SurfaceSlice {
 }
 
 /**
- * Returns total variance at times whose square roots are evenly spaced. The first time is 16 % of the way from the quotes to the first
+ * Returns total variance at times with evenly spaced square roots. The first time is 16 % of the way from the quotes to the first
  * settlement. The last time is the last settlement.
  */
 function* gridOf(surface: FittedSurface) {
