@@ -18,10 +18,10 @@ const TTE: usize = <usize>BlackScholesColumn.tte * COLUMN;
 const IV: usize = <usize>BlackScholesColumn.iv * COLUMN;
 const RATE: usize = <usize>BlackScholesColumn.rate * COLUMN;
 const DIVIDEND: usize = <usize>BlackScholesColumn.dividend * COLUMN;
-/** The discounts e^(-rT) and e^(-qT). Inputs only if `discounted` is true. */
+/** The discounts e^(-rT) and e^(-qT). They are inputs if `discounted` is true. */
 const DISCOUNT: usize = <usize>BlackScholesColumn.discount * COLUMN;
 const DIVIDEND_DISCOUNT: usize = <usize>BlackScholesColumn.dividendDiscount * COLUMN;
-// Outputs that differ between call and put. If both are computed, each output of the put is PUT bytes after that of the call.
+// Outputs that differ between call and put. If both are computed, each output of the put is PUT bytes after the same output of the call.
 const PRICE: usize = <usize>BlackScholesColumn.price * COLUMN;
 const DELTA: usize = <usize>BlackScholesColumn.delta * COLUMN;
 const THETA: usize = <usize>BlackScholesColumn.theta * COLUMN;
@@ -33,7 +33,7 @@ const GAMMA: usize = <usize>BlackScholesColumn.gamma * COLUMN;
 const VEGA: usize = <usize>BlackScholesColumn.vega * COLUMN;
 const VANNA: usize = <usize>BlackScholesColumn.vanna * COLUMN;
 const VOLGA: usize = <usize>BlackScholesColumn.volga * COLUMN;
-// Intermediate values.
+// Columns of intermediate values.
 /** The legs: S e^(-qT) and K e^(-rT). */
 const SPOT_NOW: usize = 23 * COLUMN;
 const STRIKE_NOW: usize = 24 * COLUMN;
@@ -43,14 +43,14 @@ const D1: usize = 26 * COLUMN;
 const D2: usize = 27 * COLUMN;
 /** 1 / s. */
 const PER_DEVIATION: usize = 28 * COLUMN;
-/** The density that both legs share: S e^(-qT) phi(d1) = K e^(-rT) phi(d2). */
+/** The density term that both legs share: S e^(-qT) phi(d1) = K e^(-rT) phi(d2). */
 const SHARED: usize = 29 * COLUMN;
-/** The smaller side of each leg: S e^(-qT) N(-|d1|) and K e^(-rT) N(-|d2|). */
+/** The smaller side of each leg: S e^(-qT) N(-|d1|) for spot, and K e^(-rT) N(-|d2|) for the strike. */
 const SPOT_TAIL: usize = 30 * COLUMN;
 const STRIKE_TAIL: usize = 31 * COLUMN;
-// The following values use columns whose own values are not yet computed or no longer needed. RATE_EXPONENT, DIVIDEND_EXPONENT,
-// SQUARE_EXPONENT and QUOTIENT take two columns each. The columns hold intermediate values of exponentials and of a logarithm, which one
-// pass begins and a later pass completes.
+// The following values use columns whose own values are not computed yet, or are no longer needed. RATE_EXPONENT, DIVIDEND_EXPONENT,
+// SQUARE_EXPONENT and QUOTIENT take two columns each. These columns hold intermediate values of exponentials and of a logarithm. One pass
+// begins such a value, and a later pass completes it.
 const RATE_EXPONENT: usize = D1;
 const DIVIDEND_EXPONENT: usize = PER_DEVIATION;
 const SQUARE_EXPONENT: usize = SPOT_TAIL;
@@ -62,18 +62,18 @@ const THETA_DECAY: usize = SHARED;
 
 /**
  * Computes the Black-Scholes-Merton price with continuous yield and its raw partial derivatives (Merton 1973; Haug, The Complete Guide to
- * Option Pricing Formulas, 2nd ed., chapter 2). T = 0 or v = 0 gives the intrinsic value and its derivatives. In this case, the terms with
- * the density are 0, and the delta exactly at the strike is half of its value in the money. If `discounted` is true, the caller gives the
- * discounts. The caller computes two exponentials for each expiry. The kernel would compute two for each row.
+ * Option Pricing Formulas, 2nd ed., chapter 2). For T = 0 or v = 0, the results are the intrinsic value and its derivatives. In this case,
+ * the terms with the density are 0, and the delta exactly at the strike is half of its value in the money. If `discounted` is true, the
+ * caller gives the discounts. The caller computes two exponentials per expiry, but the kernel would compute two exponentials per row.
  *
- * The price is the difference of two legs, S e^(-qT) N(d1) - K e^(-rT) N(d2). Both legs use one density, since
- * S e^(-qT) phi(d1) = K e^(-rT) phi(d2). In the tails, both legs therefore have the same relative error of the density. The difference of
- * the legs has this relative error too, and not a larger one.
+ * The price is the difference of two legs, S e^(-qT) N(d1) - K e^(-rT) N(d2). Both legs use one density, since S e^(-qT) phi(d1) = K
+ * e^(-rT) phi(d2). So in the tails, both legs have the same relative error, caused by the density. The difference between the legs has no
+ * larger relative error.
  *
- * The kernel has no branches and computes in passes over the rows. A processor looks about two hundred instructions ahead. In a short pass,
- * it computes many rows at once. In a long pass, it would wait for results of one row that depend on each other. Splitting each exponential
- * and logarithm into two halves saved a quarter of the whole time. The compiler does not merge the passes (asconfig.json: shrinkLevel). A
- * function loads its constants once, at its start, and the constants of all passes together would not fit into the registers.
+ * The kernel has no branches and computes in passes over the rows. A processor looks about two hundred instructions ahead. So in a short
+ * pass, it computes many rows at once. In a long pass, it would wait for dependent results of one row. Splitting each exponential and
+ * logarithm into two halves saved a quarter of the whole time. The compiler does not merge the passes (asconfig.json: shrinkLevel). A
+ * function loads its constants once, at its start. If all passes were one function, its constants would not fit into the registers.
  */
 export function blackScholes(count: i32, block: usize, discounted: bool): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -85,8 +85,8 @@ export function blackScholes(count: i32, block: usize, discounted: bool): void {
 }
 
 /**
- * Computes the call and the put of each row. Almost all of the work serves both. Each result has the same bits as if `blackScholes` had
- * computed it.
+ * Computes the call and the put of each row, which share almost all of the work. Each result has the same bits as the result of
+ * `blackScholes`.
  */
 export function blackScholesPair(count: i32, block: usize, discounted: bool): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -97,7 +97,7 @@ export function blackScholesPair(count: i32, block: usize, discounted: bool): vo
   }
 }
 
-/** Computes everything that call and put share. */
+/** Computes all values that call and put share. */
 function common(row: usize, end: usize, discounted: bool): void {
   if (discounted) {
     applyDiscounts(row, end);
@@ -168,7 +168,7 @@ function deviations(row: usize, end: usize): void {
   }
 }
 
-/** Computes the first half of e^(-d^2 / 2), where d is the one of d1 and d2 that is nearer to 0. */
+/** Computes the first half of e^(-d^2 / 2), where d is d1 or d2, whichever is nearer to 0. */
 function squares(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const nearer = f64x2.pmin(magnitude(v128.load(row, D1)), magnitude(v128.load(row, D2)));
@@ -176,7 +176,7 @@ function squares(row: usize, end: usize): void {
   }
 }
 
-/** Computes S e^(-qT) phi(d1) = K e^(-rT) phi(d2) from the one of d1 and d2 that is nearer to 0. */
+/** Computes S e^(-qT) phi(d1) = K e^(-rT) phi(d2) from d1 or d2, whichever is nearer to 0. */
 function densities(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const spotNearer = f64x2.lt(magnitude(v128.load(row, D1)), magnitude(v128.load(row, D2)));
@@ -196,8 +196,8 @@ function tails(d: usize, end: usize, density: usize, tail: usize): void {
 }
 
 /**
- * Computes the outputs that are the same for call and put, and the terms of theta and charm that both share. Does not divide by v or T:
- * with s = v sqrt(T), 1 / v is computed as sqrt(T) / s, and 1 / T as (v / s)^2.
+ * Computes the outputs that are the same for call and put, and the common terms of theta and charm. Does not divide by v or T. With s = v
+ * sqrt(T), computes 1 / v as sqrt(T) / s, and 1 / T as (v / s)^2.
  */
 function symmetric(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
@@ -222,7 +222,7 @@ function symmetric(row: usize, end: usize): void {
   }
 }
 
-/** Computes the remaining outputs of the side that `callPut` gives. */
+/** Computes the remaining outputs of the side in the column `callPut`. */
 function ownSide(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const zero = f64x2.splat(0.0);
@@ -249,7 +249,7 @@ function bothSides(row: usize, end: usize): void {
     const spotLeg = choose(f64x2.lt(v128.load(row, D1), zero), spotTail, spotRest);
     const strikeLeg = choose(f64x2.lt(v128.load(row, D2), zero), strikeTail, strikeRest);
     Side.greeks(row, spotLeg, strikeLeg, row);
-    // If the call's leg is the tail, the put's leg is the rest, and the other way round.
+    // For each leg, one of call and put has the tail, and the other has the rest.
     const putSpotLeg = f64x2.neg(v128.xor(v128.xor(spotTail, spotRest), spotLeg));
     const putStrikeLeg = f64x2.neg(v128.xor(v128.xor(strikeTail, strikeRest), strikeLeg));
     Side.greeks(row, putSpotLeg, putStrikeLeg, row + PUT);
@@ -258,8 +258,8 @@ function bothSides(row: usize, end: usize): void {
 
 class Side {
   /**
-   * Computes price, delta, theta, rho and charm. `spotLeg` and `strikeLeg` are S e^(-qT) N(d1) and K e^(-rT) N(d2) for a call, and
-   * -S e^(-qT) N(-d1) and -K e^(-rT) N(-d2) for a put.
+   * Computes price, delta, theta, rho and charm. For a call, `spotLeg` is S e^(-qT) N(d1), and `strikeLeg` is K e^(-rT) N(d2). For a put,
+   * `spotLeg` is -S e^(-qT) N(-d1), and `strikeLeg` is -K e^(-rT) N(-d2).
    */
   @inline
   static greeks(row: usize, spotLeg: v128, strikeLeg: v128, out: usize): void {

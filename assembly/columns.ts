@@ -1,11 +1,11 @@
 /**
- * The columns that callers and kernels share, with their positions in the block. Inputs come before outputs. Both the AssemblyScript
- * compiler and `src/math` read this file, so it contains only enumerations.
+ * The columns that callers and kernels share, with their positions in the block. Inputs come before outputs. This file contains only
+ * enumerations, because both the AssemblyScript compiler and `src/math` read it.
  */
 
 /**
- * The columns of `blackScholes` and `blackScholesPair`. The two discounts are inputs only if `discounted` is true. The last five columns
- * belong to the put of a pair, and only `blackScholesPair` writes them.
+ * The columns of `blackScholes` and `blackScholesPair`. The two discounts are inputs if `discounted` is true. The last five columns belong
+ * to the put of a pair, and only `blackScholesPair` writes these columns.
  */
 export enum BlackScholesColumn {
   callPut,
@@ -34,7 +34,7 @@ export enum BlackScholesColumn {
 }
 
 /**
- * The columns of `hedges` and `addExposures`. `weight` and `sums` belong to `addExposures` only. The kernels store intermediate values in
+ * The columns of `hedges` and `addExposures`. Only `addExposures` has `weight` and `sums`. The kernels store intermediate values in the
  * columns 16 to 21.
  */
 export enum ExposureColumn {
@@ -85,7 +85,7 @@ export enum MertonColumn {
 }
 
 /**
- * The columns of `addGammaProfile` and `addGammaLogProfile`. The kernels store intermediate values in columns 6 to 19. `sums` takes two
+ * The columns of `addGammaProfile` and `addGammaLogProfile`. The kernels store intermediate values in the columns 6 to 19. `sums` takes two
  * columns.
  */
 export enum GammaProfileColumn {

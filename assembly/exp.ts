@@ -9,7 +9,7 @@ export class Exponential {
   /**
    * Returns e^x in each lane, as 2^k e^r with |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980).
    * Returns NaN if x is NaN, Infinity if x is above 709.8, and 0 if x is below -708.7 (instead of a subnormal number). The error is below
-   * 1.1 ulp. The relative error of the polynomial is 1.6e-17 (less than 0.15 ulp). Rounding causes the rest.
+   * 1.1 ulp. The relative error of the polynomial is 1.6e-17 (less than 0.15 ulp). Rounding causes the rest of the error.
    */
   @inline
   static of(x: v128): v128 {
@@ -19,8 +19,8 @@ export class Exponential {
   }
 
   /**
-   * Computes the first half of `of`, so that a separate pass can compute the second half. Stores r at `row + place`, where `place` is
-   * the byte offset of a column. Stores 2^k at `row + place + column`.
+   * Computes the first half of `of`, so that another pass can compute the second half. Stores r at `row + place`, where `place` is the byte
+   * offset of a column. Stores 2^k at `row + place + column`.
    */
   @inline
   static reduce(x: v128, row: usize, place: usize, column: usize = COLUMN): void {
@@ -30,13 +30,13 @@ export class Exponential {
     v128.store(row + place + column, Exponential.power(shifted));
   }
 
-  /** Computes the second half of `of`: returns e^x from the two values that `reduce` stored. */
+  /** Computes the second half of `of`. Returns e^x, computed from the two values that `reduce` stored. */
   @inline
   static reduced(row: usize, place: usize, column: usize = COLUMN): v128 {
     return Exponential.combine(v128.load(row + place), v128.load(row + place + column));
   }
 
-  /** Returns e^x - 1 for |x| < 709, without loss of digits near 0. The error is below 2.4 ulp. */
+  /** Returns e^x - 1 for |x| < 709. The result keeps its digits near x = 0. The error is below 2.4 ulp. */
   @inline
   static minusOne(x: v128): v128 {
     const shifted = Exponential.shifted(x);
@@ -47,8 +47,8 @@ export class Exponential {
 
   /**
    * Returns a number whose lowest bits are the exponent bits of 2^k. Adding 3 * 2^51 to x / ln 2 puts the nearest whole number k into the
-   * lowest bits of the sum. Adding 1023 as well turns these bits into the exponent bits of 2^k. The exponent bits are limited to the
-   * range from 0 (the bits of the number 0) to 2046 (the bits of 2^1023). For an x beyond these limits, |r| exceeds ln(2) / 2.
+   * lowest bits of the sum. Adding 1023 as well turns the lowest bits into the exponent bits of 2^k. The exponent bits are limited to the
+   * range from 0 (the bits of the number 0) to 2046 (the bits of 2^1023). If x is beyond this range, |r| exceeds ln(2) / 2.
    */
   @inline
   static shifted(x: v128): v128 {
@@ -77,7 +77,7 @@ export class Exponential {
   /** Returns e^r - 1 for |r| <= ln(2) / 2. */
   @inline
   static lessOne(r: v128): v128 {
-    // Estrin's scheme has few operations that wait for each other.
+    // In Estrin's scheme, few operations wait for each other.
     const rr = mul(r, r);
     const rrrr = mul(rr, rr);
     const e2 = step(f64x2.splat(E3), r, E2);
@@ -90,12 +90,12 @@ export class Exponential {
   }
 }
 
-/** A smaller x is replaced by this one. At this x, 2^k is already 0, and r is still so small that the polynomial is finite. */
+/** The smallest x. A smaller x is replaced by this one, for which 2^k is already 0, and the polynomial is still finite. */
 const UNDERFLOW: f64 = -750.0;
 /** 3 * 2^51. */
 const SHIFT: f64 = 6755399441055744.0;
 
-// From scripts/coefficients.ts. ln 2 is the sum of LN_2_HIGH, which has 40 bits, and LN_2_LOW.
+// The constants come from scripts/coefficients.ts. ln 2 is the sum of LN_2_HIGH, which has 40 bits, and LN_2_LOW.
 const PER_LN_2: f64 = 1.4426950408889634;
 const LN_2_HIGH: f64 = 0.6931471805592082;
 const LN_2_LOW: f64 = 7.371002565167799e-13;

@@ -21,13 +21,13 @@ const FACTOR: usize = <usize>ExposureColumn.factor * COLUMN;
 const LATER_TTE: usize = <usize>ExposureColumn.laterTte * COLUMN;
 const LATER_DRIFT: usize = <usize>ExposureColumn.laterDrift * COLUMN;
 const LATER_FACTOR: usize = <usize>ExposureColumn.laterFactor * COLUMN;
-/** An input of `addExposures` only. */
+/** The column of weights, an input of `addExposures`. */
 const WEIGHT: usize = <usize>ExposureColumn.weight * COLUMN;
 // Outputs.
 const DELTA: usize = <usize>ExposureColumn.delta * COLUMN;
 const VANNA: usize = <usize>ExposureColumn.vanna * COLUMN;
 const CHANGE: usize = <usize>ExposureColumn.change * COLUMN;
-// Intermediate values. QUOTIENT, EXPONENT and LATER_EXPONENT take two columns each. QUOTIENT is no longer needed when EXPONENT is computed.
+// Intermediate values. QUOTIENT, EXPONENT and LATER_EXPONENT take two columns each. EXPONENT is computed after the last use of QUOTIENT.
 const QUOTIENT: usize = 16 * COLUMN;
 const EXPONENT: usize = 16 * COLUMN;
 const LATER_EXPONENT: usize = 18 * COLUMN;
@@ -35,9 +35,9 @@ const D1: usize = 20 * COLUMN;
 const LATER_D1: usize = 21 * COLUMN;
 
 /**
- * Computes the delta and the vanna of each row, and the change of its delta to a later time. With l = ln(S / K) + carry, which is ln(F / K),
- * d1 is l / (v sqrt(T)) + v sqrt(T) / 2. The delta of a call is factor * N(d1), and its vanna is -factor * phi(d1) (d1 - v sqrt(T)) / v. The
- * later delta of a call is laterFactor * N((l + v^2 laterDrift) / (v sqrt(laterTte))). T = 0 or v = 0 gives the limits.
+ * Computes delta, vanna, and the change of delta until a later time. With l = ln(S / K) + carry, which is ln(F / K), d1 is l / (v sqrt(T))
+ * + v sqrt(T) / 2. The delta of a call is factor * N(d1), and its vanna is -factor * phi(d1) (d1 - v sqrt(T)) / v. The later delta of a
+ * call is laterFactor * N((l + v^2 laterDrift) / (v sqrt(laterTte))). For T = 0 or v = 0, the results are the limits.
  */
 export function hedges(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -52,8 +52,8 @@ export function hedges(count: i32, block: usize): void {
 }
 
 /**
- * Adds weight * hedge of each row to six numbers at `sums`: two partial sums each of delta, vanna and the change of delta. The block has the
- * inputs of `hedges` and the weights.
+ * Adds weight * hedge of each row to six numbers at `sums`. These are two partial sums for each of delta, vanna and the change of delta.
+ * The block has the inputs of `hedges` and the weights.
  */
 export function addExposures(count: i32, block: usize, sums: usize): void {
   let delta = v128.load(sums);
@@ -65,7 +65,7 @@ export function addExposures(count: i32, block: usize, sums: usize): void {
     const start = rowAt(block, from);
     hedges(strip, start);
     for (let row = start, stop = rowAt(start, strip); row < stop; row += PAIR) {
-      // If the count is odd, the second lane of the last pair is not a row.
+      // If the count is odd, the second lane of the last pair does not belong to a row.
       const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(end));
       const weight = v128.load(row, WEIGHT);
       delta = add(delta, unless(absent, mul(weight, v128.load(row, DELTA))));
@@ -83,7 +83,7 @@ function quotients(row: usize, end: usize): void {
   for (; row < end; row += PAIR) Logarithm.reduce(v128.load(row, SPOT), v128.load(row, STRIKE), row, QUOTIENT);
 }
 
-/** Computes d1 of both times. */
+/** Computes d1 for both times. */
 function deviations(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const v = v128.load(row, IV);
@@ -96,7 +96,7 @@ function deviations(row: usize, end: usize): void {
   }
 }
 
-/** Computes the first halves of e^(-d1^2 / 2) of both times. */
+/** Computes the first halves of e^(-d1^2 / 2) for both times. */
 function squares(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const d1 = v128.load(row, D1);
@@ -129,13 +129,13 @@ function changes(row: usize, end: usize): void {
 }
 
 class Hedge {
-  /** Returns d within the bounds `D_MAX`. */
+  /** Returns d limited to the range from -D_MAX to D_MAX. */
   @inline
   static bounded(d: v128): v128 {
     return atMost(atLeast(d, -D_MAX), D_MAX);
   }
 
-  /** Returns factor * N(d1) for a call and -factor * N(-d1) for a put. `density` is factor * phi(d1). */
+  /** Returns factor * N(d1) for a call, and -factor * N(-d1) for a put. `density` is factor * phi(d1). */
   @inline
   static delta(callPut: v128, d1: v128, density: v128, factor: v128): v128 {
     const zero = f64x2.splat(0.0);

@@ -3,7 +3,7 @@
  * The unit is the sum of the changes that one rounding of each product can cause.
  */
 /**
- * Adds gamma * weight of each row to sums[strikeIndex - first]. Leaves out rows whose strikeIndex is not from `first` to
+ * Adds gamma * weight of each row to sums[strikeIndex - first]. Leaves out rows whose strikeIndex is less than `first` or greater than
  * `first + strikes - 1`. Indices are f64, because every column is f64.
  */
 export function addGammaByStrike(

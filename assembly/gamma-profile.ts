@@ -9,21 +9,21 @@ import { add, atMost, choose, div, half, mul, one, sub, times, unless } from './
 import { Logarithm } from './log';
 import { DEVIATION_MIN, INV_SQRT_2_PI } from './normal';
 
-// In this file, a level is a spot price at which the gamma of all rows is added up. s = v sqrt(T) is the standard deviation of the
+// In this file, a level is a spot price for which the gamma of all rows is added up. s = v sqrt(T) is the standard deviation of the
 // log-return.
 
 /**
- * e to a smaller exponent is taken as 0. e to this exponent is about the smallest normal double, which is negligible next to any other
- * gamma.
+ * For any smaller exponent, the power of e counts as 0. The power of e for this exponent is about the smallest normal double, which is
+ * negligible beside any other gamma.
  */
 const EXPONENT_MIN: f64 = -708.0;
-/** An exponent well below EXPONENT_MIN, so that e to this exponent is 0. */
+/** An exponent far below EXPONENT_MIN, for which the power of e is 0. */
 const EXPONENT_OF_ZERO: f64 = -1000.0;
-/** The largest length of a run. A run is a sequence of levels that are computed from one start value, see `addGammaLogProfile`. */
+/** The maximum length of a run. A run is a sequence of levels that are computed from one start value, see `addGammaLogProfile`. */
 const RUN_MAX: i32 = 64;
-/** Runs up to this length are not halved, because halving would cost more than it saves. */
+/** A run of at most this length is not halved, because halving it would take more time than it saves. */
 const SHORTEST_RUN: i32 = 8;
-/** Bound of the exponent of a factor. e to this exponent is finite. */
+/** Upper bound of a factor's exponent. For this exponent, the power of e is finite. */
 const FACTOR_EXPONENT_MAX: f64 = 709.0;
 
 // Inputs.
@@ -33,38 +33,38 @@ const IV: usize = <usize>GammaProfileColumn.iv * COLUMN;
 const RATE: usize = <usize>GammaProfileColumn.rate * COLUMN;
 const DIVIDEND: usize = <usize>GammaProfileColumn.dividend * COLUMN;
 const WEIGHT: usize = <usize>GammaProfileColumn.weight * COLUMN;
-// Intermediate values. A row's weighted gamma at the level reference * e^move is SCALE e^(-d^2 / 2 - move), where
-// d = D + move * PER_DEVIATION. PER_DEVIATION is 1 / s.
+// Columns of intermediate values. A row's weighted gamma at the level reference * e^move is SCALE e^(-d^2 / 2 - move), where d = D + move *
+// PER_DEVIATION. PER_DEVIATION is 1 / s.
 const D: usize = 6 * COLUMN;
 const PER_DEVIATION: usize = 7 * COLUMN;
 const SCALE: usize = 8 * COLUMN;
-// Values of a run: the weighted gamma at its first level, the factor from this gamma to that of the next level, and the factor from this
-// factor to that of the next level.
+// Columns of a run's values. GAMMA is the weighted gamma at the first level of the run. Each level has a factor from its gamma to the gamma
+// of the next level. The run has the first factor, and the ratio of each factor to the previous factor.
 const GAMMA: usize = 9 * COLUMN;
 const FACTOR: usize = 10 * COLUMN;
 const CHANGE: usize = 11 * COLUMN;
-/** Two columns each: intermediate values of a logarithm or an exponential, which one pass begins and a later pass completes. */
+/** Intermediate values of a logarithm or an exponential, two columns each. One pass begins such a value, and a later pass completes it. */
 const FIRST: usize = 12 * COLUMN;
 const SECOND: usize = 14 * COLUMN;
 /**
- * Lists of pairs of rows. An entry is the address of a pair, in four bytes. The lists follow each other: one list of all pairs, and two
- * lists for each halving of a run.
+ * Lists of pairs of rows. An entry of a list is the address of a pair, in four bytes. The lists follow each other: one list of all pairs,
+ * and two lists for each halving of a run.
  */
 const LISTS: usize = 16 * COLUMN;
 const ADDRESS: usize = 4;
 /**
- * The offset of the pair after the last possible one. The gamma of this pair is 0. Entries for this pair fill a list up to a multiple of
+ * The offset of a pair after the last possible pair. The gamma of this pair is 0. Entries for this pair fill a list up to a multiple of
  * four.
  */
 const EMPTY_PAIR: usize = (<usize>BLOCK_ROWS) << 3;
 
 /**
  * Adds the sum over rows of weight * gamma(S_l, K, T, v, r, q) to the two partial sums of each level, sums[2 l] and sums[2 l + 1]. The
- * level is S_l = reference * e^moves[l]. Gamma is that of Black-Scholes-Merton. Each strike has the same v at every level, and the forward
- * moves in proportion to spot. Rows with T = 0, v = 0 or weight 0 add nothing. A NaN in a row makes the sums NaN.
+ * level is S_l = reference * e^moves[l]. Gamma follows the Black-Scholes-Merton formula. Each strike has the same v at every level, and the
+ * forward moves in proportion to spot. Rows with T = 0, v = 0 or weight 0 add nothing. A NaN in a row makes the sums NaN.
  *
- * Levels are given as logarithms relative to a reference near the strikes. The given logarithms save a logarithm for each row and level.
- * The logarithms also limit the error of d1, because numbers below 1 are rounded to smaller units.
+ * Levels are given as logarithms relative to a reference near the strikes. So the kernel need not compute a logarithm for each row and
+ * level. The given logarithms also limit the error of d1, because numbers below 1 are rounded to smaller units.
  */
 export function addGammaProfile(
   count: i32,
@@ -86,16 +86,16 @@ export function addGammaProfile(
 }
 
 /**
- * Adds the same sums as `addGammaProfile` for the levels S_l = reference * e^(l * step), in a small part of the time.
+ * Adds the same sums as `addGammaProfile` for the levels S_l = reference * e^(l * step), but takes much less time.
  *
  * With b = step / s, the exponents E_l = -(d + l b)^2 / 2 - l step are a parabola in l. So e^(E_(l+1)) is e^(E_l) times the factor R_l =
- * e^(E_(l+1) - E_l), and R_(l+1) is R_l times the constant e^(-b^2). Each level takes two products. In a run of 64 levels, the products
+ * e^(E_(l+1) - E_l), and R_(l+1) is R_l times the constant e^(-b^2). So each level takes two products. In a run of 64 levels, the products
  * accumulate up to 64^2 / 2 rounding errors, which is a relative error of 2.3e-13. For the next run, e^E and R are computed again. Eight
- * rows are computed together, since each product waits for the product before.
+ * rows are computed together, because each product waits for the previous product.
  *
- * No product may leave the range of doubles. The parabola opens downward, so within a run E is least at one of the two ends.
+ * No product may leave the range of doubles. The parabola opens downward, so E has its minimum within a run at one of the two ends.
  * - If E is at least -708 at both ends, E is at least -708 at every level between them, and the factors are from e^(-709) to e^709.
- * - If E is below -708 at both ends, and the summit of the parabola is not between them, the gamma is 0 in the whole run.
+ * - If E is below -708 at both ends, and the maximum of the parabola is not between the ends, the gamma is 0 in the whole run.
  * - In any other run, the gamma rises from 0 or falls to 0. Such a run is halved. Runs of at most SHORTEST_RUN levels take an exponential
  *   for each level instead.
  */
@@ -124,13 +124,14 @@ export function addGammaLogProfile(
 }
 
 /**
- * Adds the weighted gamma of the listed rows at the levels [first, end). Sorts the pairs of rows into a list of the safe pairs, for which
- * no product leaves the range of doubles in this run, and a list of the unsafe pairs. `emptyPair` is the address of the pair with gamma 0.
+ * Adds the weighted gamma of the listed rows at the levels `first` (included) to `end` (excluded). Sorts the pairs of rows into a list of
+ * safe pairs, for which no product leaves the range of doubles in this run, and a list of unsafe pairs. `emptyPair` is the address of a
+ * pair with gamma 0.
  */
 function addRun(list: usize, last: usize, emptyPair: usize, step: f64, first: i32, end: i32, sums: usize): void {
   const move = step * <f64>first;
   const span = step * <f64>(end - 1 - first);
-  // After each list, there is room for entries that fill it up to a multiple of four.
+  // Each list is followed by room for entries that fill the list up to a multiple of four.
   const safe = last + 4 * ADDRESS;
   const unsafe = safe + (last - list) + 4 * ADDRESS;
   let safeEnd = safe;
@@ -142,7 +143,7 @@ function addRun(list: usize, last: usize, emptyPair: usize, step: f64, first: i3
     const start = Row.exponent(d, f64x2.splat(move));
     const finish = Row.exponent(dEnd, f64x2.splat(move + span));
     const fall = Row.fall(row, d, step);
-    // If the slope has the same sign at both ends, no summit is between them.
+    // If the slope has the same sign at both ends, the parabola has no maximum between the ends.
     const oneSided = f64x2.ge(mul(fall, Row.fall(row, dEnd, step)), f64x2.splat(0.0));
     const below = f64x2.lt(f64x2.pmax(start, finish), f64x2.splat(EXPONENT_MIN));
     const isNothing = v128.and(below, oneSided);
@@ -171,16 +172,14 @@ function addRun(list: usize, last: usize, emptyPair: usize, step: f64, first: i3
   }
 }
 
-/**
- * Computes the first halves of the first gamma and of the first factor. The factor's exponent is E_(l+1) - E_l = -(d b + step) - b^2 / 2.
- */
+/** Computes the first halves of the first gamma and of the first factor. A factor's exponent is E_(l+1) - E_l = -(d b + step) - b^2 / 2. */
 function seedExponents(open: usize, end: usize, step: f64): void {
   for (; open < end; open += ADDRESS) {
     const row = <usize>load<u32>(open);
     const b = times(step, v128.load(row, PER_DEVIATION));
     const factor = sub(times(-0.5, mul(b, b)), v128.load(row, FACTOR));
     Exponential.reduce(v128.load(row, GAMMA), row, FIRST);
-    // In a lane whose gamma is 0 at every level, the factor only has to be finite.
+    // If the gamma of a lane is 0 at every level, its factor only has to be finite.
     Exponential.reduce(atMost(factor, FACTOR_EXPONENT_MAX), row, SECOND);
   }
 }
@@ -194,7 +193,7 @@ function seeds(open: usize, end: usize): void {
   }
 }
 
-/** Adds the gamma of the listed rows at every level of a run by recurrence, four pairs of rows at a time. */
+/** Adds the gamma of the listed rows at every level of a run, by recurrence and for four pairs of rows at a time. */
 function addSafe(open: usize, end: usize, first: usize, last: usize): void {
   for (; open < end; open += 4 * ADDRESS) {
     const a = <usize>load<u32>(open);
@@ -227,7 +226,7 @@ function addSafe(open: usize, end: usize, first: usize, last: usize): void {
   }
 }
 
-/** Adds the gamma of the listed rows at one level, with one exponential for each row. */
+/** Adds the gamma of the listed rows at one level, with one exponential per row. */
 function addListed(open: usize, end: usize, move: f64, sum: usize): void {
   let total = v128.load(sum);
   for (; open < end; open += ADDRESS) {
@@ -238,7 +237,7 @@ function addListed(open: usize, end: usize, move: f64, sum: usize): void {
   v128.store(sum, total);
 }
 
-/** Computes the first half of every row's exponential at one level. `addGammas` computes the second half. */
+/** Computes the first half of every row's exponential for one level. `addGammas` computes the second half. */
 function exponents(row: usize, end: usize, move: f64): void {
   const moves = f64x2.splat(move);
   for (; row < end; row += PAIR) Exponential.reduce(Row.exponent(Row.d(row, moves), moves), row, FIRST);
@@ -266,7 +265,7 @@ class Row {
     return sub(mul(times(-0.5, d), d), move);
   }
 
-  /** Returns the slope of -E by level: d b + step. */
+  /** Returns the slope of -E with respect to the level: d b + step. */
   @inline
   static fall(row: usize, d: v128, step: f64): v128 {
     return add(mul(d, times(step, v128.load(row, PER_DEVIATION))), f64x2.splat(step));
@@ -295,7 +294,7 @@ function scales(row: usize, end: usize, reference: f64): void {
     const T = v128.load(row, TTE);
     const weight = v128.load(row, WEIGHT);
     const s = mul(v128.load(row, IV), f64x2.sqrt(T));
-    // If the count is odd, the second lane of the last pair is not a row.
+    // If the count is odd, the second lane of the last pair does not belong to a row.
     const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(last));
     const none = v128.or(absent, v128.or(f64x2.lt(s, f64x2.splat(DEVIATION_MIN)), f64x2.eq(weight, f64x2.splat(0.0))));
     const perDeviation = unless(none, div(one(), s));
@@ -308,7 +307,7 @@ function scales(row: usize, end: usize, reference: f64): void {
   }
 }
 
-/** Computes e^(-b^2), the factor from one factor to the next. */
+/** Computes e^(-b^2), the ratio of each factor to the previous factor. */
 function changes(row: usize, end: usize, step: f64): void {
   for (; row < end; row += PAIR) {
     const b = times(step, v128.load(row, PER_DEVIATION));
@@ -316,7 +315,7 @@ function changes(row: usize, end: usize, step: f64): void {
   }
 }
 
-/** Writes ln(levels[l] / reference) to moves[l], for `count` levels. May write one number after the last. */
+/** Writes ln(levels[l] / reference) to moves[l] for `count` levels. May write one number more than `count`. */
 export function logMoves(count: i32, levels: usize, reference: f64, moves: usize): void {
   for (let offset: usize = 0, end = (<usize>count) << 3; offset < end; offset += PAIR) {
     v128.store(moves + offset, Logarithm.ofRatio(v128.load(levels + offset), f64x2.splat(reference)));

@@ -26,40 +26,40 @@ import {
 import { bracket, guess } from './volatility-guess';
 
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
-/** The largest number of further steps of a row for which two steps from the guess are not enough. */
+/** Maximum number of further steps for a row in which two steps from the guess are not enough. */
 const STEPS_MAX: i32 = 30;
 /**
- * A row is near if s and x are at most these two bounds. In such a row, M(a) and M(b) are so close that their difference would lose digits.
- * The symbols are explained at `impliedVolatility`.
+ * Bounds for near rows. A row is near if s and x are at most these two bounds. In a near row, M(a) and M(b) are so close that their
+ * difference would lose digits. The comment of `impliedVolatility` explains the symbols.
  */
 const NEAR_DEVIATION: f64 = 0.55;
 const NEAR_MONEYNESS: f64 = 2.0;
 const TAYLOR_DEGREE: f64 = 17.0;
 /**
- * A row is solved after a step of at most this size, relative to s (or to 1 if s is larger). The remaining error is of the order of the
+ * A row is solved when its step is at most this size, relative to s (or to 1 if s is larger). The remaining error has the order of the
  * fourth power of the step.
  */
 const STEP_SMALL: f64 = 1e-4;
 
-/** The numbers a and b, and their Mills' ratios M(|a|) and M(|b|). */
+/** The numbers a and b, and Mills' ratios M(|a|) and M(|b|). */
 const A: usize = 23 * COLUMN;
 const B: usize = 24 * COLUMN;
 const MILLS_A: usize = 25 * COLUMN;
 const MILLS_B: usize = 26 * COLUMN;
 /** M(z). */
 const MILLS_Z: usize = 27 * COLUMN;
-/** M(a) - M(b) of near rows. */
+/** The difference M(a) - M(b) in near rows. */
 const DIFFERENCE: usize = 28 * COLUMN;
-/** part / phi(a) in rows that are solved for part, and -rest / phi(a) in rows that are solved for rest. */
+/** The value part / phi(a) in rows that are solved for part, and -rest / phi(a) in rows that are solved for rest. */
 const SIGNED_VALUE: usize = 29 * COLUMN;
-/** The target minus the present value, both as logarithms. */
+/** The logarithm of the target minus the logarithm of the present value. */
 const ERROR: usize = MILLS_A;
 /** -M'(z). */
 const SLOPE_Z: usize = 30 * COLUMN;
 /**
- * Two lists of pairs of rows, in LISTS bytes from FAR on. An entry is the address of a pair, in four bytes. The list of far pairs grows
- * upward from the start, and the list of near pairs grows downward from the end. For the last rows of a block, the lists reach into the
- * next column.
+ * Two lists of pairs of rows, in LISTS bytes, beginning at FAR. An entry is the address of a pair, in four bytes. The list of far pairs
+ * grows upward from the start, and the list of near pairs grows downward from the end. For the last rows of a block, the lists extend into
+ * the next column.
  */
 const FAR: usize = SECOND;
 const LISTS: usize = 512;
@@ -69,20 +69,21 @@ const LISTS: usize = 512;
  * intrinsic value. The result is NaN if no volatility gives the price: if the price is at or above the largest possible value of the option
  * (S e^(-qT) for a call, K e^(-rT) for a put), if an input is not finite, or if S, K or T is not positive.
  *
- * Notation: F is the forward. N and phi are distribution function and density of the standard normal, and M(x) = N(-x) / phi(x) is Mills'
- * ratio. The unknown is s = v sqrt(T), the standard deviation of the log-return. x = |ln(F / K)| and z = x / s. The legs are S e^(-qT) and
- * K e^(-rT). By put-call parity, call and put have the same time value, which is the price of the one that is out of the money. The time
- * value is at most the lesser leg. `part` is the time value divided by the lesser leg, and rest = 1 - part. With a = -d1 = z - s / 2 and b
- * = -d2 = z + s / 2:
+ * Notation: F is the forward. N and phi are the distribution function and the density of the standard normal distribution, and M(x) = N(-x)
+ * / phi(x) is Mills' ratio. The unknown is s = v sqrt(T), the standard deviation of the log-return. x = |ln(F / K)| and z = x / s. The legs
+ * are S e^(-qT) and K e^(-rT). By put-call parity, call and put have the same time value: the price of the option that is out of the money.
+ * The time value is at most the smaller leg. `part` is the time value divided by the smaller leg, and rest = 1 - part. With a = -d1 = z - s
+ * / 2 and b = -d2 = z + s / 2:
  *
  *     part = phi(a) (M(a) - M(b)),    rest = phi(a) (M(-a) + M(b)),    d part / d s = phi(a).
  *
- * Either the equation of part or the equation of rest is solved. The logarithms of its two sides are compared, because in the logarithm no
- * tail underflows or loses digits. Rows with a < 0 are solved for rest, unless they are near. All other rows are solved for part.
+ * Either the equation of part or the equation of rest is solved. The kernel compares the logarithms of the equation's two sides, because no
+ * tail underflows or loses digits in a logarithm. Rows with a < 0 are solved for rest, unless they are near. All other rows are solved for
+ * part.
  *
- * The method is Householder's of the third order, from a guess that is good to a few percent. Two steps are usually enough. All rows take
- * these two steps together, in short passes, as in black-scholes.ts. After that, each pair of rows that needs more steps takes them alone.
- * These steps stay within a bracket: a step that would leave the bracket is replaced by a bisection.
+ * The method is Householder's method of the third order, from a guess with an error of a few percent. Two steps are usually enough. All
+ * rows take the first two steps together, in short passes, as in black-scholes.ts. After that, each pair of rows takes further steps alone,
+ * if needed. Further steps stay within a bracket: a step that would leave the bracket is replaced by a bisection.
  */
 export function impliedVolatility(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -101,7 +102,7 @@ export function impliedVolatility(count: i32, block: usize): void {
   }
 }
 
-/** Takes further steps in one pair of rows for which two steps are not enough. */
+/** Takes further steps in a pair of rows for which two steps are not enough. */
 function furtherSteps(row: usize): void {
   bracket(row);
   for (let taken = 0; taken < STEPS_MAX && v128.any_true(v128.load(row, UNSOLVED)); taken++) {
@@ -119,9 +120,7 @@ function annualise(row: usize, end: usize): void {
   }
 }
 
-/**
- * Computes the values that a step from the present s needs. `roughly` allows errors that do not matter in the step from the guess.
- */
+/** Computes the values that a step from the present s needs. If `roughly` is true, allows errors that do not matter in the first step. */
 function evaluate(row: usize, end: usize, roughly: bool): void {
   const far = row + FAR;
   const farEnd = deviations(row, end, far, far + LISTS);
@@ -138,9 +137,9 @@ function evaluate(row: usize, end: usize, roughly: bool): void {
 }
 
 /**
- * Computes a and b, and writes two lists of pairs of rows. Pairs with at least one row that is not near are listed upward from `far`. Pairs
- * with at least one near row are listed downward from `near`. Returns the end of the first list, and stores the start of the second list at
- * `near`.
+ * Computes a and b, and writes two lists of pairs of rows. The list that grows upward from `far` has the pairs with at least one row that
+ * is not near. The list that grows downward from `near` has the pairs with at least one near row. Returns the end of the first list, and
+ * stores the start of the second list at `near`.
  */
 function deviations(row: usize, end: usize, far: usize, near: usize): usize {
   const nearEnd = near;
@@ -165,7 +164,7 @@ function deviations(row: usize, end: usize, far: usize, near: usize): usize {
   return far;
 }
 
-/** Computes M(|x|) of the listed pairs. `x` and `ratio` are the offsets of the input's and the output's column. */
+/** Computes M(|x|) of the listed pairs. `x` and `ratio` are the offsets of the input column and the output column. */
 function mills(listed: usize, end: usize, x: usize, ratio: usize): void {
   for (; listed < end; listed += 4) {
     const row = <usize>load<u32>(listed);
@@ -216,7 +215,7 @@ function values(row: usize, end: usize): void {
   }
 }
 
-/** Computes the target minus the present value, both as logarithms. The target is ln(part) or ln(rest). */
+/** Computes the logarithm of the target minus the logarithm of the present value. The first logarithm is ln(part) or ln(rest). */
 function errors(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const a = v128.load(row, A);
@@ -227,9 +226,7 @@ function errors(row: usize, end: usize): void {
   }
 }
 
-/**
- * Corrects ERROR for the rounding of z, a and a^2. In the tail, a^2 / 2 is large, so the effect of these roundings on ERROR is large too.
- */
+/** Corrects ERROR for the rounding of z, a and a^2. In the tail, a^2 / 2 is large, so these roundings have a large effect on ERROR. */
 function correctErrors(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = v128.load(row, DEVIATION);
@@ -247,7 +244,7 @@ function correctErrors(row: usize, end: usize): void {
   }
 }
 
-/** Takes one step in all rows. If a step does not lead to a positive and finite s, it is not taken, and the row stays unsolved. */
+/** Takes one step in all rows. If a step does not lead to a positive and finite s, the row keeps its s and stays unsolved. */
 function steps(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = v128.load(row, DEVIATION);
@@ -286,21 +283,21 @@ class Step {
     return v128.and(f64x2.le(s, f64x2.splat(NEAR_DEVIATION)), f64x2.le(x, f64x2.splat(NEAR_MONEYNESS)));
   }
 
-  /** Returns the mask of the rows whose step is so small that they are solved. */
+  /** Returns the mask of the solved rows, whose step is small enough. */
   @inline
   static isSmall(change: v128, s: v128): v128 {
     return f64x2.le(magnitude(change), times(STEP_SMALL, atMost(s, 1.0)));
   }
 
-  /** Returns z, the middle of a and b. */
+  /** Returns z, which is the mean of a and b. */
   @inline
   static middle(row: usize): v128 {
     return half(add(v128.load(row, A), v128.load(row, B)));
   }
 
   /**
-   * Returns M(z - s / 2) - M(z + s / 2) of near rows, from M(z) and M'(z), by Taylor's series at z. The higher derivatives follow from M' =
-   * z M - 1. The terms after the ninth are less than 1e-16 of the sum.
+   * Returns M(z - s / 2) - M(z + s / 2) of near rows, computed from M(z) and M'(z) by Taylor's series at z. The higher derivatives follow
+   * from M' = z M - 1. The terms after the ninth term are less than 1e-16 of the sum.
    */
   @inline
   static difference(z: v128, s: v128, row: usize): v128 {
@@ -318,7 +315,7 @@ class Step {
     return f64x2.neg(mul(s, sum));
   }
 
-  /** Returns the same difference as `difference`, from the first three terms of the series. The relative error is below 1e-5. */
+  /** Returns the result of `difference`, computed from the first three terms of the series. The relative error is below 1e-5. */
   @inline
   static roughDifference(z: v128, s: v128, row: usize): v128 {
     const first = f64x2.neg(v128.load(row, SLOPE_Z));
@@ -332,9 +329,9 @@ class Step {
   }
 
   /**
-   * Returns the step of Householder's method of the third order. The step is computed from Newton's step and the ratios of the second and
-   * third derivatives to the first. Each ratio is multiplied by the power of Newton's step that belongs to it, so that no number overflows
-   * if s is tiny.
+   * Returns the step of Householder's method of the third order. The step is computed from Newton's step, and from the ratios of the second
+   * and third derivatives to the first derivative. Each ratio is multiplied by a power of Newton's step, so that no number overflows if s
+   * is tiny.
    */
   @inline
   static change(row: usize, s: v128, error: v128): v128 {

@@ -3,10 +3,10 @@
  * The unit is the change that one rounding of the input and of the result can cause (`scaledError` of the tests).
  */
 /**
- * Returns the x with N(x) = p, where N is the standard normal distribution function. The method is routine PPND16 of M. J. Wichura,
+ * Returns the number x with N(x) = p, where N is the standard normal distribution function. The method is routine PPND16 of M. J. Wichura,
  * "Algorithm AS 241: The percentage points of the normal distribution", Applied Statistics 37 (1988). The coefficients are rounded to
  * doubles. In exact arithmetic, the relative error of the result is below 9.4e-17 for x from -38 to 38. Returns -Infinity for p = 0,
- * Infinity for p = 1, and NaN for a p outside [0, 1].
+ * Infinity for p = 1, and NaN if p is outside [0, 1].
  */
 export function inverseCumulative(p: f64): f64 {
   if (!(p > 0.0 && p < 1.0)) return p === 0.0 ? -Infinity : p === 1.0 ? Infinity : NaN;
@@ -52,7 +52,7 @@ const B5: f64 = 39307.89580009271;
 const B6: f64 = 28729.085735721943;
 const B7: f64 = 5226.495278852854;
 
-// Coefficients of `tail`, for sqrt(-ln p) from 1.6 to 5, where p is the smaller of p and 1 - p.
+// Coefficients of `tail`, for sqrt(-ln r) from 1.6 to 5, where r is the smaller of p and 1 - p.
 const C0: f64 = 1.4234371107496835;
 const C1: f64 = 4.630337846156546;
 const C2: f64 = 5.769497221460691;
@@ -69,7 +69,7 @@ const D5: f64 = 0.015198666563616457;
 const D6: f64 = 0.0005475938084995345;
 const D7: f64 = 1.0507500716444169e-9;
 
-// Coefficients of `farTail`, for sqrt(-ln p) from 5 to 27, where p is the smaller of p and 1 - p.
+// Coefficients of `farTail`, for sqrt(-ln r) from 5 to 27, where r is the smaller of p and 1 - p.
 const E0: f64 = 6.657904643501103;
 const E1: f64 = 5.463784911164114;
 const E2: f64 = 1.7848265399172913;

@@ -7,8 +7,8 @@ import { add, div, mul, step, sub, times } from './lanes';
 
 export class Logarithm {
   /**
-   * Returns ln(a / b) in each lane, for normal doubles > 0, as k ln 2 + 2 atanh((a - b 2^k) / (a + b 2^k)). The whole number k is chosen so
-   * that a / (b 2^k) is from 2/3 to 3/2. The difference a - b 2^k is then exact (Sterbenz 1974). So the error is below 1.9 ulp everywhere.
+   * Returns ln(a / b) in each lane, for normal doubles > 0, as k ln 2 + 2 atanh((a - b 2^k) / (a + b 2^k)). The whole number k is such that
+   * a / (b 2^k) is from 2/3 to 3/2. The difference a - b 2^k is then exact (Sterbenz 1974). So the error is below 1.9 ulp for all a and b.
    * If a / b were computed first, its rounding error would dominate the result near a = b. Returns NaN if a or b is negative or NaN.
    */
   @inline
@@ -18,8 +18,8 @@ export class Logarithm {
   }
 
   /**
-   * Computes the first half of `ofRatio`, so that a separate pass can compute the second half. Stores the quotient at `row + place`, and k
-   * one column further. `place` is the byte offset of a column.
+   * Computes the first half of `ofRatio`, so that another pass can compute the second half. Stores the quotient at `row + place`, and k in
+   * the next column. `place` is the byte offset of a column.
    */
   @inline
   static reduce(a: v128, b: v128, row: usize, place: usize): void {
@@ -28,16 +28,16 @@ export class Logarithm {
     v128.store(row + place, Logarithm.exponent(a, b, kBits), COLUMN);
   }
 
-  /** Computes the second half of `ofRatio`: returns ln(a / b) from the two values that `reduce` stored. */
+  /** Computes the second half of `ofRatio`. Returns ln(a / b), computed from the two values that `reduce` stored. */
   @inline
   static reduced(row: usize, place: usize): v128 {
     return Logarithm.combine(v128.load(row + place), v128.load(row + place, COLUMN));
   }
 
   /**
-   * Returns k shifted left by 52 bits. Adding this number to the bits of b multiplies b by 2^k. The bits of a double, read as a whole
-   * number, grow with its logarithm, and linearly between two powers of two (Mitchell 1962). The bits of a minus the bits of b are rounded
-   * to a multiple of 2^52. With this k, a / (b 2^k) is from 2/3 to 3/2.
+   * Returns k shifted left by 52 bits. Adding the result to the bits of b multiplies b by 2^k. The bits of a double, read as a whole
+   * number, grow with the double's logarithm, and linearly between two powers of two (Mitchell 1962). The bits of a minus the bits of b are
+   * rounded to a multiple of 2^52. For the resulting k, a / (b 2^k) is from 2/3 to 3/2.
    */
   @inline
   static kBits(a: v128, b: v128): v128 {
@@ -51,15 +51,14 @@ export class Logarithm {
     return div(sub(a, bScaled), add(a, bScaled));
   }
 
-  /** Returns k as a double, or NaN if a or b is negative or b is NaN. */
+  /** Returns k as a double. Returns NaN if a or b is negative or b is NaN. */
   @inline
   static exponent(a: v128, b: v128, kBits: v128): v128 {
     const k = sub(
       v128.or(i64x2.shr_u(i64x2.add(kBits, i64x2.splat(EXPONENT_OFFSET_BITS)), 52), f64x2.splat(TWO_TO_52)),
       f64x2.splat(TWO_TO_52 + EXPONENT_OFFSET),
     );
-    // For a negative a or b and for a NaN b, k looks like an ordinary number. So these lanes are set to NaN. A NaN a makes the quotient
-    // NaN.
+    // If a or b is negative or b is NaN, k looks like an ordinary number. So such lanes are set to NaN. If a is NaN, the quotient is NaN.
     const unknown = v128.or(f64x2.lt(f64x2.pmin(a, b), f64x2.splat(0.0)), f64x2.ne(b, b));
     return v128.or(k, unknown);
   }
@@ -93,12 +92,12 @@ export class Logarithm {
 
 const HALF_POWER: i64 = 1 << 51;
 const WHOLE_POWERS: i64 = -(1 << 52);
-/** Added to k, so that the sum is positive. */
+/** This number is added to k, so that the sum is positive. */
 const EXPONENT_OFFSET: f64 = 2047.0;
 const EXPONENT_OFFSET_BITS: i64 = 2047 << 52;
 const TWO_TO_52: f64 = 4503599627370496.0;
 
-// From scripts/coefficients.ts. ln 2 is the sum of LN_2_HIGH, which has 40 bits, and LN_2_LOW.
+// The constants come from scripts/coefficients.ts. ln 2 is the sum of LN_2_HIGH, which has 40 bits, and LN_2_LOW.
 const LN_2_HIGH: f64 = 0.6931471805592082;
 const LN_2_LOW: f64 = 7.371002565167799e-13;
 const L1: f64 = 0.6666666666666666;

@@ -16,16 +16,16 @@ import { D_MAX, INV_SQRT_2_PI } from './normal';
 // - l jumps per year, m and d mean and standard deviation of a jump's logarithm, k = e^(m + d^2 / 2) - 1;
 // - n the number of jumps until settlement; x = ln(S / K) + (r - q - v^2 / 2 - l k) T, the log-moneyness at settlement without a jump;
 // - s = sqrt(v^2 T + n d^2), the standard deviation of the log-return, d2 = (x + n m) / s, and d1 = d2 + s, all given n jumps;
-// - N the standard normal distribution function, and phi its density.
-// An option has two legs: K e^(-rT) in cash, and S e^(-qT) in spot. The part of a leg is the leg times the probability of n jumps.
+// - N the standard normal distribution function, and phi its density. An option has two legs: K e^(-rT) in cash, and S e^(-qT) in spot. The
+// part of a leg for n jumps is the leg times the probability of n jumps.
 
 /**
- * The result is NaN if more jumps than this are expected. The limit bounds the work: with 256 expected jumps, the Poisson weights underflow
- * after fewer than TERMS_MAX terms.
+ * Maximum expected number of jumps. If more jumps are expected, the result is NaN. The limit bounds the work: with 256 expected jumps, the
+ * Poisson weights underflow after fewer than TERMS_MAX terms.
  */
 const JUMPS_EXPECTED_MAX: f64 = 256.0;
 const TERMS_MAX: f64 = 1200.0;
-/** A bound of the terms that are left out of a leg's two sums, relative to the smaller sum. */
+/** An upper bound for the omitted terms of a leg's two sums, relative to the smaller sum. */
 const REMAINDER: f64 = 1e-17;
 
 // Inputs.
@@ -43,7 +43,7 @@ const PROB_ABOVE: usize = <usize>MertonColumn.probAbove * COLUMN;
 const PROB_BELOW: usize = <usize>MertonColumn.probBelow * COLUMN;
 const CALL: usize = <usize>MertonColumn.call * COLUMN;
 const PUT: usize = <usize>MertonColumn.put * COLUMN;
-// Intermediate values of each row.
+// Columns of intermediate values for each row.
 /** The legs: K e^(-rT) in cash, and S e^(-qT) in spot. */
 const STRIKE_NOW: usize = 13 * COLUMN;
 const SPOT_NOW: usize = 14 * COLUMN;
@@ -52,12 +52,12 @@ const JUMPS: usize = 15 * COLUMN;
 const JUMPS_IN_SPOT: usize = 16 * COLUMN;
 /** v^2 T. */
 const VARIANCE: usize = 17 * COLUMN;
-/** k until the pass `jumps`. From this pass on, x. */
+/** k until the pass `jumps`, and x from this pass on. */
 const MONEYNESS: usize = 18 * COLUMN;
-/** The parts for n = 0: each leg times its probability of no jump. */
+/** The parts of the legs for n = 0. Each part is the leg times its probability of no jump. */
 const STRIKE_PART: usize = 19 * COLUMN;
 const SPOT_PART: usize = 20 * COLUMN;
-/** Two columns each: intermediate values of a logarithm or an exponential, which one pass begins and a later pass completes. */
+/** Intermediate values of a logarithm or an exponential, two columns each. One pass begins such a value, and a later pass completes it. */
 const FIRST: usize = 21 * COLUMN;
 const SECOND: usize = 23 * COLUMN;
 
@@ -65,11 +65,11 @@ const SECOND: usize = 23 * COLUMN;
 const STRIP: i32 = 64;
 /**
  * The offset of the fields in the block, after the 25 columns. The fields contain the values from which the terms of the sums are computed,
- * one term for each n. A field has one slot for each row of the strip. A slot has two lanes, one double each: one value of the row for the
- * term n, and one for the term n + 1.
+ * one term for each n. A field has one slot for each row of the strip. A slot has two lanes with one double each: a value of the row for
+ * the term n, and the same value for the term n + 1.
  */
 const TERMS: usize = 25 * COLUMN;
-/** The bytes of a field: its slots and one cache line. */
+/** The number of bytes from one field to the next: the slots of the field and one cache line. */
 const SLOTS: usize = 64 * 16 + 64;
 /** x. */
 const X: usize = 0;
@@ -79,37 +79,37 @@ const MEAN: usize = 1 * SLOTS;
 const SQUARE: usize = 2 * SLOTS;
 /** v^2 T. */
 const DIFFUSION: usize = 3 * SLOTS;
-/** The density that both legs share: the part of the leg in spot times phi(d1) = the part of the leg in cash times phi(d2). */
+/** The density term that both legs share: the part of the leg in spot times phi(d1) equals the part of the leg in cash times phi(d2). */
 const SHARED: usize = 4 * SLOTS;
-/** Two fields: intermediate values of an exponential, which one pass begins and a later pass completes. */
+/** Two fields with intermediate values of an exponential. One pass begins such a value, and a later pass completes it. */
 const EXPONENT: usize = 5 * SLOTS;
-// The following fields exist twice: at IN_CASH for the leg in cash, and at IN_SPOT for the leg in spot.
-/** The part of the leg: the leg times the probability of n jumps. 0 in a lane that needs no more terms. */
+// Each of the following fields exists twice: at IN_CASH for the leg in cash, and at IN_SPOT for the leg in spot.
+/** The part of the leg for n jumps: the leg times the probability of n jumps. The part is 0 in a lane that needs no more terms. */
 const PART: usize = 9 * SLOTS;
 /** d2 for the leg in cash, and d1 for the leg in spot. */
 const D: usize = 7 * SLOTS;
-/** The smaller side of the part: the part times N(-|d2|) for the leg in cash, and times N(-|d1|) for the leg in spot. */
+/** The smaller side of the part: for the leg in cash, the part times N(-|d2|), and for the leg in spot, the part times N(-|d1|). */
 const TAIL: usize = 8 * SLOTS;
 /** The expected number of jumps for the leg, as in JUMPS and JUMPS_IN_SPOT. */
 const EXPECTED: usize = 10 * SLOTS;
-/** The sums of the leg's terms, above and below the strike. */
+/** The two sums of the leg's terms, above and below the strike. */
 const ABOVE: usize = 11 * SLOTS;
 const BELOW: usize = 12 * SLOTS;
 const IN_CASH: usize = 0;
 const IN_SPOT: usize = 6 * SLOTS;
-/** The list of the open rows, which still need terms. An entry is the address of the row's first slot, in four bytes. */
+/** The list of the open rows, which need more terms. An entry is the address of the row's first slot, in four bytes. */
 const OPEN: usize = 19 * SLOTS;
 
 /**
- * Computes the probabilities of ending at or above the strike and below the strike, and the prices of call and put, by Merton, "Option
- * pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976). Given n jumps, the log-return is normal with
- * variance v^2 T + n d^2. The number n has a Poisson distribution with mean l T, or with mean l (1 + k) T if spot is the unit of account. 1
- * + k is the mean factor of a jump. The results are NaN if either mean exceeds 256 jumps.
+ * Computes the probability that spot ends at or above the strike, the probability that it ends below the strike, and the prices of call and
+ * put, by Merton, "Option pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976). Given n jumps, the
+ * log-return is normal with variance v^2 T + n d^2. The number n has a Poisson distribution with mean l T, or with mean l (1 + k) T if spot
+ * is the unit of account. The mean factor of a jump is 1 + k. The results are NaN if one of these means exceeds 256 jumps.
  *
  * The probabilities and prices come from sums of positive terms, one term for each n. A leg has two sums, above and below the strike. Both
- * sums end together, when the terms that are left out of either sum are below 1e-17 of the smaller sum. So a probability of 1e-100 has as
- * many correct digits as its complement. The two lanes are the terms n and n + 1 of one row. The terms of all open rows are computed
- * together, in short passes, as in black-scholes.ts.
+ * sums end together, when the omitted terms of each sum are below 1e-17 of the smaller sum. So a probability of 1e-100 has as many correct
+ * digits as its complement. The two lanes have the terms n and n + 1 of one row. The terms of all open rows are computed together, in short
+ * passes, as in black-scholes.ts.
  */
 export function merton(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -131,7 +131,7 @@ export function mertonProbabilities(count: i32, block: usize): void {
   }
 }
 
-/** Computes the sums of each row, and the two probabilities from them. Computes the sums of the leg in spot only if `prices` is true. */
+/** Computes each row's sums, and the two probabilities from the sums. Omits the sums of the leg in spot if `prices` is false. */
 function sums(row: usize, end: usize, slots: usize, prices: bool): void {
   moneyness(row, end);
   jumps(row, end);
@@ -163,8 +163,8 @@ function sums(row: usize, end: usize, slots: usize, prices: bool): void {
 }
 
 /**
- * Adds the sums of the two lanes, for both sums of a leg. After that, replaces the larger sum by the whole leg minus the smaller sum, which
- * does not have the rounding errors of many Poisson weights.
+ * Adds the values of the two lanes, for both sums of a leg. Then replaces the larger sum by the complete leg minus the smaller sum. The
+ * difference does not have the rounding errors of many Poisson weights.
  */
 function total(slot: usize, whole: f64): void {
   const above = load<f64>(slot, ABOVE) + load<f64>(slot, ABOVE + 8);
@@ -173,7 +173,7 @@ function total(slot: usize, whole: f64): void {
   store<f64>(slot, above > below ? below : whole - above, BELOW);
 }
 
-/** Begins ln(S / K), which `jumps` completes. Computes k, the mean factor of a jump minus one. */
+/** Begins the computation of ln(S / K), which `jumps` completes. Computes k, the mean factor of a jump minus one. */
 function moneyness(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     Logarithm.reduce(v128.load(row, SPOT), v128.load(row, STRIKE), row, FIRST);
@@ -182,7 +182,7 @@ function moneyness(row: usize, end: usize): void {
   }
 }
 
-/** Computes the expected numbers of jumps, the variance v^2 T of the diffusion, and x. Completes ln(S / K) for x. */
+/** Computes the expected numbers of jumps, the variance v^2 T of the diffusion, and x. Completes ln(S / K), which x needs. */
 function jumps(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const T = v128.load(row, TTE);
@@ -200,14 +200,14 @@ function jumps(row: usize, end: usize): void {
 
 /**
  * Computes the legs S e^(-qT) and K e^(-rT). Both legs are NaN if too many jumps are expected or an input is NaN. Also begins the
- * probabilities of no jump, e^(-l T) and e^(-l (1 + k) T), which `firstParts` completes.
+ * computation of the probabilities of no jump, e^(-l T) and e^(-l (1 + k) T), which `firstParts` completes.
  */
 function discounts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const minusT = f64x2.neg(v128.load(row, TTE));
     const most = f64x2.pmax(v128.load(row, JUMPS), v128.load(row, JUMPS_IN_SPOT));
     const x = v128.load(row, MONEYNESS);
-    // A lane with all bits set is a NaN.
+    // If all bits of a lane are set, the lane is a NaN.
     const unknown = v128.or(v128.not(f64x2.le(most, f64x2.splat(JUMPS_EXPECTED_MAX))), f64x2.ne(x, x));
     const strikeNow = mul(v128.load(row, STRIKE), Exponential.of(mul(v128.load(row, RATE), minusT)));
     const spotNow = mul(v128.load(row, SPOT), Exponential.of(mul(v128.load(row, DIVIDEND), minusT)));
@@ -218,7 +218,7 @@ function discounts(row: usize, end: usize): void {
   }
 }
 
-/** Completes the probabilities of no jump, and multiplies each leg by its probability. */
+/** Completes the probabilities of no jump, and multiplies each leg by its probability of no jump. */
 function firstParts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     v128.store(row, mul(v128.load(row, STRIKE_NOW), Exponential.reduced(row, FIRST)), STRIKE_PART);
@@ -227,8 +227,8 @@ function firstParts(row: usize, end: usize): void {
 }
 
 /**
- * Copies the values that a row's terms need into both lanes of the row's slots. Puts all rows on the list of open rows, and returns the end
- * of the list.
+ * Copies the values that the terms of a row need into both lanes of the row's slots. Puts all rows on the list of open rows, and returns
+ * the end of the list.
  */
 function spread(row: usize, end: usize, slot: usize): usize {
   let open = slot + OPEN;
@@ -246,7 +246,7 @@ function spread(row: usize, end: usize, slot: usize): usize {
 }
 
 class Leg {
-  /** Stores the parts of a leg for n = 0 and n = 1, the expected number of jumps, and sums of 0. `part` is the part for n = 0. */
+  /** Stores the parts of a leg for n = 0 and n = 1, the expected number of jumps, and sums of 0. `part` is the leg's part for n = 0. */
   @inline
   static start(slot: usize, part: f64, jumps: f64): void {
     v128.store(slot, f64x2(part, part * jumps), PART);
@@ -257,15 +257,15 @@ class Leg {
 }
 
 class Term {
-  /** Returns s, the standard deviation of the log-return, given n jumps. */
+  /** Returns s, the standard deviation of the log-return if there are n jumps. */
   @inline
   static deviation(slot: usize, n: v128): v128 {
     return f64x2.sqrt(add(v128.load(slot, DIFFUSION), mul(n, v128.load(slot, SQUARE))));
   }
 
   /**
-   * Returns d2 = (x + n m) / s, given n jumps, limited to D_MAX on both sides. If s is 0 and the price certainly ends at the strike, d2 is
-   * 0 / 0, which is NaN. This outcome counts as above the strike: of NaN and D_MAX, pmin returns D_MAX.
+   * Returns d2 = (x + n m) / s for n jumps, limited to the range from -D_MAX to D_MAX. If s is 0 and the price certainly ends at the
+   * strike, d2 is 0 / 0, which is NaN. This outcome counts as above the strike, because pmin returns D_MAX if its other argument is NaN.
    */
   @inline
   static standardised(slot: usize, n: v128, deviation: v128): v128 {
@@ -274,7 +274,7 @@ class Term {
   }
 }
 
-/** Computes d2 and d1, given n jumps. z is d1 or d2, whichever is nearer to 0. Begins e^(-z^2 / 2), which `densities` completes. */
+/** Computes d2 and d1 for n jumps. z is d1 or d2, whichever is nearer to 0. Begins e^(-z^2 / 2), which `densities` completes. */
 function deviations(open: usize, end: usize, n: f64): void {
   const ns = f64x2(n, n + 1.0);
   for (; open < end; open += 4) {
@@ -289,7 +289,7 @@ function deviations(open: usize, end: usize, n: f64): void {
   }
 }
 
-/** Computes d2, given n jumps, and begins e^(-d2^2 / 2), which `cashDensities` completes. */
+/** Computes d2 for n jumps. Begins the computation of e^(-d2^2 / 2), which `cashDensities` completes. */
 function cashDeviations(open: usize, end: usize, n: f64): void {
   const ns = f64x2(n, n + 1.0);
   for (; open < end; open += 4) {
@@ -300,7 +300,7 @@ function cashDeviations(open: usize, end: usize, n: f64): void {
   }
 }
 
-/** Completes the density that both legs share (see SHARED). Multiplies the density that `deviations` began by the part of its leg. */
+/** Completes the density that both legs share (see SHARED). Multiplies the density from `deviations` by the part of its leg. */
 function densities(open: usize, end: usize): void {
   for (; open < end; open += 4) {
     const slot = <usize>load<u32>(open);
@@ -329,8 +329,8 @@ function tails(open: usize, end: usize, leg: usize): void {
 }
 
 /**
- * Adds the terms n and n + 1 of a leg to the leg's sums, and computes the parts for n + 2 and n + 3. A part becomes 0 if the later terms in
- * the part's lane are negligible for both sums.
+ * Adds the terms n and n + 1 of a leg to the leg's sums, and computes the parts for n + 2 and n + 3. If the later terms in a lane are
+ * negligible for both sums, the part in this lane becomes 0.
  */
 function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
   const perJumps = f64x2(1.0 / ((n + 1.0) * (n + 2.0)), 1.0 / ((n + 2.0) * (n + 3.0)));
@@ -343,11 +343,11 @@ function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
     const under = f64x2.lt(v128.load(slot, D), f64x2.splat(0.0));
     const above = add(v128.load(slot, ABOVE), choose(under, tail, rest));
     const below = add(v128.load(slot, BELOW), choose(under, rest, tail));
-    // Multiplies twice by `jumps`. The square of `jumps` would be rounded once, and its error would be the same in all terms.
+    // Multiplies by `jumps` twice. The square of `jumps` would have one rounding error, which would be the same in all terms.
     const growth = mul(jumps, mul(jumps, perJumps));
     const next = mul(part, growth);
-    // The growth of later terms is not larger than `growth`. So if `growth` is below 1, the remainder is at most next / (1 - growth). As
-    // long as the terms grow, the bound is negative or 0, and every part exceeds it.
+    // The growth of later terms is at most `growth`. So if `growth` is below 1, the remainder is at most next / (1 - growth). While the
+    // terms grow, the bound is negative or 0, so every part exceeds the bound.
     const bound = mul(sub(f64x2.splat(REMAINDER), times(REMAINDER, growth)), f64x2.pmin(above, below));
     v128.store(slot, above, ABOVE);
     v128.store(slot, below, BELOW);
@@ -355,7 +355,7 @@ function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
   }
 }
 
-/** Removes from the list each row whose parts of both legs are 0 in both lanes. Returns the new end of the list. */
+/** Removes rows from the list if their parts of both legs are 0 in both lanes. Returns the new end of the list. */
 function stillOpen(open: usize, end: usize): usize {
   let newEnd = open;
   for (; open < end; open += 4) {
@@ -366,7 +366,7 @@ function stillOpen(open: usize, end: usize): usize {
   return newEnd;
 }
 
-/** Removes from the list each row whose parts of the leg in cash are 0 in both lanes. Returns the new end of the list. */
+/** Removes rows from the list if their parts of the leg in cash are 0 in both lanes. Returns the new end of the list. */
 function stillOpenInCash(open: usize, end: usize): usize {
   let newEnd = open;
   for (; open < end; open += 4) {

@@ -7,8 +7,8 @@ import { add, div, mul, one, step } from './lanes';
 export class Mills {
   /**
    * Returns Mills' ratio M(x) = N(-x) / phi(x) in each lane, for x >= 0. N is the standard normal distribution function, and phi is its
-   * density. The method is a rational function p(x) / q(x), as in Cody, "Rational Chebyshev approximations for the error function", Math.
-   * Comp. 23 (1969). The coefficients are this project's own.
+   * density. The method is a rational function p(x) / q(x), as described by Cody, "Rational Chebyshev approximations for the error
+   * function", Math. Comp. 23 (1969). The coefficients were computed for this project.
    *
    * With these coefficients, the relative error is 1.4e-16 up to x = 40. Beyond x = 40, phi(x) is 0 in doubles, and the rational function
    * falls like 1 / x, up to x = 1e30. Every coefficient of p and q is positive, so no digits cancel. With the rounding of the evaluation,
@@ -19,7 +19,7 @@ export class Mills {
     return div(Mills.p(x), Mills.q(x));
   }
 
-  // Odd and even powers are summed separately. Each of the two chains of operations has half the length of a common chain. The constant
+  // Odd and even powers are summed separately, so each of the two chains of operations has half the length of a single chain. The constant
   // term is added last, so that the small terms are rounded before they become part of a larger sum.
 
   /** Returns the numerator of M(x). */
@@ -51,7 +51,7 @@ export class Mills {
     return add(one(), add(mul(even, xx), mul(odd, x)));
   }
 
-  /** Returns q(x) - x p(x) without the loss of digits of a subtraction. r(x) / q(x) is 1 - x M(x) = -M'(x). */
+  /** Returns q(x) - x p(x), but does not lose the digits that a subtraction would lose. r(x) / q(x) is 1 - x M(x) = -M'(x). */
   @inline
   static r(x: v128): v128 {
     const xx = mul(x, x);
@@ -67,7 +67,7 @@ export class Mills {
   }
 }
 
-// From scripts/coefficients.ts.
+// The constants come from scripts/coefficients.ts.
 const P0: f64 = 1.2533141373155003;
 const P1: f64 = 1.934653577146081;
 const P2: f64 = 1.477734861707109;

@@ -7,20 +7,20 @@ import { Mills } from './mills';
 
 export const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 /**
- * If s = v sqrt(T), the standard deviation of the log-return, is at most this, an option has no time value. The logarithms of two different
- * doubles differ by more than this.
+ * If s = v sqrt(T), the standard deviation of the log-return, is at most this bound, an option has no time value. The logarithms of two
+ * different doubles differ by more than this bound.
  */
 export const DEVIATION_MIN: f64 = 1e-100;
 /**
- * Bound of |d1| and |d2|. At this bound, N and phi have long reached their limits. The bound prevents 0 * Infinity in products with phi.
+ * Upper bound of |d1| and |d2|. At this bound, N and phi are equal to their limits. The bound prevents 0 * Infinity in products with phi.
  */
 export const D_MAX: f64 = 1e9;
-/** Beyond this |x|, the normal density phi(x) is 0 in doubles. */
+/** If |x| is above this bound, the normal density phi(x) is 0 in doubles. */
 const X_MAX: f64 = 40.0;
 
 /**
- * Returns N(x), the probability that a standard normal number is at or below x. A small probability comes from Mills' ratio, and is never
- * computed as 1 minus a large one.
+ * Returns N(x), the probability that a standard normal number is not above x. A small probability is computed from Mills' ratio, and never
+ * as 1 minus a large probability.
  */
 export function cumulative(x: f64): f64 {
   if (x === 0.0) return 0.5;

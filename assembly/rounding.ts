@@ -1,6 +1,6 @@
 import { add, mul, sub, times } from './lanes';
 
-/** 2^27 + 1 (Veltkamp 1968). A product with this number separates the upper half of a number's bits. */
+/** 2^27 + 1 (Veltkamp 1968). Multiplying by this number separates the upper half of a number's bits. */
 const SPLITTER: f64 = 134217729.0;
 
 export class Rounding {
@@ -15,7 +15,7 @@ export class Rounding {
     return add(add(sub(mul(upperA, upperB), product), cross), mul(lowerA, lowerB));
   }
 
-  /** Returns x rounded to the upper half of its bits. */
+  /** Returns x, rounded to the upper half of its bits. */
   @inline
   static upperHalf(x: v128): v128 {
     const spread = times(SPLITTER, x);

@@ -21,28 +21,28 @@ import {
   TTE,
 } from './volatility-columns';
 
-// The notation is that of implied-volatility.ts. The legs are S e^(-qT) and K e^(-rT).
+// This file uses the notation of implied-volatility.ts. The legs are S e^(-qT) and K e^(-rT).
 
-/** If x is below this, the legs are close: the polynomial alone gives e^x - 1. */
+/** If x is below this bound, the legs are close, and the polynomial alone gives e^x - 1. */
 const CLOSE: f64 = 0.34;
 /** 2^64. */
 const SCALE: f64 = 4294967296.0 * 4294967296.0;
 
-/** Two columns: intermediate values of a logarithm, which one pass begins and a later pass completes. */
+/** Two columns with intermediate values of a logarithm. One pass begins such a value, and a later pass completes it. */
 const THIRD: usize = 21 * COLUMN;
 const SPOT_NOW: usize = 23 * COLUMN;
 const STRIKE_NOW: usize = 24 * COLUMN;
 const QUOTIENT_ERROR: usize = 25 * COLUMN;
 const EXCESS: usize = QUOTIENT_ERROR;
 const TIME_VALUE: usize = 26 * COLUMN;
-/** The lesser leg minus the time value. */
+/** The smaller leg minus the time value. */
 const REST: usize = 27 * COLUMN;
-/** The lesser leg. */
+/** The smaller leg. */
 const LEAST: usize = 28 * COLUMN;
 
 /**
- * Computes the inputs of an implied volatility: x = |ln(F / K)|, part (the time value as a share of the lesser leg), ln(part) and ln(rest),
- * where rest = 1 - part. Also computes for each row whether a volatility gives its price.
+ * Computes the inputs of an implied volatility: x = |ln(F / K)|, part (the time value as a share of the smaller leg), ln(part) and
+ * ln(rest), where rest = 1 - part. Also computes whether a volatility gives the price of each row.
  */
 export function timeValues(row: usize, end: usize): void {
   exponents(row, end);
@@ -90,7 +90,7 @@ function quotientErrors(row: usize, end: usize): void {
   }
 }
 
-/** Computes ln(F / K), and its rounding error. */
+/** Computes ln(F / K), and the rounding error of ln(F / K). */
 function moneyness(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const z = v128.load(row, THIRD);
@@ -109,7 +109,7 @@ function moneyness(row: usize, end: usize): void {
   }
 }
 
-/** Computes e^x - 1 for legs that are close. The result is the greater leg minus the lesser, as a share of the lesser. */
+/** Computes e^x - 1 for close legs. The result is the difference of the legs as a share of the smaller leg. */
 function excesses(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const x = magnitude(v128.load(row, MONEYNESS));
@@ -117,7 +117,7 @@ function excesses(row: usize, end: usize): void {
   }
 }
 
-/** Computes the time value, the lesser leg minus the time value, x, and the status of each row. */
+/** Computes for each row the time value, the smaller leg minus the time value, x, and the status. */
 function values(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const zero = f64x2.splat(0.0);
@@ -138,8 +138,8 @@ function values(row: usize, end: usize): void {
     const sign = v128.xor(signed, x);
     v128.store(row, x, MONEYNESS);
     v128.store(row, v128.xor(sign, v128.load(row, MONEYNESS_LOW)), MONEYNESS_LOW);
-    // In exact arithmetic, `least - timeValue` and `upside` are equal. If the time value is less than half of the lesser leg, `least -
-    // timeValue` is more accurate, because it does not have the rounding error of the greater leg.
+    // In exact arithmetic, `least - timeValue` and `upside` are equal. If the time value is less than half of the smaller leg, `least -
+    // timeValue` is more accurate, because it does not have the rounding error of the larger leg.
     const rest = choose(f64x2.lt(add(timeValue, timeValue), least), sub(least, timeValue), upside);
     v128.store(row, timeValue, TIME_VALUE);
     v128.store(row, rest, REST);

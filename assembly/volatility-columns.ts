@@ -1,8 +1,8 @@
 import { COLUMN } from './block';
 import { ImpliedVolatilityColumn } from './columns';
 
-// Columns of the block that implied-volatility.ts, time-value.ts and volatility-guess.ts share. The notation is that of
-// implied-volatility.ts. Each of these files may use the columns from FIRST on for its own intermediate values, except MONEYNESS_LOW.
+// Columns of the block that implied-volatility.ts, time-value.ts and volatility-guess.ts share. The file uses the notation of
+// implied-volatility.ts. Each of the three files may use the columns from FIRST on for its own intermediate values, except MONEYNESS_LOW.
 
 // Inputs.
 export const CALL_PUT: usize = <usize>ImpliedVolatilityColumn.callPut * COLUMN;
@@ -23,15 +23,15 @@ export const LN_PART: usize = 10 * COLUMN;
 export const LN_REST: usize = 11 * COLUMN;
 /** The present approximation of s. */
 export const DEVIATION: usize = 12 * COLUMN;
-/** Lower and upper bound of s. */
+/** The lower and the upper bound of s. */
 export const LOW: usize = 13 * COLUMN;
 export const HIGH: usize = 14 * COLUMN;
-/** A mask: set in rows whose s is not accurate yet. */
+/** A mask that is set in rows whose s is not accurate yet. */
 export const UNSOLVED: usize = 15 * COLUMN;
-/** 1 if the row has an s to solve for. Otherwise the row's result: 0 or NaN. */
+/** 1 if the row has an s to solve for. Otherwise, the result of the row: 0 or NaN. */
 export const STATUS: usize = 16 * COLUMN;
-/** Two columns each: intermediate values of a logarithm or an exponential, which one pass begins and a later pass completes. */
+/** Intermediate values of a logarithm or an exponential, two columns each. One pass begins such a value, and a later pass completes it. */
 export const FIRST: usize = 17 * COLUMN;
 export const SECOND: usize = 19 * COLUMN;
-/** The rounding error of MONEYNESS: the exact value minus MONEYNESS. */
+/** The rounding error of MONEYNESS: the exact value minus the stored value. */
 export const MONEYNESS_LOW: usize = 22 * COLUMN;

@@ -7,10 +7,10 @@ const LN_2: f64 = 0.6931471805599453;
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
 const SQRT_2_PI: f64 = 2.5066282746310007;
 const HALF_SQRT_2_PI: f64 = 1.2533141373155003;
-/** A bound slightly above the largest absolute error of `inverseTail`, 0.00045. */
+/** A bound slightly above 0.00045, the largest absolute error of `inverseTail`. */
 const INVERSE_TAIL_ERROR: f64 = 0.0006;
 
-// Coefficients of `startZ`, from scripts/coefficients.ts.
+// The coefficients of `startZ` come from scripts/coefficients.ts.
 const U0: f64 = -0.13331;
 const U1: f64 = 0.72193;
 const U2: f64 = -0.78354;
@@ -23,9 +23,9 @@ const TARGET: usize = 23 * COLUMN;
 const Z: usize = 24 * COLUMN;
 
 /**
- * Guesses s = v sqrt(T) to a few percent, and stores the guess in DEVIATION. The notation is that of implied-volatility.ts: x = |ln(F /
- * K)|, z = x / s, M is Mills' ratio, N and phi are distribution function and density of the standard normal, and part is the time value as
- * a share of the lesser leg. There are three cases:
+ * Guesses s = v sqrt(T) with an error of a few percent, and stores the guess in DEVIATION. The notation is the notation of
+ * implied-volatility.ts: x = |ln(F / K)|, z = x / s, M is Mills' ratio, N and phi are the distribution function and the density of the
+ * standard normal distribution, and part is the time value as a share of the smaller leg. There are three cases:
  *
  * - If part >= 1/2, the guess is the upper bound of s that `Guess.most` gives.
  * - If part < 1/2 and part > 2 x, the strike is close to the forward. The guess is s = sqrt(2 pi) (part + x / 2).
@@ -35,7 +35,8 @@ const Z: usize = 24 * COLUMN;
  *
  *       z^2 / 2 + s^2 / 8 + ln(z (1 + sqrt(pi / 2) z + z^2)) = t,    t = ln(x / part) + x / 2 - ln(sqrt(2 pi)).
  *
- *   A rational function gives the z that solves the equation without the term s^2 / 8. One step of Newton's method then includes this term.
+ *   A rational function gives the z that solves the equation without the term s^2 / 8. Then one step of Newton's method includes the term
+ *   s^2 / 8.
  */
 export function guess(row: usize, end: usize): void {
   storeLnX(row, end);
@@ -50,7 +51,7 @@ function storeLnX(row: usize, end: usize): void {
   for (; row < end; row += PAIR) Logarithm.reduce(v128.load(row, MONEYNESS), one(), row, FIRST);
 }
 
-/** Computes t, and the z that solves the equation without the term s^2 / 8. */
+/** Computes t, and the number z that solves the equation without the term s^2 / 8. */
 function startZ(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const x = v128.load(row, MONEYNESS);
@@ -74,7 +75,7 @@ function smallLnOfZ(row: usize, end: usize): void {
   }
 }
 
-/** Takes one step of Newton's method from z, with the term s^2 / 8. Bounds the new z from below by 0.3 z. */
+/** Takes one step of Newton's method from z, with the term s^2 / 8. The new z is at least 0.3 times the old z. */
 function stepZ(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const x = v128.load(row, MONEYNESS);
@@ -94,7 +95,7 @@ function stepZ(row: usize, end: usize): void {
 }
 
 /**
- * Stores the guess for part < 1/2 in every row, and marks the rows that have an s to solve for as unsolved. Returns whether one of them has
+ * Stores the guess for part < 1/2 in every row, and marks the rows that have an s to solve for as unsolved. Returns whether such a row has
  * a part of 1/2 or more.
  */
 function smallDeviations(row: usize, end: usize): bool {
@@ -119,7 +120,7 @@ function largeDeviations(row: usize, end: usize): void {
   }
 }
 
-/** Stores a lower and an upper bound of s in LOW and HIGH. Moves the present approximation of s into this interval. */
+/** Stores a lower and an upper bound of s in LOW and HIGH. Moves the present approximation of s into the interval between them. */
 export function bracket(row: usize): void {
   const x = v128.load(row, MONEYNESS);
   const lnPart = v128.load(row, LN_PART);
@@ -138,7 +139,7 @@ class Guess {
     return f64x2.ge(part, f64x2.splat(0.5));
   }
 
-  /** Returns a lower bound of s. Since part <= N(d1), d1 is at least the number whose N is part. */
+  /** Returns a lower bound of s. Because part <= N(d1), d1 is at least the number d with N(d) = part. */
   @inline
   static least(large: v128, lnPart: v128, lnRest: v128, x: v128): v128 {
     const tail = Guess.inverseTail(choose(large, lnRest, lnPart));
@@ -147,8 +148,8 @@ class Guess {
   }
 
   /**
-   * Returns an upper bound of s. Since M is a decreasing function and b >= -a, M(b) is at most M(-a). So rest <= 2 N(-d1), and -d1 is at
-   * least the number whose N is rest / 2.
+   * Returns an upper bound of s. Because M is a decreasing function and b >= -a, M(b) is at most M(-a). So rest <= 2 N(-d1), and -d1 is at
+   * least the number d with N(d) = rest / 2.
    */
   @inline
   static most(lnRest: v128, x: v128): v128 {
@@ -157,8 +158,8 @@ class Guess {
   }
 
   /**
-   * Returns the d >= 0 with N(-d) = p, from ln p, for p <= 1/2. The formula is 26.2.23 of Abramowitz and Stegun, Handbook of Mathematical
-   * Functions (1964).
+   * Returns the number d >= 0 with N(-d) = p, computed from ln p, for p <= 1/2. The formula is 26.2.23 of Abramowitz and Stegun, Handbook
+   * of Mathematical Functions (1964).
    */
   @inline
   static inverseTail(lnP: v128): v128 {
@@ -168,7 +169,7 @@ class Guess {
     return sub(t, div(p, q));
   }
 
-  /** Returns the s >= 0 with -x / s + s / 2 = d1. */
+  /** Returns the number s >= 0 with -x / s + s / 2 = d1. */
   @inline
   static deviationAt(d1: v128, x: v128): v128 {
     const root = f64x2.sqrt(add(mul(d1, d1), add(x, x)));

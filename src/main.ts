@@ -6,7 +6,7 @@ import { EXIT_CODES } from './core/exit-codes.ts';
 import { createPorts } from './server/cli-ports.ts';
 import { READER_COMMAND } from './settings/config.ts';
 
-/** Runs the command in argv. Prints an error that the user can fix in two lines, and an internal error with its stack. */
+/** Runs the command in argv. For an error that the user can fix, prints two lines. For an internal error, prints its stack. */
 try {
   if (process.argv[2] === READER_COMMAND) await (await import('./feeds/reader/reader-child.ts')).runReader();
   else await (await createProgram(createPorts(Date.now), process.argv[2])).parseAsync();
@@ -23,7 +23,7 @@ function describe(error: unknown): string {
   if (error instanceof OperatorError || error instanceof ClientError) {
     return `zomma: ${cleaned(error.message)}${error.hint ? `\n  ${cleaned(error.hint)}` : ''}`;
   }
-  // A system call failed, usually for a path. The system's message names the path.
+  // A system call failed, usually for a path. The message of the system names the path.
   if (error instanceof Error && 'syscall' in error) return `zomma: ${cleaned(error.message)}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

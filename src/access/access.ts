@@ -4,21 +4,21 @@ import type { AuditEvent } from './audit.ts';
 import type { Member, MemberStore, TelegramLink } from './members.ts';
 import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
 
-/** A member as the server sees it in a request. */
+/** A member in a request, as the server sees the member. */
 export interface Account {
-  /** An opaque id. A member's id changes only with the server's secret. The id reveals neither the UUID nor the key. */
+  /** An opaque id, which reveals neither the UUID nor the key. A member's id changes only if the server's secret changes. */
   readonly id: string;
   readonly tier: string;
-  /** When the membership expires, ms since the epoch. Null if the membership does not expire. */
+  /** The time at which the membership expires, ms since the epoch. Null if the membership does not expire. */
   readonly expiresAt: number | null;
   /** Whether the key of the request is still valid. Work that continues after the request, such as a stream, calls this method. */
   isAdmitted(): boolean;
 }
 
-/** The members of the server and their keys: adds and revokes members, issues keys, and checks the keys of requests. */
+/** The members of the server and their keys, with the functions that add and revoke members, issue keys, and check the keys of requests. */
 export type Access = ReturnType<typeof createAccess>;
 
-/** The values of a member that is added. `expiresAt` is in ms since the epoch. */
+/** The values of a new member. `expiresAt` is in ms since the epoch. */
 export interface MemberRequest {
   readonly uuid: string;
   readonly tier?: string | undefined;
@@ -27,27 +27,27 @@ export interface MemberRequest {
 
 export interface AccessDeps {
   readonly members: MemberStore;
-  /** Returns the server's secret. Called when the first key is derived, so that a server that never derives a key creates no secret. */
+  /** Returns the server's secret. Called when the first key is derived, so a server that derives no key creates no secret. */
   readonly secret: () => Uint8Array;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
   /** Records a change in the audit trail. */
   readonly audit: (event: AuditEvent) => void;
-  /** Runs a change and its record in one transaction. */
+  /** Runs a change and writes its audit record in one transaction. */
   readonly transaction: <T>(work: () => T) => T;
 }
 
-/** Creates the access check. No other part of the server decides who has access. */
+/** Creates the check that decides who has access. No other code of the server makes this decision. */
 export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps) {
   let secretBytes: Uint8Array | undefined;
-  /** Accounts by key. The cache is valid for one version of the store, and most requests repeat a key. */
+  /** A cache of accounts by key, because most requests repeat a key. The cache is valid for one version of the store. */
   const admitted = new Map<string, Account>();
   let admittedVersion = '';
   const keyOf = (uuid: string): string => {
     secretBytes ??= secret();
     return deriveKey(secretBytes, uuid);
   };
-  /** Changes an existing member, and records the change. Records a failure if the member does not exist. */
+  /** Changes an existing member, and records the change. If the member does not exist, records a failure. */
   const changeMember = (
     action: 'member_revoked' | 'telegram_linked',
     uuid: string,
@@ -85,10 +85,10 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Revokes a member's access: in this process at once, in other processes on the same store within 10 ms. A second revocation is no
-     * error.
+     * Revokes a member's access. The revocation takes effect at once in this process, and within 10 ms in other processes on the same
+     * store. A second revocation is not an error.
      *
-     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
+     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has this UUID.
      */
     revoke: (text: string) =>
       changeMember('member_revoked', canonicalUuid(text), (member) =>
@@ -98,7 +98,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     /**
      * Stores the Telegram handle of a member.
      *
-     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
+     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has this UUID.
      */
     linkTelegram(text: string, link: TelegramLink) {
       const [dte, radar] = [link.routing1dte, link.routingRadar].map((each) => (each ? 'on' : 'off'));
@@ -111,15 +111,15 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Returns the key of an authorized member. `client` is the address of the client that asks.
+     * Returns the key of an authorized member. `client` is the address of the client that requests the key.
      *
-     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible tier,
-     * is revoked or has expired. The `member_refused` error is identical in all cases, so that it does not reveal who is a member. Throws
-     * `OperatorError` if the member was added with another secret.
+     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible
+     * tier, is revoked or has expired. The error `member_refused` is identical in all four cases, so that the error does not reveal who is
+     * a member. Throws `OperatorError` if the member was added with another secret.
      */
     issueKey(text: string, client: string) {
       const uuid = canonicalUuid(text);
-      // The key is derived before the member is looked up, so that the response time does not reveal whether the member exists.
+      // The key is derived before the member is looked up, so the response time does not reveal whether the member exists.
       const apiKey = keyOf(uuid);
       const digest = keyDigest(apiKey);
       const member = members.member(uuid);
@@ -128,7 +128,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
           hint: 'Ask the operator for an active membership of an eligible tier.',
         });
       }
-      // If the secret has changed, the key does not match the stored digest. The server would reject such a key, so the key is not issued.
+      // If the secret has changed, the key does not match the stored digest. The server would reject the key, so it is not issued.
       if (member.keyDigest !== digest) {
         throw new OperatorError(
           'this member was added with another secret',
@@ -140,10 +140,10 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Returns the account of the key in an `X-API-Key` header. Writes of this process take effect at once, writes of other processes within
-     * 10 ms.
+     * Returns the account of the key in an `X-API-Key` header. Writes of this process take effect at once, and writes of other processes
+     * take effect within 10 ms.
      *
-     * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid. The `key_invalid` error
+     * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid. The error `key_invalid`
      * is identical for every invalid key.
      */
     authenticate(header: string | null) {
@@ -159,7 +159,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
           hint: 'Send your API key in the X-API-Key header, or as Authorization: Bearer.',
         });
       }
-      // Two X-API-Key headers arrive joined by a comma. The result does not have the form of a key, so the request is rejected.
+      // Two X-API-Key headers arrive joined by a comma. The joined text does not have the form of a key, so it is rejected.
       const digest = hasKeyForm(header) ? keyDigest(header) : undefined;
       const member = digest === undefined ? undefined : members.memberByKeyDigest(digest);
       if (!isAuthorized(member, nowMs())) {
@@ -179,12 +179,10 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
   };
 }
 
-/** Maximum number of cached accounts. A full cache takes some 3 MB and is then cleared. */
+/** Maximum number of cached accounts. A full cache takes about 3 MB, and is cleared. */
 const ADMITTED_MAX = 10_000;
 
-/**
- * Number of hex digits of an account's id. 16 digits are 64 bits of the digest. This length makes the ids unique, and fits into a log line.
- */
+/** Number of hex digits in an account's id. 16 digits are 64 bits of the digest, so ids are unique and still fit into a log line. */
 const ACCOUNT_ID_LENGTH = 16;
 
 function accountIdOf({ keyDigest }: Member): string {

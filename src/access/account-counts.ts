@@ -1,4 +1,4 @@
-/** Counts the requests, streams or bytes that each account has in progress. An account with a count of zero takes no memory. */
+/** Counts the requests, streams or bytes that each account has in progress. An account whose count is zero takes no memory. */
 export class AccountCounts {
   private readonly counts = new Map<string, number>();
   private sum = 0;
@@ -12,7 +12,7 @@ export class AccountCounts {
     return this.sum;
   }
 
-  /** Returns the account with the highest count. Returns undefined if no count is above `moreThan`. */
+  /** Returns the account with the highest count. Returns undefined if the highest count is not above `moreThan`. */
   largest(moreThan: number): string | undefined {
     let [largest, most]: [string | undefined, number] = [undefined, moreThan];
     for (const [accountId, count] of this.counts) if (count > most) [largest, most] = [accountId, count];

@@ -3,15 +3,15 @@ import { ClientError } from '../core/errors.ts';
 /** Every key begins with this prefix, so that people and secret scanners recognize keys. */
 export const KEY_PREFIX = 'ZOMMA_';
 
-/** Separates the HMACs of API keys from other HMACs with the same secret, and from later versions of the key derivation. */
+/** Separates HMACs of API keys from other HMACs that use the same secret, and from later versions of the key derivation. */
 const DOMAIN = 'zomma/api-key/v1\0';
 
-/** Crockford's base32 has no I, L, O or U, so that people do not confuse characters when they read or type a key. */
+/** The digits of Crockford's base32. There is no I, L, O or U, so that people do not confuse characters when they read or type a key. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * Number of bytes of the HMAC that a key contains. Ten bytes are 80 bits, exactly 16 characters. At 10,000 guesses a second, it takes two
- * million years to guess one of a million valid keys.
+ * Number of bytes of the HMAC that are part of a key. Ten bytes are 80 bits, or exactly 16 characters. With 10,000 guesses a second,
+ * guessing one of a million valid keys takes two million years.
  */
 const HASH_BYTES = 10;
 
@@ -30,23 +30,23 @@ export function deriveKey(secret: Uint8Array, uuid: string): string {
 }
 
 /**
- * Returns the SHA-256 of a key, in hex. The store contains this digest in place of the key. A key has 80 random bits, so a slow password
- * hash would add nothing.
+ * Returns the SHA-256 of a key, in hex. The store contains this digest instead of the key. A slow password hash would not be safer, because
+ * a key has 80 random bits.
  */
 export function keyDigest(key: string): string {
   return new Bun.CryptoHasher('sha256').update(key).digest('hex');
 }
 
-/** Returns whether a text has the form of a key. A text with this form need not be an issued key. */
+/** Returns whether a text has the form of a key. A text with the form of a key need not be an issued key. */
 export function hasKeyForm(text: string): boolean {
   return KEY_FORM.test(text);
 }
 
 /**
- * Returns the lower-case form of a UUID that is written as 8-4-4-4-12 hex digits. Accepts every version and variant, because the
- * membership system chooses them.
+ * Returns a UUID of 8-4-4-4-12 hex digits in lower case. Accepts every version and variant, because the membership system chooses them.
  *
- * Throws `ClientError` (`invalid_parameter`) for any other text. The error does not repeat the text, which may be a member's UUID.
+ * Throws `ClientError` (`invalid_parameter`) for any other text. The error does not contain the text, because the text may be a member's
+ * UUID.
  */
 export function canonicalUuid(text: string): string {
   const uuid = text.toLowerCase();

@@ -6,9 +6,9 @@ import type { AuditEntry, AuditStore } from './audit.ts';
 const LOOK_MS = 1_000;
 
 /**
- * Reports each entry of the audit trail to the log, including entries of commands that ran beside the server or while no server ran. Marks
- * an entry after its report, so a crash may repeat an entry, but never loses one. Returns a function that reports the remaining entries and
- * then stops.
+ * Reports each entry of the audit trail to the log, including entries of commands that ran beside the server or without a running server.
+ * Marks an entry as logged after its report, so a crash may repeat an entry, but never loses an entry. Returns a function that reports the
+ * remaining entries and then stops.
  */
 export function startAuditLog(
   store: Pick<AuditStore, 'unloggedAudit' | 'markAuditLogged'>,
@@ -24,7 +24,7 @@ export function startAuditLog(
       if (reportedId > markedId) store.markAuditLogged(reportedId);
       markedId = reportedId;
     } catch (error) {
-      // The disk is full, or another process is writing. The next run of the timer retries, and repeats no entry.
+      // The disk is full, or another process is writing. The next run of the timer tries again, and does not repeat an entry.
       if (!errorCode(error)?.startsWith('SQLITE_')) throw error;
     }
   };

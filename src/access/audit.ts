@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { userName } from './data-owner.ts';
 
-/** A kind of change to members or keys. The names never change, because the store contains them. */
+/** A kind of change to members or keys. The names of these kinds never change, because the store contains the names. */
 export type AuditAction =
   | 'member_added'
   | 'member_changed'
@@ -14,12 +14,12 @@ export type AuditAction =
   | 'upgraded'
   | 'upgrade_undone';
 
-/** A change, as the code that makes it reports it. No field contains a UUID, a key or a Telegram handle. */
+/** A change, as reported by the code that makes the change. No field contains a UUID, a key or a Telegram handle. */
 export interface AuditEvent {
   readonly action: AuditAction;
-  /** The account that was changed. Undefined if the change does not concern one existing member. */
+  /** The account that was changed. Undefined if the change does not concern one existing account. */
   readonly account?: string | undefined;
-  /** For a request: the address of the client. The actor of a request is the account itself. */
+  /** The address of the client that sent a request. The account itself is the actor of a request. */
   readonly client?: string | undefined;
   /** `done`, or the code of the error that prevented the change. */
   readonly result?: string;
@@ -29,9 +29,9 @@ export interface AuditEvent {
 
 /** A row of the audit trail. */
 export interface AuditEntry {
-  /** ms since the epoch. */
+  /** The time of the change, ms since the epoch. */
   readonly atMs: number;
-  /** Who made the change: a system user with its id, `zomma (uid 998)`, or `account ID` for a request. */
+  /** Who made the change: a system user with its id, such as `zomma (uid 998)`, or `account ID` for a request. */
   readonly actor: string;
   readonly client: string | null;
   readonly action: string;
@@ -40,14 +40,14 @@ export interface AuditEntry {
   readonly detail: string | null;
 }
 
-/** Stores the audit trail. Entries never change. If there are too many entries, the oldest are removed. */
+/** Stores the audit trail. Entries never change. If there are too many entries, the oldest entries are removed. */
 export interface AuditStore {
   saveAudit(entry: AuditEntry): void;
-  /** Returns the entries since a moment, oldest first. `sinceMs` is in ms since the epoch. */
+  /** Returns the entries since a moment, the oldest entry first. `sinceMs` is in ms since the epoch. */
   auditSince(sinceMs: number): AuditEntry[];
-  /** Returns at most 1,000 entries that are not logged yet, by id, oldest first. Other processes may have written these entries. */
+  /** Returns at most 1,000 entries that are not logged yet, by id, the oldest first. Other processes may have written the entries. */
   unloggedAudit(): ReadonlyMap<number, AuditEntry>;
-  /** Marks the entries up to an id as logged. */
+  /** Marks the entries up to a given id as logged. */
   markAuditLogged(id: number): void;
 }
 
@@ -69,8 +69,8 @@ export function auditEntryOf(
 }
 
 /**
- * Returns the user of this process: `zomma (uid 998)`. The name comes from the system's list of users, because a user can change the
- * environment.
+ * Returns the user of this process, such as `zomma (uid 998)`. The name comes from the system's list of users, because a user can change
+ * the environment.
  */
 function systemUser(): string {
   const uid = process.geteuid?.();

@@ -10,20 +10,20 @@ export interface ByteLimits {
   readonly bytesMax: number;
 }
 
-/** Even if clients never read, the answers to all accounts take at most half the memory of a process of 1 GiB. */
+/** The limits ensure that the answers to all accounts take at most half the memory of a process of 1 GiB, even if clients never read. */
 const LIMITS: ByteLimits = { accountBytesMax: 64 * MIB, bytesMax: 512 * MIB };
 
 /**
- * Bodies and answers cause garbage of several times their size. If all clients read quickly, the counted bytes stay below COLLECT_FROM.
- * While the counted bytes are at or above COLLECT_FROM, garbage is collected each time another COLLECT_EVERY bytes have been counted.
+ * Number of counted bytes from which garbage is collected. Bodies and answers cause garbage of several times their size. If clients read
+ * quickly, the counted bytes stay below COLLECT_FROM. Otherwise, garbage is collected after each further COLLECT_EVERY counted bytes.
  */
 const COLLECT_FROM = 16 * MIB;
 const COLLECT_EVERY = 16 * MIB;
 
-/** Counts the bytes in memory for clients: bodies of requests in progress, and answers that clients have not read yet. */
+/** Counts the bytes that are in memory for clients: bodies of requests in progress, and answers that clients have not read yet. */
 export type ByteBudget = ReturnType<typeof createByteBudget>;
 
-/** Creates a byte budget. `limits` overrides LIMITS. */
+/** Creates a byte budget. The fields of `limits` replace the fields of LIMITS. */
 export function createByteBudget(limits: Partial<ByteLimits> = {}) {
   const { accountBytesMax, bytesMax } = { ...LIMITS, ...limits };
   const counts = new AccountCounts();
@@ -31,7 +31,7 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}) {
   return {
     /**
      * Throws `ClientError` if `more` bytes (default: 1) would exceed the limit of the account (429) or of all accounts together (503).
-     * Callers check the capacity before they compute anything.
+     * Callers must check the capacity before any computation.
      */
     assertCapacity(account: string, more = 1) {
       if (counts.of(account) + more > accountBytesMax) {
@@ -51,7 +51,7 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}) {
         });
       }
     },
-    /** Counts bytes of an account. Returns a function that releases the bytes. Further calls of that function do nothing. */
+    /** Counts bytes of an account. Returns a function that releases the bytes. Only the first call of this function has an effect. */
     reserve(account: string, bytes: number) {
       counts.add(account, bytes);
       sinceCollected += bytes;

@@ -15,7 +15,7 @@ export function refuseForeignRoot(path: string): void {
   );
 }
 
-/** Names a file's owner and this process's user: `it belongs to root, and this process is run by zomma`. Empty if equal or unknown. */
+/** Returns a file's owner and this process's user: `it belongs to root, and this process is run by zomma`, or '' if equal or unknown. */
 export function ownership(path: string): string {
   const owner = ownerOf(path);
   const own = process.geteuid?.();
@@ -33,7 +33,7 @@ function ownerOf(path: string): number | undefined {
   }
 }
 
-/** Returns the name of a user, or `user 1000` if the system's list of users does not have it. */
+/** Returns the name of a user, or a text like `user 1000` if the system's list of users does not have the user. */
 export function userName(uid: number): string {
   try {
     const line = readFileSync('/etc/passwd', 'utf8')

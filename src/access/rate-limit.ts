@@ -1,18 +1,18 @@
 import { ClientError } from '../core/errors.ts';
 import type { RateLimitPolicy } from '../settings/setting-values.ts';
 
-/** Whether a request is allowed, and the state of the token bucket of its account after the decision. */
+/** The decision whether a request is allowed, and the state of the account's token bucket after the decision. */
 export interface RateDecision {
   readonly allowed: boolean;
-  /** Whole tokens that are left in the account's bucket. */
+  /** The number of whole tokens that remain in the account's bucket. */
   readonly remaining: number;
-  /** Whole seconds until the bucket is full. */
+  /** The number of whole seconds until the bucket is full. */
   readonly resetS: number;
-  /** Whole seconds until the rejected request would be allowed, at least 1. The value is 0 for an allowed request. */
+  /** The number of whole seconds until the rejected request would be allowed, at least 1. The number is 0 for an allowed request. */
   readonly retryAfterS: number;
 }
 
-/** Limits the requests of each account. The state of the limiter exists only in the memory of this process. */
+/** Limits the requests of each account. The state of the limiter is only in the memory of this process. */
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /** Maximum number of buckets in memory. A bucket takes about 100 bytes, so all buckets stay below 10 MB. */
@@ -20,20 +20,20 @@ const ACCOUNTS_MAX = 50_000;
 
 /**
  * Creates a rate limiter with one token bucket per account. `take` runs in constant time. Full buckets are dropped, because an account
- * without a bucket starts with a full one. If there are more than `accountsMax` buckets, the least recently used bucket is dropped. The
- * account of a dropped bucket then starts with a full bucket, so no request is rejected because of the drop. `nowMs` is a clock in ms. If
- * the clock goes back, the limiter assumes that no time has passed.
+ * without a bucket starts with a full bucket. If there are more than `accountsMax` buckets, the least recently used bucket is dropped. Its
+ * account then starts with a full bucket, so no request is rejected because of the drop. `nowMs` is a clock in ms. If the clock goes back,
+ * the limiter assumes that no time has passed.
  */
 export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, accountsMax: number = ACCOUNTS_MAX) {
   const { burst, windowS } = policy;
   const refillPerMs = burst / (windowS * 1000);
-  // The buckets are in the order of their last use, because a Map iterates in insertion order and every `take` inserts its bucket again.
+  // The buckets are in the order of their last use. A Map iterates in insertion order, and every `take` inserts its bucket again.
   const buckets = new Map<string, Bucket>();
 
   const tokensAt = (bucket: Bucket, atMs: number): number =>
     Math.min(burst, bucket.tokens + Math.max(0, atMs - bucket.atMs) * refillPerMs);
 
-  /** Drops up to two buckets. Each `take` inserts at most one bucket, so the table shrinks while there are buckets to drop. */
+  /** Drops at most two buckets. Each `take` inserts at most one bucket, so the number of buckets falls while there are buckets to drop. */
   const dropFull = (atMs: number): void => {
     if (buckets.size === 1) return;
     let checks = 2;
@@ -47,8 +47,8 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
   return {
     policy,
     /**
-     * Takes `cost` tokens, or no token if there are too few. A plain request costs one token. With a cost of 0, only returns the state of
-     * the bucket.
+     * Takes `cost` tokens if the bucket has enough tokens, or else no token. A plain request costs one token. With a cost of 0, only
+     * returns the state of the bucket.
      */
     take(accountId: string, cost = 1) {
       const atMs = nowMs();
@@ -66,16 +66,16 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
         retryAfterS: allowed ? 0 : Math.max(1, wholeSeconds((cost - tokens) / refillPerMs)),
       };
     },
-    /** Number of accounts in memory. */
+    /** The number of accounts that have a bucket in memory. */
     get size() {
       return buckets.size;
     },
   };
 }
 
-/** Charges an account for the work of a request. Throws `ClientError` (429) if the account has too few tokens. */
+/** Charges an account for the work of a request. Throws `ClientError` (429) if the account does not have enough tokens. */
 export function charge(limiter: RateLimiter, accountId: string, tokens: number): RateDecision {
-  // The request itself has already taken one token. The cap ensures that a full bucket is enough for every request, even under a low limit.
+  // The request itself has already taken one token. So a full bucket is enough for every request, even under a low limit.
   const decision = limiter.take(accountId, Math.min(tokens, limiter.policy.burst - 1));
   if (decision.allowed) return decision;
   throw new ClientError(
@@ -89,9 +89,9 @@ export function charge(limiter: RateLimiter, accountId: string, tokens: number):
 }
 
 /**
- * Returns the header fields of draft-ietf-httpapi-ratelimit-headers (revisions 08 to 11). `RateLimit-Policy` contains the quota `q` and its
- * window of `w` seconds. `RateLimit` contains the remaining tokens `r`, the seconds `t` until the quota is full, and a `cost` above one
- * token. If the request is rejected, the fields include `Retry-After`.
+ * Returns the header fields of draft-ietf-httpapi-ratelimit-headers (revisions 08 to 11). `RateLimit-Policy` contains the quota `q`, and
+ * the length `w` of the quota's window in seconds. `RateLimit` contains the remaining tokens `r`, the seconds `t` until the quota is full,
+ * and the `cost` if it is above one token. If the request is rejected, the fields include `Retry-After`.
  */
 export function rateLimitHeaders(policy: RateLimitPolicy, decision: RateDecision, cost = 1): Record<string, string> {
   const headers: Record<string, string> = {
@@ -104,11 +104,11 @@ export function rateLimitHeaders(policy: RateLimitPolicy, decision: RateDecision
 
 interface Bucket {
   readonly tokens: number;
-  /** When the bucket had this many tokens, ms. */
+  /** The time at which the bucket had `tokens` tokens, ms. */
   readonly atMs: number;
 }
 
-/** Tolerance for rounding, tokens: the sum of many small refills can be slightly less than one token. */
+/** Tolerance for rounding errors, tokens: the sum of many small refills can be slightly less than one token. */
 const ROUNDING = 1e-6;
 
 function wholeSeconds(ms: number): number {

@@ -15,12 +15,12 @@ import { errorCode, OperatorError } from '../core/errors.ts';
 /** Length of the secret, bytes. 32 bytes are 256 bits, which give HMAC-SHA-256 its full strength. */
 export const SECRET_BYTES = 32;
 
-/** Whether files have mode bits. Windows has access lists instead, and reports every file as accessible to all users. */
+/** Whether the system gives files mode bits. Windows has access lists instead, and reports every file as accessible to all users. */
 const HAS_MODES = process.platform !== 'win32';
 
 /**
  * Returns whether the group of a data folder may write to the folder, for example on a container volume. Anyone who may write to the folder
- * can replace its database with one that contains other members.
+ * can replace its database with a database that contains other members.
  *
  * Throws `OperatorError` if every user of the machine may write to the folder.
  */
@@ -38,8 +38,8 @@ export function isOpenToGroup(dataDir: string): boolean {
 
 /**
  * Returns the server's secret from the file `secret` in the data folder. If the file is missing and there are no members, creates the file
- * with 32 random bytes and mode 0600, and calls `onCreate`. If the data folder is missing, creates it with mode 0700. Processes that create
- * the secret at the same time all return the same secret.
+ * with 32 random bytes and mode 0600, and calls `onCreate`. If the data folder is missing, creates it with mode 0700. If several processes
+ * create the secret at the same time, all of them return the same secret.
  *
  * Throws `OperatorError` if there are members and the file is missing, or if the file is too short, is accessible to users other than its
  * owner, belongs neither to the user of this process nor to the owner of the data folder, or cannot be read or created.
@@ -71,7 +71,7 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
       if ((mode & 0o077) !== 0) {
         throw new OperatorError(`${path} is open to other users of this machine`, `Run \`chmod 600 ${path}\`.`);
       }
-      // The owner of the folder is accepted too, because an administrator may run a command on the folder of the service.
+      // The owner of the folder is also accepted, because an administrator may run a command on the folder of the service.
       if (uid !== process.geteuid?.() && uid !== statSync(dataDir).uid) {
         throw new OperatorError(
           `${path} belongs to another user than its folder`,
@@ -92,15 +92,15 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
   }
 }
 
-/** Stores the secret of a restored backup. Throws if the data folder already has a secret. */
+/** Stores the secret of a restored backup. Throws an error if the data folder already has a secret. */
 export function storeSecret(dataDir: string, secret: Uint8Array): void {
   writeDurably(join(dataDir, 'secret'), secret);
 }
 
 /**
- * Writes the secret to a temporary file and links it to its path. A link appears complete or not at all, so no process reads a partial
- * secret. A link never replaces a file, so the second of two processes finds that the path exists, and reads the secret of the first
- * process.
+ * Writes the secret to a temporary file, and links the file to the path of the secret. A link appears in one step, so no process reads a
+ * partial secret. A link never replaces a file. So the second of two processes finds that the path exists, and reads the secret of the
+ * first process.
  */
 function create(dataDir: string, path: string, onCreate: () => void): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

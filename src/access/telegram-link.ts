@@ -3,22 +3,22 @@ import type { TelegramLink } from './members.ts';
 /** The answer of `GET /api/v1/auth/telegram-status`. The API contract defines the field names. */
 export interface TelegramStatus {
   readonly status: 'linked' | 'unlinked';
-  /** The beginning of the Telegram handle and five asterisks. Empty if no handle is linked. */
+  /** The first characters of the Telegram handle, followed by five asterisks. Empty if no handle is linked. */
   readonly telegram_id: string;
   /**
-   * Stored value: whether another service may send signals about options that expire in one day (1DTE) to the handle. Zomma sends no
+   * A stored value: whether another service may send signals about options that expire in one day (1DTE) to the handle. Zomma sends no
    * signals.
    */
   readonly routing_1dte: Routing;
-  /** Stored value: whether another service may send radar signals to the handle. Zomma sends no signals. */
+  /** A stored value: whether another service may send radar signals to the handle. Zomma sends no signals. */
   readonly routing_radar: Routing;
-  /** The moment of the last ping (so far, when the handle was linked), `YYYY-MM-DD HH:MM:SS` in UTC. Empty if there was no ping. */
+  /** The time of the last ping (at present, the time of linking), `YYYY-MM-DD HH:MM:SS` in UTC. Empty if there was no ping. */
   readonly last_ping: string;
 }
 
 export type Routing = 'ENABLED' | 'DISABLED';
 
-/** Returns the fields of a link that clients can see without a key. If `link` is undefined, texts are empty and routings are disabled. */
+/** Returns the fields of a link that clients can see without a key. Without a link, texts are empty and routings are disabled. */
 export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
   if (link === undefined) {
     return { status: 'unlinked', telegram_id: '', routing_1dte: 'DISABLED', routing_radar: 'DISABLED', last_ping: '' };
@@ -35,8 +35,8 @@ export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
 const SHOWN_MAX = 4;
 
 /**
- * Masks a handle. Shows at most SHOWN_MAX characters and at most half of the handle. The length stays unknown, because exactly five
- * asterisks follow.
+ * Masks a handle. Shows at most SHOWN_MAX characters, and at most half of the handle. Exactly five asterisks follow, so the length of the
+ * handle stays unknown.
  */
 function maskHandle(handle: string): string {
   const characters = [...handle];

@@ -1,7 +1,7 @@
 /**
- * The tiers of a membership. For each tier, the value states whether the server accepts the API keys of its members. The operator can add a
- * member with the tier `none`, which has no access, and raise the tier later. All eligible tiers have the same rights. Their names serve
- * the operator's records. `demo` is the tier of the member that `zomma start` adds.
+ * The tiers of a membership. The value of a tier states whether the server accepts the API keys of its members. The operator can add a
+ * member with the tier `none`, which has no access, and raise the tier later. All eligible tiers have the same rights. The names of tiers
+ * only help the operator to keep records. `demo` is the tier of the member that `zomma start` adds.
  */
 export const TIERS = {
   none: { eligible: false },
@@ -12,12 +12,12 @@ export const TIERS = {
 
 export type Tier = keyof typeof TIERS;
 
-/** The tier of a member that is added without a tier. */
+/** The tier of a new member if the operator does not choose a tier. */
 export const DEFAULT_TIER: Tier = 'member';
 
 /**
- * Returns whether the API key of a member of this tier is accepted. Returns false for an unknown name, for example from a row that a newer
- * version wrote.
+ * Returns whether the server accepts the API keys of members of a tier. Returns false for an unknown name, for example from a row that a
+ * newer version wrote.
  */
 export function isEligible(tier: string): boolean {
   return isTier(tier) && TIERS[tier].eligible;

@@ -6,17 +6,17 @@ import bsmPath from './reference/bsm.csv' with { type: 'file' };
 import mertonPath from './reference/merton.csv' with { type: 'file' };
 import { parseReference, type Reference, volatilityCondition, worstError } from './reference-errors.ts';
 
-/** The largest error of one output of a kernel, compared with values in 60-digit arithmetic. */
+/** The largest error of one output of a kernel. The output is compared with values that were computed in 60-digit arithmetic. */
 export interface Accuracy {
   readonly kernel: string;
   readonly output: string;
-  /** |x - X| / (2.22e-16 (|X| + condition)) of output x and exact value X. Rounding each input once can cause an error of 1. */
+  /** |x - X| / (2.22e-16 (|X| + condition)) for output x and exact value X. Rounding each input once can cause an error of 1. */
   readonly worstScaledError: number;
-  /** The inputs of the worst row. */
+  /** The inputs of the row with the largest error. */
   readonly at: Readonly<Record<string, number>>;
 }
 
-/** Compares the kernels with the embedded reference values, in every row and every output. */
+/** Compares the kernels with the embedded reference values, for every row and every output. */
 export function measureAccuracy(): Accuracy[] {
   const bsm = parseReference(readFileSync(bsmPath, 'utf8'));
   const jumps = parseReference(readFileSync(mertonPath, 'utf8'));
@@ -47,7 +47,7 @@ export function measureAccuracy(): Accuracy[] {
   ];
 }
 
-/** Finds the largest error of an output, in all rows with a condition. */
+/** Finds the largest error of an output among all rows that have a condition. */
 function worst(
   kernel: string,
   output: string,

@@ -1,30 +1,30 @@
-/** An implementation that takes part in a comparison. */
+/** An implementation that is compared with others. */
 export interface Runner {
   readonly name: string;
-  /** Does the work once. Stores the results in the runner's own columns, so that the compiler does not remove the work. */
+  /** Does the work once. Stores the results in the runner's own columns, so that the compiler cannot remove the work. */
   run(): void;
 }
 
 export interface Result {
   readonly name: string;
-  /** Median nanoseconds per unit of work. */
+  /** The median time per unit of work, ns. */
   readonly ns: number;
-  /** Median, over the rounds, of this runner's time divided by the first runner's time in the same round. */
+  /** The median, over all rounds, of this runner's time divided by the first runner's time in the same round. */
   readonly ratio: number;
-  /** First and third quartile, over the rounds, of the ratio. The quartiles show how reliable a single round is. */
+  /** The first and third quartile of the ratio over all rounds. The quartiles show how reliable a single round is. */
   readonly spread: readonly [low: number, high: number];
 }
 
 export interface RaceOptions {
-  /** Units of work in one run: options, or pairs of a contract and a level. */
+  /** Number of units of work in one run. A unit is an option, or a pair of a contract and a level. */
   readonly units: number;
   readonly rounds: number;
-  /** Working time of each runner in a round, ms. */
+  /** Working time of each runner per round, ms. */
   readonly sliceMs: number;
 }
 
 /**
- * Measures the times of the runners side by side. In every round, each runner has one slice of time, in rotating order, so that a
+ * Measures the times of the runners in alternation. In every round, each runner has one slice of time, in rotating order, so that a
  * disturbance of the machine affects all runners. A ratio compares times of the same round. Before the first round, each runner runs until
  * the compiler has reached its highest tier.
  */
@@ -48,10 +48,10 @@ export function race(runners: readonly Runner[], { units, rounds, sliceMs }: Rac
   });
 }
 
-/** Number of runs after which the compiler has optimised a short function. A function with loops is optimised after fewer runs. */
+/** Number of runs after which the compiler has optimised a short function. A function with loops is optimised earlier. */
 const WARM_RUNS = 60;
 
-/** Runs the runner until the time of a run is stable. Returns the number of runs that fill a slice of time. */
+/** Runs the runner until the time per run is stable. Returns the number of runs that fill a slice of time. */
 function warmUp(runner: Runner, sliceMs: number): number {
   const started = performance.now();
   let fastest = Number.POSITIVE_INFINITY;
@@ -62,7 +62,7 @@ function warmUp(runner: Runner, sliceMs: number): number {
   return Math.max(1, Math.round((sliceMs * 1e6) / fastest));
 }
 
-/** Returns the time of `repeats` runs, in nanoseconds. */
+/** Returns the time of `repeats` runs, ns. */
 function timed(runner: Runner, repeats: number): number {
   const started = Bun.nanoseconds();
   for (let repeat = 0; repeat < repeats; repeat++) runner.run();

@@ -1,14 +1,14 @@
-/** A table of reference values: inputs, outputs and conditions. src/bench/reference/README.md describes the columns. */
+/** A table of reference values with inputs, outputs and conditions. src/bench/reference/README.md describes the columns. */
 export interface Reference {
   readonly count: number;
-  /** Names of the input columns. */
+  /** The names of the input columns. */
   readonly inputs: readonly string[];
-  /** Returns a column as numbers. C becomes 1, and P becomes -1. */
+  /** Returns a column as numbers. The side C becomes 1, and the side P becomes -1. */
   column(name: string): Float64Array;
 }
 
 const EPSILON = 2.22e-16;
-/** Rows with a smaller reference value are skipped, because such small outputs need no correct digits. */
+/** Minimum reference value. Rows with smaller values are skipped, because such small outputs need no correct digits. */
 const NEGLIGIBLE = 1e-290;
 
 /** If one rounding of each input changes a volatility by more than this fraction, no method can determine the volatility. */
@@ -34,8 +34,8 @@ export function parseReference(csv: string): Reference {
 }
 
 /**
- * Finds the largest scaled error of computed values: |x - X| / (2.22e-16 (|X| + condition)) for value x and exact value X. A scaled error
- * of 1 is the error that one rounding of each input can cause. Rows with the condition NaN are skipped.
+ * Finds the largest scaled error of computed values. The scaled error is |x - X| / (2.22e-16 (|X| + condition)) for value x and exact value
+ * X. A scaled error of 1 is the error that one rounding of each input can cause. Rows whose condition is NaN are skipped.
  */
 export function worstError(
   values: Float64Array,
@@ -46,15 +46,15 @@ export function worstError(
   exact.forEach((X, row) => {
     if (Math.abs(X) < NEGLIGIBLE || Number.isNaN(condition[row]!)) return;
     const error = Math.abs(values[row]! - X) / (EPSILON * (Math.abs(X) + condition[row]!));
-    // NaN counts as an infinite error.
+    // The error NaN counts as an infinite error.
     if (!(error <= worst.worstScaledError)) worst = { worstScaledError: error || Number.POSITIVE_INFINITY, row };
   });
   return worst;
 }
 
 /**
- * Returns the volatility's condition number for each row of the Black-Scholes-Merton table. Relative errors of e in all inputs change the
- * volatility by up to e times this number. Returns NaN for a row whose volatility cannot be determined.
+ * Returns the volatility's condition number for each row of the Black-Scholes-Merton table. If all inputs have relative errors of e, the
+ * volatility changes by up to e times the condition number. Returns NaN for a row whose volatility cannot be determined.
  */
 export function volatilityCondition(bsm: Reference): Float64Array {
   const [price, condition, vega, iv] = ['price', 'condition_price', 'vega', 'iv'].map(bsm.column);

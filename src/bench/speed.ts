@@ -5,18 +5,18 @@ import { merton, mertonProbabilities } from '../math/jump-diffusion.ts';
 import { race } from './race.ts';
 import { distinctOptions, jumpsFor, outOfTheMoney } from './workloads.ts';
 
-/** The time that one unit of a kernel's work takes on this machine. */
+/** The time per unit of a kernel's work on this machine. */
 export interface Speed {
   readonly kernel: string;
   readonly unit: string;
-  /** Median nanoseconds per unit of work, including the time for copying the columns in and out. */
+  /** The median time per unit of work, ns. This includes the time for copying the columns in and out. */
   readonly ns: number;
 }
 
 const SIZE = 4096;
 const LEVELS = 200;
 
-/** Measures the speed of every kernel on distinct options. An `effort` of 1 takes some seconds. A lower effort is faster and less exact. */
+/** Measures the speed of every kernel on distinct options. An `effort` of 1 takes a few seconds. Less effort is less exact. */
 export function measureSpeed(effort = 1): Speed[] {
   const options = distinctOptions(SIZE);
   const priced = outOfTheMoney(options);

@@ -1,4 +1,4 @@
-/** Columns of `count` options. The options differ in every field, so that no result can be reused for the next option. */
+/** Columns of `count` options. The options differ in every field, so that a kernel cannot reuse a result for the next option. */
 export interface OptionSet {
   readonly count: number;
   readonly callPut: Float64Array;
@@ -11,8 +11,8 @@ export interface OptionSet {
 }
 
 /**
- * Draws random options that resemble listed options: spots from 20 to 520, strikes within 30 % of spot, times to expiry from a day to two
- * years, volatilities from 8 to 80 %.
+ * Returns random options that resemble listed options: spots from 20 to 520, strikes within 30 % of spot, times to expiry from one day to
+ * two years, volatilities from 8 to 80 %.
  */
 export function distinctOptions(count: number, seed = 1): OptionSet {
   const random = generator(seed);
@@ -31,8 +31,8 @@ export function distinctOptions(count: number, seed = 1): OptionSet {
 }
 
 /**
- * Draws new strikes within two and a half standard deviations of the forward. For each strike, chooses the option that is out of the money,
- * call or put. The benchmark of implied volatility uses these options.
+ * Returns the options with new random strikes within two and a half standard deviations of the forward. Each option becomes the call or the
+ * put of its strike that is out of the money. The benchmark of implied volatility uses these options.
  */
 export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   const random = generator(seed);
@@ -46,7 +46,7 @@ export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   return { ...options, strike, callPut: deviations.map((each) => (each >= 0 ? 1 : -1)) };
 }
 
-/** Draws jump parameters for the options: up to five jumps a year, of a few percent each. */
+/** Returns random jump parameters for the options: up to five jumps a year, and a few percent per jump. */
 export function jumpsFor({ count }: OptionSet, seed = 2) {
   const random = generator(seed);
   const column = (value: () => number) => Float64Array.from({ length: count }, value);
@@ -57,7 +57,7 @@ export function jumpsFor({ count }: OptionSet, seed = 2) {
   };
 }
 
-/** Mulberry32, a small random number generator. The generator is good enough for inputs and gives the same numbers on every machine. */
+/** Creates Mulberry32, a small random number generator. It is good enough for inputs, and gives the same numbers on every machine. */
 export function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

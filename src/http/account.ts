@@ -14,7 +14,7 @@ type AccountDeps = Pick<
   'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals' | 'myKeyPolicy'
 >;
 
-/** Adds `/health`, the two routes for a member's UUID in place of a key, and the route that describes the account of a key. */
+/** Adds `/health`, the two routes that take a member's UUID instead of a key, and the route that describes the account of a key. */
 export const accountRoutes =
   ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy }: AccountDeps) =>
   (app: HttpApp) =>
@@ -39,7 +39,7 @@ export const accountRoutes =
       .get('/api/v1/auth/telegram-status', ({ request, set, path }) => {
         const uuid = uuidOf(queryOf(request.url));
         refusals.limit(addressOf(request), path);
-        // An unknown UUID and a member without a link get the same answer, so the answer does not reveal who is a member.
+        // An unknown UUID and a member without a link get the same answer, so that the answer does not reveal who is a member.
         return respondJson(set, { ...telegramStatus(members.telegramLink(uuid)) });
       })
       .get('/api/v1/account', ({ account, set }) =>
@@ -70,7 +70,7 @@ export const ACCOUNT_STATUS = Type.Object(
   closed,
 );
 
-/** Answers `GET /api/v1/account`: the membership and the limits of the account, without its key and UUID. */
+/** Returns the answer of `GET /api/v1/account`: the membership and the limits of the account, without its key and UUID. */
 function accountStatus(
   { id, tier, expiresAt }: Account,
   limiter: RateLimiter | undefined,

@@ -1,13 +1,13 @@
 /**
  * The path prefix of the service at its proxy, e.g. `/zomma`, or the empty text. Routes, hooks and the log use paths without this prefix.
- * Only addresses in the service's own answers begin with the prefix.
+ * The prefix is only part of addresses in the service's own answers.
  */
 export type BasePath = string;
 
 /**
- * Removes the base path from the URL of a request, so that routes and hooks see the path below it. A request without the base path stays
- * unchanged: the proxy has removed the prefix, or the request comes from this machine. The request stays the same object, because the
- * runtime needs this object to find the client's address.
+ * Removes the base path from the URL of a request, so that routes and hooks see the path without the base path. A request without the base
+ * path stays unchanged, because the proxy has removed the prefix, or the request comes from this machine. The function returns the same
+ * request object, because the runtime needs this object to find the client's address.
  */
 export function withoutBasePath(request: Request, base: BasePath): Request {
   const { url } = request;
@@ -19,20 +19,20 @@ export function withoutBasePath(request: Request, base: BasePath): Request {
   return Object.defineProperty(request, 'url', { value: below });
 }
 
-/** Returns a sentence for clients with the base path before each path, e.g. `See GET /zomma/docs`. */
+/** Returns a sentence for clients in which the base path precedes each path, e.g. `See GET /zomma/docs`. */
 export function hintBelow(base: BasePath, sentence: string): string {
   return base === '' ? sentence : sentence.replace(/\b(GET|POST|DELETE) \//g, `$1 ${base}/`);
 }
 
-/** Returns a page of HTML whose links, scripts and styles are below the base path. */
+/** Returns an HTML page in which the addresses of links, scripts and styles begin with the base path. */
 export function pageBelow(base: BasePath, html: string): string {
   return html.replace(/ (href|src)="\//g, ` $1="${base}/`);
 }
 
 /**
  * Returns the script of the terminal for a base path. The script calls `fetch` with paths of this server, links to the documents, and shows
- * the address of the server. The script is changed here and not in its source, because the script must stay small, and most servers have no
- * base path.
+ * the address of the server. This function changes the script, instead of its source, because the script must stay small, and most servers
+ * have no base path.
  */
 export function scriptBelow(base: BasePath, script: string): string {
   const own = JSON.stringify(base);

@@ -2,16 +2,16 @@ import type { ByteBudget } from '../access/byte-budget.ts';
 import { ClientError } from '../core/errors.ts';
 import { jsonExcess } from '../core/json-shape.ts';
 
-/** Maximum size of a body, bytes: many times larger than any request of the API contract. Column routes have a larger limit. */
+/** Maximum size of a body, bytes, many times larger than any request of the API contract. Column routes have a larger limit. */
 export const BODY_BYTES_MAX = 1024 * 1024;
-/** Maximum number of bytes that the server reads of a body that it rejects. */
+/** Maximum number of bytes that the server reads from the body of a rejected request. */
 const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const BODY_MS_MAX = 10_000;
 
-/** The byte budget ignores bodies up to this size, bytes. All such bodies that an account may send at once take only a few MB. */
+/** The largest body that the byte budget ignores, bytes. All bodies up to this size that an account may send at once take only a few MB. */
 export const FREE_BYTES = 64 * 1024;
 
-/** The account that sends a body, and the budget that counts the body's bytes. */
+/** The account that sends a body, and the budget that counts the bytes of the body. */
 export interface Sender {
   readonly budget: ByteBudget;
   readonly account: string;
@@ -19,7 +19,7 @@ export interface Sender {
 
 /**
  * Reads the JSON of a request, with limits on size, nesting depth and arrival time. Throws `ClientError`: 413 if the body is too large; 422
- * if it is not JSON, is nested too deep or arrives too slowly; 429 or 503 if the byte budget has no room for it.
+ * if the body is not JSON, is nested too deep or arrives too slowly; 429 or 503 if the byte budget has no room for the body.
  */
 export async function readJson(request: Request, sender: Sender, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
   const counted = countBody(request, sender, bytesMax);
@@ -32,8 +32,8 @@ export async function readJson(request: Request, sender: Sender, bytesMax = BODY
 }
 
 /**
- * Reads the text of a request, with limits on size and arrival time. Throws `ClientError`: 413 if the body is too large, 422 if it arrives
- * too slowly.
+ * Reads the text of a request, with limits on size and arrival time. Throws `ClientError`: 413 if the body is too large, 422 if the body
+ * arrives too slowly.
  */
 export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<string> {
   return withTimeout(isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decode));
@@ -42,24 +42,24 @@ export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<s
 /** Reads the bytes of a request, with the limits and errors of `readText`. */
 export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Promise<ArrayBuffer> {
   if (isDeclared(request, bytesMax)) return withTimeout(request.arrayBuffer());
-  // The bytes are copied to a new buffer, because a view of float64 numbers must start at a multiple of 8 bytes.
+  // Copies the bytes to a new buffer, because a view of float64 numbers must start at a multiple of 8 bytes.
   return new Uint8Array(await withTimeout(readCounted(request, bytesMax))).buffer;
 }
 
 /**
- * Counts a large body in its account's byte budget before the body is read, until `release` is called. A body of less than `bytesLeast` bytes counts as `bytesLeast`.
- * Returns undefined for a small body. Throws `ClientError` (429 or 503) if the budget has no room for the body.
+ * Counts a large body in its account's byte budget, until `release` is called. Must be called before the body is read. A body of less than
+ * `bytesLeast` bytes counts as `bytesLeast`. Returns undefined for a small body. Throws `ClientError` (429 or 503) if there is no room.
  */
 export function countBody(request: Request, { budget, account }: Sender, bytesMax: number, bytesLeast = 0) {
   const declared = declaredBytes(request);
   if (declared <= FREE_BYTES) return undefined;
-  // A body without Content-Length may be as large as the limit.
+  // A body without Content-Length counts as if it had the maximum size.
   const bytes = Math.max(bytesLeast, Math.min(Number.isNaN(declared) ? bytesMax : declared, bytesMax));
   budget.assertCapacity(account, bytes);
   return { bytes, release: budget.reserve(account, bytes) };
 }
 
-/** Throws `ClientError` (415) if the Content-Type is not JSON. A body without Content-Type is read as JSON. */
+/** Throws `ClientError` (415) if the Content-Type is not JSON. A body without Content-Type counts as JSON. */
 export function assertJsonType(headers: Headers): void {
   const type = headers.get('content-type');
   if (type === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return;
@@ -69,9 +69,9 @@ export function assertJsonType(headers: Headers): void {
 }
 
 /**
- * Reads the body of a rejected request to its end if the server uses TLS, because the connection may then be HTTP/2. Over HTTP/2, an answer
- * before the end of the body resets the stream, and the client may never see the answer. Without TLS, the runtime discards the body, which
- * takes no memory. A body that declares more than DRAIN_BYTES_MAX is not read.
+ * Reads the body of a rejected request to its end if the server uses TLS, because a TLS connection may use HTTP/2. In HTTP/2, an answer
+ * before the end of the body resets the stream, so the client may never see the answer. Without TLS, the runtime discards the body, which
+ * takes no memory. A body with a Content-Length above DRAIN_BYTES_MAX is not read.
  */
 export async function drain(request: Request): Promise<void> {
   if (!isDrained(request)) return;
@@ -79,7 +79,7 @@ export async function drain(request: Request): Promise<void> {
   await withTimeout(readCounted(request, 0)).catch(() => {});
 }
 
-/** Whether the body of a rejected request is read to its end. */
+/** Returns whether the server reads the body of a rejected request to its end. */
 export function isDrained({ url }: Pick<Request, 'url'>): boolean {
   return url.startsWith('https:');
 }
@@ -89,8 +89,8 @@ function declaredBytes({ headers }: Request): number {
 }
 
 /**
- * Whether a body has a Content-Length. A body with a Content-Length can be read in one call, because the runtime enforces the length.
- * Throws `ClientError` (413) if the length exceeds `bytesMax`.
+ * Returns whether a body has a Content-Length. If so, the body can be read in one call, because the runtime enforces the length. Throws
+ * `ClientError` (413) if the length exceeds `bytesMax`.
  */
 function isDeclared(request: Request, bytesMax: number): boolean {
   const declared = declaredBytes(request);
@@ -99,8 +99,8 @@ function isDeclared(request: Request, bytesMax: number): boolean {
 }
 
 /**
- * Reads a body and counts its bytes when they arrive. If the body exceeds `bytesMax`, reads and drops the rest, up to DRAIN_BYTES_MAX, for
- * the same reason as `drain`. After that, throws `ClientError` (413).
+ * Reads a body, and counts its bytes when the bytes arrive. If the body exceeds `bytesMax`, reads and drops the rest, up to
+ * DRAIN_BYTES_MAX, for the same reason as `drain`. Then throws `ClientError` (413).
  */
 async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
@@ -137,12 +137,12 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Limits for the JSON in a body. The largest request has a column of 20,000 strings (call or put). The parser could block the event loop
- * for 0.2 to 0.4 s if a body of 4 MB had more objects or strings.
+ * Limits for the JSON text of a body. The largest request has a column of 20,000 strings (call or put). If a body of 4 MB had more objects
+ * or strings, the parser could block the event loop for 0.2 to 0.4 s.
  */
 const BODY_JSON = { containers: 2_000, values: 1_000_000, texts: 50_000 };
 
-/** Parses a text as JSON. Throws `ClientError` (422) if the text is not JSON, or exceeds JSON_DEPTH_MAX or BODY_JSON. */
+/** Parses a text as JSON. Throws `ClientError` (422) if the text is not JSON, or exceeds the limits JSON_DEPTH_MAX or BODY_JSON. */
 export function parseJson(text: string): unknown {
   const excess = jsonExcess(text, BODY_JSON);
   if (excess !== undefined) {

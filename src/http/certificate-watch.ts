@@ -5,12 +5,12 @@ import { readTls, type TlsFiles, type TlsPair, versionOfFiles } from './tls.ts';
 
 /** Time between two checks of the files, ms. */
 const LOOK_MS = 2_000;
-/** A certificate that expires within this time is reported at the start and once a day, ms. */
+/** The time before its expiry from which a certificate is reported, at the start and once a day, ms. */
 const WARN_BEFORE_MS = 30 * 86_400_000;
 const DAY_MS = 86_400_000;
 
 export interface CertificateWatch {
-  /** Reads the files again, even if they have not changed. */
+  /** Reads the files again, even if the files have not changed. */
   reload(): void;
   /** The expiry of the certificate in use, ms since the epoch. */
   notAfterMs(): number;
@@ -28,8 +28,8 @@ export interface CertificateWatchDeps {
 }
 
 /**
- * Watches the files of a certificate, and uses a new pair for new connections as soon as the files have changed. Reports a pair that cannot
- * be used, and keeps the present pair. Reports a certificate that is about to expire.
+ * Watches the files of a certificate. When the files have changed, uses the new pair of certificate and key for new connections. If the new
+ * pair cannot be used, reports this and keeps the present pair. Also reports a certificate that is about to expire.
  */
 export function watchCertificate({ files, pair, listening, observe, nowMs }: CertificateWatchDeps): CertificateWatch {
   let present = pair;
@@ -71,8 +71,8 @@ export function watchCertificate({ files, pair, listening, observe, nowMs }: Cer
   let before = seen;
   const timer = setInterval(() => {
     const version = versionOfFiles(files);
-    // During a replacement, one file may be missing or belong to the other pair. So the watch uses a new pair only if the files stay
-    // unchanged until the next check.
+    // During a replacement, one file may be missing or belong to the other pair. So the new pair is used only if the files stay unchanged
+    // until the next check.
     if (version !== '' && version !== seen && version === before) reload();
     before = version;
     warnOfExpiry();

@@ -1,18 +1,18 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Returns the address of the client that sent a request, or `unknown`. */
+/** Returns the address of the client that sent a request. Returns `unknown` if the address is not known. */
 export type AddressOf = (request: Request) => string;
 
 export interface AddressDeps {
-  /** Returns the client end of a request's connection: an address, a space and a port. */
+  /** Returns the client's end of a request's connection: an address, a space and a port. */
   readonly peerOf: (request: Request) => string | undefined;
-  /** Networks of proxies, such as `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
+  /** Networks of trusted proxies, such as `10.0.0.0/8`. The server trusts the `X-Forwarded-For` field of these proxies. */
   readonly trustedProxies: readonly string[];
 }
 
 /**
  * Creates a function that finds the address of a client. `X-Forwarded-For` counts only if the connection comes from a trusted proxy. The
- * client is then the last address in the field that is not a trusted proxy, because the client may have invented the addresses before.
+ * client is then the last address in the field that is not a trusted proxy. The client may have invented the addresses before it.
  */
 export function createAddressOf({ peerOf, trustedProxies }: AddressDeps): AddressOf {
   const trusted = blockListOf(trustedProxies);
@@ -30,7 +30,7 @@ export function createAddressOf({ peerOf, trustedProxies }: AddressDeps): Addres
   };
 }
 
-/** Returns the network that is taken to belong to one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** Returns the network that is attributed to one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.split('::');
@@ -40,7 +40,7 @@ export function networkOf(address: string): string {
   return `${[...groups, ...last].slice(0, 4).join(':')}::/64`;
 }
 
-/** Returns a block list of networks. A network is a single address, or an address with a prefix length. */
+/** Returns a block list of networks. Each network is a single address, or an address with a prefix length. */
 export function blockListOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const each of networks) {
@@ -56,7 +56,7 @@ export function contains(list: BlockList, address: string): boolean {
   return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Returns the plain IPv4 address if the system reports it as an IPv6 address (`::ffff:`). */
+/** Returns the plain IPv4 address if the system reports an IPv4 address in IPv6 form (`::ffff:`). */
 function plainAddress(address: string): string {
   return /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
 }

@@ -1,10 +1,10 @@
 import type { ByteBudget } from '../access/byte-budget.ts';
 import { type ResponseHead, respond } from './http-app.ts';
 
-/** Minimum size of a counted body, bytes. A smaller body fits into the buffer of its socket. */
+/** Minimum size of a counted body, bytes. A smaller body fits into the buffer of the socket. */
 const COUNTED_FROM = 64 * 1024;
 
-/** The request that is answered, its account, and the header fields that hooks have added to the response. */
+/** The answered request, its account, and the header fields that hooks have added to the response. */
 export interface Recipient {
   readonly request: Pick<Request, 'method'>;
   readonly account: string;
@@ -22,15 +22,15 @@ export function respondCounted(
   body: string | Uint8Array | Blob,
   fields: Headers,
 ): Response {
-  // A blob is a file of this program. The runtime sends a blob without copying it.
+  // A blob is a file of this program, which the runtime sends without copying it.
   if (body instanceof Blob || body.length < COUNTED_FROM || request.method === 'HEAD')
     return respond(set, body, fields);
   return respond(set, countedBody(body, budget.reserve(account, body.length)), fields);
 }
 
-/** Returns the body as a stream. Calls `release` once the client has read the body, or can no longer read it. */
+/** Returns the body as a stream. Calls `release` when the client has read the body, or can no longer read the body. */
 function countedBody(body: string | Uint8Array, release: () => void): ReadableStream<Uint8Array> {
-  // A direct stream of the runtime: `write` writes to the socket, and `flush` waits until the client has read the data.
+  // The stream is a direct stream of the runtime: `write` writes to the socket, and `flush` waits until the client has read the data.
   return new ReadableStream({
     type: 'direct',
     async pull(controller: ReadableStreamDirectController) {

@@ -28,15 +28,13 @@ const PAGE = `<!doctype html>
 
 /**
  * The script that starts Swagger UI. The script is a separate file, because the Content-Security-Policy allows no inline script. The script
- * disables the validator, which is on another host.
+ * disables the validator, because the validator is on another host.
  */
 const startScript = (basePath: BasePath) =>
   `SwaggerUIBundle({ url: '${basePath}/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, defaultModelRendering: 'model' });
 `;
 
-/**
- * The Content-Security-Policy. The policy allows only resources of this server, and data URLs for the icons in the package's style sheet.
- */
+/** The Content-Security-Policy. It allows only resources of this server, and data URLs for the icons in the package's style sheet. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -50,12 +48,12 @@ const POLICY = [
 
 const OPENAPI = '/openapi.json';
 
-/** The paths of the document and its page. All are public. */
+/** The public paths of the OpenAPI document and its page. */
 export const DOCS_PATHS: readonly string[] = ['/docs', START, SCRIPT, STYLE, OPENAPI];
 
 /**
- * Serves the OpenAPI document, and a page that shows it. The page is Swagger UI, embedded so that it works without internet access. Each
- * response is prepared on the first request for it.
+ * Serves the OpenAPI document, and a page that shows the document. The page is an embedded Swagger UI that works without internet access.
+ * The first request for a response prepares the response.
  */
 export const docsRoutes = (openapi: () => Record<string, unknown>, basePath: BasePath) => (app: HttpApp) => {
   const prepare: Record<string, () => PreparedResponse> = {
@@ -75,7 +73,7 @@ export const docsRoutes = (openapi: () => Record<string, unknown>, basePath: Bas
   return app;
 };
 
-/** Prepares a response with a text of the service itself. The text can change with the service's version, so clients must revalidate it. */
+/** Prepares a response with a text of the service. A new version can change the text, so clients must revalidate the text. */
 function own(text: string, headers: Record<string, string>): PreparedResponse {
   return prepareResponse(text, etagOf(text), { ...headers, 'Cache-Control': 'no-cache' });
 }

@@ -6,7 +6,7 @@ import { type BeforeRouting, type HttpApp, patternOf } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { WEB_PATHS } from './web-page.ts';
 
-/** The paths that need no key. All other paths need one, including unknown paths. */
+/** The paths that need no key. All other paths need a key, including unknown paths. */
 const PUBLIC_PATHS = new Set([
   '/health',
   ...WEB_PATHS,
@@ -15,12 +15,12 @@ const PUBLIC_PATHS = new Set([
   '/api/v1/auth/telegram-status',
 ]);
 
-/** The paths on which the API contract requires the same answer for a missing key as for an invalid key. */
+/** Paths with the same answer for a missing key and for an invalid key, as the API contract requires. */
 const STREAM_PATHS = new Set(['/sse', '/messages']);
 
 /**
- * Paths where clients look for an OAuth sign-in before they send a key. These paths get 404, because there is no sign-in: the operator
- * gives out the keys. An answer with 401 would suggest a sign-in.
+ * Paths on which clients look for an OAuth sign-in before they send a key. These paths get 404, because the operator gives out keys and
+ * there is no sign-in. The answer 401 would suggest a sign-in.
  */
 const WELL_KNOWN = /^(?:\/mcp|\/sse)?\/\.well-known\//;
 
@@ -29,8 +29,8 @@ type GuardDeps = Pick<HttpDeps, 'access' | 'limiter' | 'addressOf' | 'refusals'>
 };
 
 /**
- * Authenticates a request before the request is parsed or routed, using only path and headers. Counts the request in the account's rate
- * limit. Throws `ClientError`: 401 if the key is missing (on STREAM_PATHS 403), 403 if it is invalid, 429 if the rate limit is exceeded.
+ * Authenticates a request before it is parsed or routed, using only path and headers. Counts the request in the account's rate limit.
+ * Throws `ClientError`: 401 (403 on STREAM_PATHS) if the key is missing, 403 if the key is invalid, 429 if the rate limit is exceeded.
  */
 export const guard =
   ({ access, limiter, connections, addressOf, refusals }: GuardDeps) =>
@@ -72,7 +72,7 @@ function authenticate(access: Access, path: string, headers: Headers): Account {
   }
 }
 
-/** Returns the key in the Authorization header, because many clients cannot send another header. */
+/** Returns the key in the Authorization header. Many clients can send a key only in this header. */
 function bearerOf(headers: Headers): string | null {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }

@@ -4,11 +4,11 @@ import type { RequestSpan } from '../core/trace-context.ts';
 
 /**
  * Creates the Elysia application that every plugin and route of this folder extends. The context of a request has the request's id, its
- * account (set by the guard; undefined on public paths), its arrival time (for the access log), and its trace if it belongs to one.
+ * account (set by the guard; undefined on public paths), its arrival time (for the access log), and the trace of the request, if there is
+ * one.
  *
  * Elysia reads the source text of a handler to find which parts of a request the handler uses. So handlers name each part in their
- * parameter. If a handler took the whole context, Elysia would parse headers, cookies and query of each request. No handler names the body,
- * because Elysia would parse the body without a size limit.
+ * parameter. For a whole context, Elysia would parse headers, cookies and query. For a body, Elysia would parse it without a size limit.
  */
 export function createHttpApp() {
   return new Elysia({ normalize: false, strictPath: true }).decorate({
@@ -23,30 +23,30 @@ export function createHttpApp() {
 
 export type HttpApp = ReturnType<typeof createHttpApp>;
 
-/** The status of a response, and the header fields that hooks add to the response of any route. */
+/** The status of a response, and the header fields that hooks add to a response. */
 export interface ResponseHead {
   headers: Record<string, string | number>;
   status?: number | string;
-  /** Length of the body for the access log, bytes. Undefined for a stream. */
+  /** The length of the body for the access log, bytes. Undefined for a stream. */
   bytes?: number | undefined;
 }
 
 /**
- * Header fields of every response. Responses are not cached unless their route allows it: some responses contain keys, and errors are
- * temporary.
+ * Header fields of every response. Responses are not cached unless their route allows caching, because some responses contain keys, and
+ * errors are temporary.
  */
 export const DEFAULT_FIELDS = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
-  // If a browser shows an answer as a page, no script runs and no page can frame it. No referrer is sent, because the URL may contain a
-  // UUID.
+  // If a browser shows an answer as a page, no script runs, and no other page can frame it. The browser sends no referrer, because the URL
+  // may contain a UUID.
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
 };
 
 /**
- * Returns header fields with the defaults. Callers create the fields once, because the runtime copies `Headers` three times as fast as an
- * object.
+ * Returns header fields, including the defaults. Callers should create the fields once, because the runtime copies `Headers` three times as
+ * fast as an object.
  */
 export function fieldsOf(fields: Readonly<Record<string, string>>): Headers {
   return new Headers({ ...DEFAULT_FIELDS, ...fields });
@@ -55,7 +55,7 @@ export function fieldsOf(fields: Readonly<Record<string, string>>): Headers {
 export const JSON_TYPE = 'application/json;charset=utf-8';
 export const JSON_FIELDS = fieldsOf({ 'Content-Type': JSON_TYPE });
 
-/** Creates a response with `fields` and the header fields of `set`. The fields of `set` take precedence. */
+/** Creates a response with the header fields of `fields` and `set`. The fields of `set` take precedence over `fields`. */
 export function respond(
   set: ResponseHead,
   body: string | Blob | Uint8Array | ReadableStream<Uint8Array> | null,
@@ -76,7 +76,7 @@ export function respondJson(set: ResponseHead, body: unknown): Response {
   return respond(set, JSON.stringify(body), JSON_FIELDS);
 }
 
-/** Adds missing default fields and the header fields of `set` to a response that was created elsewhere (an MCP transport, a stream). */
+/** Adds missing default fields and the header fields of `set` to a response of other code, such as an MCP transport or a stream. */
 export function withDefaults(response: Response, set: ResponseHead): Response {
   for (const [name, value] of Object.entries(DEFAULT_FIELDS)) {
     if (!response.headers.has(name)) response.headers.set(name, value);
@@ -94,7 +94,7 @@ function withHead(response: Response, set: ResponseHead): Response {
   return response;
 }
 
-/** The path that the router matches. The path is in the context before routing too, but not in Elysia's types. */
+/** The path that the router matches. Before routing, the context also has the path, but Elysia's types do not have it. */
 export interface BeforeRouting {
   readonly path: string;
 }
@@ -106,8 +106,8 @@ export function methodsOf(app: AnyElysia, path: string): readonly string[] {
 
 /**
  * Returns the route pattern of a path for observations, e.g. `/api/v1/nodes/gex/{ticker}`, or `(none)`. Observations never contain the raw
- * path, because a caller chooses it. `routed` is the pattern that Elysia gives a routed request. For a request that was rejected before
- * routing, the router finds the pattern.
+ * path, because a caller chooses it. `routed` is the pattern that Elysia gives to a routed request. If a request was rejected before
+ * routing, this function asks the router for the pattern.
  */
 export function patternOf(app: AnyElysia, path: string, routed: string | undefined): string {
   const matches = ({ method, path: own }: { method: string; path: string }) =>
@@ -117,15 +117,15 @@ export function patternOf(app: AnyElysia, path: string, routed: string | undefin
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
 
-/** Returns the router's entry for a request. The entry is a number if the path has no parameters. */
+/** Returns the router's entry for a request. If the path has no parameters, the entry is a number. */
 function routeOf({ router }: AnyElysia, method: string, path: string): unknown {
   const known: Readonly<Record<string, number>> | undefined = router.static[path];
   return known?.[method] ?? router.http.find(method, path)?.store;
 }
 
 /**
- * Returns the query of a URL with all values of a repeated parameter, so that routes can reject repeats. Elysia's parser returns only the
- * last value.
+ * Returns the query of a URL with all values of a repeated parameter, so that routes can reject repeated parameters. Elysia's parser
+ * returns only the last value.
  */
 export function queryOf(url: string): URLSearchParams {
   const question = url.indexOf('?');

@@ -20,33 +20,33 @@ export interface HttpDeps {
   readonly context: Context;
   readonly access: Access;
   readonly members: MemberStore;
-  /** Undefined: there is no rate limit. */
+  /** The limiter of request rates. Undefined if there is no rate limit. */
   readonly limiter: RateLimiter | undefined;
   readonly scheduler: Scheduler;
-  /** Counts the bytes of bodies and answers in memory. */
+  /** Counts the bytes of bodies and answers that are in memory. */
   readonly budget: ByteBudget;
   readonly gexStreams: GexStreams;
-  /** Records which connections make requests, and for which account. Undefined: connections are not monitored. */
+  /** Records which connections make requests, and for which account. Undefined if connections are not monitored. */
   readonly connections?: Pick<ConnectionMonitor, 'onRequest' | 'peerOf'>;
   readonly mcp: McpLoader;
-  /** The names and the page origins that the server accepts. */
+  /** The host names and the page origins that the server accepts. */
   readonly origins: OriginPolicy;
   /** Returns a text that changes with every write to the store. */
   readonly storeVersion: () => string;
   /**
-   * Returns undefined if requests need not wait: the store had data at the start, or the initial load is complete. If requests must wait,
+   * Returns undefined if requests need not wait, because the store had data at the start, or the initial load is complete. Otherwise,
    * returns a promise that settles when the initial load is complete or takes too long.
    */
   readonly loaded: () => Promise<void> | undefined;
   readonly drain: Pick<Drain, 'onRequest'>;
-  /** Finds the address of a client, for the log and for limits. */
+  /** Finds the address of a client, for the log and for limits per address. */
   readonly addressOf: AddressOf;
   readonly refusals: Refusals;
   /** Whether the server itself serves HTTPS. False if a proxy serves HTTPS. */
   readonly isHttps: boolean;
-  /** Creates a span for each request. Undefined if nobody collects spans. */
+  /** Creates a span for each request. Undefined if spans are not collected. */
   readonly tracing?: RequestTracing | undefined;
-  /** The path prefix of the service at its proxy, or the empty text. */
+  /** The path prefix of the service at its proxy, or an empty text. */
   readonly basePath: BasePath;
   readonly myKeyPolicy: MyKeyPolicy;
   /** Builds the OpenAPI document. */
@@ -54,9 +54,9 @@ export interface HttpDeps {
   readonly observe: Observe;
 }
 
-/** The transports of MCP. The transports need the account of each request. */
+/** The transports of MCP, which need the account of each request. */
 export interface McpTransports {
-  /** The two endpoints of the API contract: `GET /sse` and `POST /messages`. */
+  /** The two endpoints that the API contract defines: `GET /sse` and `POST /messages`. */
   readonly sse: {
     open(account: Account, request: Request): Response;
     session(account: Account, sessionId: string | null): { receive(body: unknown): Response };

@@ -13,15 +13,15 @@ import { problemDetails } from './problem-details.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { webRoutes } from './web-page.ts';
 
-/** One year, which browsers and scanners expect. Omits `preload` and subdomains, because the owner of the domain decides about both. */
+/** One year, which browsers and scanners expect. There is no `preload` and no subdomain rule, because the domain's owner decides. */
 const TRANSPORT_SECURITY = 'max-age=31536000';
-/** For the name `localhost`, a browser would demand HTTPS on all ports, also from other servers of this machine. */
+/** Matches the name `localhost`. For this name, a browser would demand HTTPS on all ports, even from other servers of this machine. */
 const LOCAL_NAME = /^(?:.+\.)?localhost(?::\d*)?$/i;
 
 export type Handler = (request: Request) => Response | Promise<Response>;
 
 /**
- * Creates the HTTP adapter, an Elysia application. Before routing, these hooks run in this order, for unknown paths too: request id, Host,
+ * Creates the HTTP adapter, an Elysia application. Before routing, these hooks run in this order, even for unknown paths: request id, Host,
  * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
@@ -43,8 +43,8 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(checkHost(origins))
     .use(checkOrigin(origins))
     .use(guard({ access, limiter, connections: deps.connections, addressOf, refusals }));
-  // Elysia decides by a hook's source text whether to await the hook. In minified code, this decision can be wrong. The hooks of this
-  // server are not asynchronous, so each hook is marked as synchronous.
+  // Elysia reads the source text of a hook to decide whether to await the hook. For minified code, this decision can be wrong. The hooks of
+  // this server are not asynchronous, so each hook is marked as synchronous.
   for (const hook of app.event.request ?? []) hook.isAsync = false;
   return app
     .use(accountRoutes(deps))
@@ -54,7 +54,7 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(streamRoutes(deps)) as unknown as HttpApp;
 }
 
-/** Returns a handler that answers requests with the application, each within a span if there is tracing. */
+/** Returns a handler that answers requests with the application. If there is tracing, each request is answered within a span. */
 export function handlerOf(app: HttpApp, { tracing, basePath }: Pick<HttpDeps, 'tracing' | 'basePath'>): Handler {
   const answer: Handler =
     basePath === ''
@@ -63,15 +63,15 @@ export function handlerOf(app: HttpApp, { tracing, basePath }: Pick<HttpDeps, 't
   return tracing ? (request) => tracing.inRequest(request.headers, () => answer(request)) : answer;
 }
 
-/** Returns the trace that the sender of a request has named. */
+/** Returns the id of the trace that the sender of a request has named. */
 function traceIdOf(headers: Headers): string | undefined {
   const field = headers.get('traceparent');
   return field === null ? undefined : parseTraceparent(field)?.traceId;
 }
 
 /**
- * Returns the id that a proxy in front has given to a request, or a new one. Replaces an id that looks like a UUID or a key, because
- * neither may be in the log.
+ * Returns the id that a proxy has given to a request. If the proxy gave no id, or an id that looks like a UUID or a key, returns a new id.
+ * The log must not contain UUIDs or keys.
  */
 function requestIdOf(given: string | null): string {
   return given !== null && WELL_FORMED_ID.test(given) && !SECRET_FORM.test(given) ? given : newRequestId();
@@ -80,17 +80,17 @@ function requestIdOf(given: string | null): string {
 const WELL_FORMED_ID = /^[\w.:-]{4,64}$/;
 const SECRET_FORM = /ZOMMA_|[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
 
-/** Returns 64 random bits in hex. This id is long enough to find a request in the log, and too short for a UUID. */
+/** Returns 64 random bits in hex. The id is long enough to find a request in the log, and is too short for a UUID. */
 function newRequestId(): string {
   return crypto.getRandomValues(randomBits)[0]!.toString(16).padStart(16, '0');
 }
 
 const randomBits = new BigUint64Array(1);
 
-/** From this index on, Elysia searches a URL for the start of the path. */
+/** The index in a URL from which Elysia searches for the start of the path. */
 const PATH_SEARCHED_FROM = 11;
 
-/** Replaces a missing host, or a host that is so short that Elysia would miss the start of the path. Path and query stay unchanged. */
+/** Replaces the URL's host if it is missing, or so short that Elysia would miss the start of the path. Keeps path and query. */
 function withRoutableUrl(request: Request): Request {
   const { url } = request;
   const isAbsolute = !url.startsWith('/');

@@ -10,21 +10,21 @@ import { readTls, type TlsFiles, type TlsPair } from './tls.ts';
 
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
-/** Some clients accept no certificate that is valid for longer than 398 days. */
+/** Validity of a server certificate, days. Some clients reject a certificate that is valid for more than 398 days. */
 const SERVER_DAYS = 90;
-/** A certificate is renewed when its remaining validity is below this time, which is before the service would warn of its expiry. */
+/** Remaining validity below which a certificate is renewed, ms. The renewal is before the service would warn of the expiry. */
 const RENEW_BEFORE_MS = 40 * DAY_MS;
-/** The validity of a new certificate begins this long before its creation, for clients whose clock is behind. */
+/** Time by which the validity of a new certificate begins before its creation, ms. Clients with a slow clock need this time. */
 const BACKDATED_MS = 3_600_000;
 
 export type InternalTlsSettings = Pick<SettingValues, 'dataDir' | 'host' | 'allowedHosts'>;
 
 /**
- * Returns the files of the internal certificate of a data folder. The certificate and its key are in one file, so that both are replaced in
- * one step. Creates the authority if it is missing. Creates a certificate if there is none, if the present certificate expires soon, or if
- * it lacks a name or an address of this server. The caller holds the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
+ * Returns the files of the internal certificate in a data folder. The certificate and its key are in one file, so that both are replaced in
+ * one step. Creates the authority if it is missing. Creates a certificate if there is no certificate, if it expires soon, or if it lacks a
+ * name or an address of this server. The caller must hold the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
  *
- * Throws `OperatorError` if the certificate of the authority or its key is missing or damaged.
+ * Throws `OperatorError` if the authority's certificate or key is missing or damaged.
  */
 export async function ensureInternalTls(settings: InternalTlsSettings, nowMs: number): Promise<TlsFiles> {
   const { folder, authorityCert, authorityKey, server } = pathsIn(settings.dataDir);
@@ -75,7 +75,7 @@ function pathsIn(dataDir: string) {
   };
 }
 
-/** The names and addresses by which clients reach the server. Lists all addresses of this machine if all interfaces are used. */
+/** Returns the names and addresses at which clients reach the server. If it uses all interfaces, returns all addresses. */
 function namesOf({ host, allowedHosts }: InternalTlsSettings): string[] {
   const isEveryAddress = host === '0.0.0.0' || host === '::';
   const addresses = isEveryAddress
@@ -83,7 +83,7 @@ function namesOf({ host, allowedHosts }: InternalTlsSettings): string[] {
     : [host];
   const given = (allowedHosts ?? []).map((name) => name.replace(/^\[(.*)\]$/, '$1'));
   const names = ['localhost', '127.0.0.1', '::1', hostname().toLowerCase(), ...addresses, ...given];
-  // Link-local addresses contain a zone, which a certificate cannot contain.
+  // Link-local addresses contain a zone, but a certificate cannot contain a zone.
   return [...new Set(names)].filter((name) => /^[\w.:-]+$/.test(name) && !/^fe80:/i.test(name));
 }
 
@@ -100,7 +100,7 @@ function readAuthority(cert: string, key: string): IssuedPair & { readonly notAf
   }
 }
 
-/** Returns the present pair. Returns undefined if there is no pair or if the pair is damaged: the service then creates a new pair. */
+/** Returns the present certificate and key. Returns undefined if they are missing or damaged: the service then creates new ones. */
 function presentPair(files: TlsFiles): TlsPair | undefined {
   try {
     return readTls(files);
@@ -117,7 +117,7 @@ function isFit(pair: TlsPair | undefined, authority: IssuedPair, names: readonly
   return names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)));
 }
 
-/** Replaces a file in one step, with mode 0600. */
+/** Replaces a file in one step. The new file has the mode 0600. */
 function writePrivate(path: string, text: string): void {
   const draft = `${path}.partial`;
   writeFileSync(draft, text, { mode: 0o600, flush: true });

@@ -21,22 +21,22 @@ export interface ListenOptions {
 
 export type Listening = ReturnType<typeof listen>;
 
-/** The runtime closes a connection that carries no data for this time, s. Streams send pings at shorter intervals. */
+/** Time without data after which the runtime closes a connection, s. Streams send pings at shorter intervals. */
 const IDLE_TIMEOUT_S = 60;
 /**
- * Maximum number of open listeners with a replaced certificate. A listener that stops closes its idle connections and loses a request that
- * arrives at that moment. A listener takes a descriptor and some 100 KB, so the listeners of a year of renewals can stay open.
+ * Maximum number of open listeners with a replaced certificate. A listener that stops closes its idle connections, and may lose a request
+ * that arrives at this moment. A listener takes a descriptor and about 100 KB, so the listeners of a year of renewals can stay open.
  */
 const REPLACED_OPEN_MAX = 32;
 /**
- * The runtime's own limit on the size of a body, bytes. This limit is so large that it never applies, because the runtime would reject a
- * body without problem details.
+ * The runtime's own limit on the size of a body, bytes. The limit is so large that it never applies. If it applied, the runtime would
+ * reject a body without problem details.
  */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
 /**
- * Validates the settings before the server starts. Does not read the files of `--tls internal`, because the server creates these files in
- * its data folder. Throws `SettingError` if a setting is invalid or a TLS file cannot be used.
+ * Validates the settings before the server starts. Does not read the files of `--tls internal`, because the server itself creates these
+ * files. Throws `SettingError` if a setting is invalid or a TLS file cannot be used.
  */
 export function listenOptions({
   host,
@@ -73,8 +73,8 @@ export function listenOptions({
 }
 
 /**
- * Serves the handler over HTTP, or over HTTPS with HTTP/1.1 and HTTP/2. Starts the connection monitor, if one is given. Throws
- * `OperatorError` if the server cannot listen, because the address is invalid or in use, or because a PEM text is invalid.
+ * Serves the handler over HTTP, or over HTTPS with HTTP/1.1 and HTTP/2. Starts the given connection monitor. Throws `OperatorError` if the
+ * server cannot listen, because the address is invalid or in use, or because a PEM text is invalid.
  */
 export function listen(
   handle: Handler,
@@ -94,16 +94,16 @@ export function listen(
         ...(pair && { tls: tlsOptionsOf(pair), http2: true }),
       }),
     );
-  // With `reusePort`, two programs could listen on one port, and each would get some of the requests. But to replace a certificate, the
-  // server needs a second listener on the port. So the server first binds the port exclusively, to find out whether another program uses
-  // the port.
+  // With `reusePort`, two programs could listen on one port, and each program would get a share of the requests. But the server needs a
+  // second listener on the port to replace a certificate. So the server first binds the port exclusively, to find out whether another
+  // program uses the port.
   let server = serveOn(port, tls, false);
   if (tls) {
     const { port: bound } = server;
     void server.stop(true);
     server = serveOn(bound!, tls, true);
   }
-  /** Listeners with a replaced certificate, oldest first. These listeners serve only their open connections. */
+  /** Listeners with a replaced certificate, the oldest listener first. These listeners serve only their open connections. */
   const replaced: (typeof server)[] = [];
   let stoppedCount = 0;
   const steering = tls && createPortSteering(server.port!);
@@ -118,22 +118,22 @@ export function listen(
   return {
     url: `${tls ? 'https' : 'http'}://${displayHost}:${server.port}`,
     /**
-     * Uses another certificate for new connections. Open connections and streams keep their certificate. If the runtime refuses the new
-     * pair, throws `OperatorError` and keeps the present pair.
+     * Uses another certificate for new connections. Open connections and streams keep their present certificate. If the runtime rejects the
+     * new pair, throws `OperatorError` and keeps the present pair.
      */
     replaceTls(pair: PemPair) {
       const next = serveOn(server.port!, pair, true);
       replaced.push(server);
       server = next;
       const isSteered = steering?.add() ?? false;
-      // Without steering, the older listeners would get some of the new connections.
+      // Without steering, older listeners would also get new connections.
       while (replaced.length - stoppedCount > (isSteered ? REPLACED_OPEN_MAX : 0)) {
-        // If `stop` is called without force, requests in progress and streams continue.
+        // If the argument of `stop` is not true, requests in progress and streams continue.
         void replaced[stoppedCount++]!.stop();
         steering?.removeOldest();
       }
     },
-    /** Accepts no new connections, and completes the requests in progress. Closes the remaining connections after the deadline. */
+    /** Accepts no new connections, and completes the requests in progress. After the deadline, closes the remaining connections. */
     async stop(deadlineMs: number) {
       connections?.stop();
       const servers = [server, ...replaced];
@@ -143,7 +143,7 @@ export function listen(
   };
 }
 
-/** The TLS options of the runtime. With `clientCa`, only clients with a certificate from these authorities can send requests. */
+/** Returns the TLS options of the runtime. If `clientCa` is given, clients need a certificate from these authorities. */
 function tlsOptionsOf({ cert, key, clientCa }: PemPair): Bun.TLSOptions {
   return {
     ...{ cert, key, ciphers: CIPHERS },

@@ -32,7 +32,7 @@ import {
   Version,
 } from '@peculiar/asn1-x509';
 
-/** A certificate and its private key, PEM texts. */
+/** A certificate and its private key, as PEM texts. */
 export interface IssuedPair {
   readonly cert: string;
   readonly key: string;
@@ -46,7 +46,7 @@ interface Period {
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 const COMMON_NAME = '2.5.4.3';
 
-/** Creates a certificate authority that can sign server certificates, but no other authorities. */
+/** Creates a certificate authority. It can sign server certificates, but no certificates of other authorities. */
 export function makeLocalAuthority(commonName: string, period: Period): IssuedPair {
   const own = newKey();
   const subject = nameOf(commonName);
@@ -90,7 +90,7 @@ function newKey() {
   return { pem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), info, id: keyIdOf(info) };
 }
 
-/** The identifier of a public key: the first 160 bits of a SHA-256 (RFC 7093, method 1). */
+/** Returns the identifier of a public key: the first 160 bits of a SHA-256 (RFC 7093, method 1). */
 function keyIdOf({ subjectPublicKey }: SubjectPublicKeyInfo): Uint8Array {
   return new Bun.CryptoHasher('sha256').update(subjectPublicKey).digest().subarray(0, 20);
 }
@@ -101,7 +101,7 @@ interface Contents {
   readonly period: Period;
   readonly own: ReturnType<typeof newKey>;
   readonly extensions: readonly Extension[];
-  /** The signer's private key, PEM text. */
+  /** The private key of the signer, as PEM text. */
   readonly signer: string;
 }
 
@@ -109,7 +109,7 @@ interface Contents {
 function certify({ subject, issuer, period, own, extensions, signer }: Contents): string {
   const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
   const serialNumber = crypto.getRandomValues(new Uint8Array(16));
-  // A serial number is positive and has no leading zeros, so the first byte is from 64 to 127.
+  // A serial number must be positive and have no leading zeros. The first byte is from 64 to 127, which meets both conditions.
   serialNumber[0] = (serialNumber[0]! & 0x3f) | 0x40;
   const tbsCertificate = new TBSCertificate({
     ...{ version: Version.v3, serialNumber: serialNumber.buffer, signature: signatureAlgorithm },

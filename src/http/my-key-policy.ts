@@ -4,21 +4,21 @@ import type { SettingValues } from '../settings/config.ts';
 import { blockListOf, contains } from './client-address.ts';
 
 /**
- * Decides who may ask for the key of a member. A UUID is enough to get a key, so an operator can restrict `my-key` to the operator terminal
- * by client address, by token or by both.
+ * Decides which clients may request the key of a member. A UUID is enough to get a key. So an operator can restrict `my-key` to the
+ * operator terminal, by client address, by token or by both.
  */
 export type MyKeyPolicy = ReturnType<typeof createMyKeyPolicy>;
 
 export type MyKeySettings = Pick<SettingValues, 'myKeyFrom' | 'myKeyToken'>;
 
-/** Creates the policy for the settings. Without settings, every client may ask. */
+/** Creates the policy for the settings. Without settings, every client may request a key. */
 export function createMyKeyPolicy({ myKeyFrom, myKeyToken }: MyKeySettings) {
   const networks = myKeyFrom && blockListOf(myKeyFrom);
   const expected = myKeyToken === undefined ? undefined : digestOf(myKeyToken);
   return {
     /**
-     * Throws `ClientError`: `client_foreign` (403) if the address is in none of the networks, `token_refused` (401) if the value of the
-     * header `Authorization` is not the token. Neither error depends on the UUID.
+     * Throws `ClientError`: `client_foreign` (403) if no allowed network contains the address, `token_refused` (401) if the header
+     * `Authorization` does not contain the token. Neither error depends on the UUID.
      */
     check(address: string, authorization: string | null) {
       if (networks && !contains(networks, address)) {
@@ -36,7 +36,7 @@ export function createMyKeyPolicy({ myKeyFrom, myKeyToken }: MyKeySettings) {
   };
 }
 
-/** Digests of all tokens have the same length, which a constant-time comparison needs. */
+/** Returns the digest of a token. All digests have the same length, which a constant-time comparison needs. */
 function digestOf(token: string): Uint8Array {
   return new Bun.CryptoHasher('sha256').update(token).digest();
 }

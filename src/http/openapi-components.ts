@@ -1,7 +1,7 @@
 import { CLIENT_ERRORS } from '../core/errors.ts';
 import type { BinaryForm } from '../operations/engine/operation.ts';
 
-/** Returns the components that the operations of the OpenAPI document refer to. */
+/** Returns the components to which the operations of the OpenAPI document refer. */
 export function components(): Record<string, unknown> {
   const statuses = new Set(Object.values(CLIENT_ERRORS).map(({ status }) => status));
   return {
@@ -14,7 +14,7 @@ export function components(): Record<string, unknown> {
   };
 }
 
-/** Returns the error responses of a path, by status. */
+/** Returns the error responses of a path. The key is the status. */
 export function problems(statuses: readonly Status[]): Record<string, unknown> {
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]));
 }
@@ -26,7 +26,7 @@ export function body(schema: object, example?: unknown, binary?: BinaryForm) {
   return { required: true, content: { 'application/json': json, ...(binary && binaryContent(binary.inputs)) } };
 }
 
-/** Returns the OpenAPI content of binary bodies: float64 columns, one after the other. */
+/** Returns the OpenAPI content of binary bodies, which have float64 columns, one after the other. */
 export function binaryContent(columns: readonly string[]) {
   const description = `Columns of float64 (little-endian), one after the other: ${columns.join(', ')}.`;
   return { 'application/octet-stream': { schema: { type: 'string', format: 'binary', description } } };
@@ -36,7 +36,7 @@ export function json(description: string, schema: unknown) {
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** Adds a tag to all operations of the paths, so that the documentation page shows these operations under one heading. */
+/** Adds a tag to all operations of the given paths, so that the documentation page shows these operations under one heading. */
 export function withTag(tag: string, paths: Readonly<Record<string, Readonly<Record<string, object>>>>) {
   return Object.fromEntries(
     Object.entries(paths).map(([path, methods]) => [

@@ -1,7 +1,7 @@
 import { ACCOUNT_STATUS } from './account.ts';
 import { body, json, problems, type Status } from './openapi-components.ts';
 
-/** Returns the paths of the service itself and of members. All of these paths except `/api/v1/account` are public. */
+/** Returns the paths of the service itself and of members. All paths except `/api/v1/account` are public. */
 export function accountPaths() {
   const object = (properties: Record<string, unknown>) => ({
     type: 'object',

@@ -6,7 +6,7 @@ import type { BasePath } from './base-path.ts';
 import { binaryContent, body, components, json, problems, withTag } from './openapi-components.ts';
 import { accountPaths, streamPaths } from './openapi-routes.ts';
 
-/** Returns the OpenAPI 3.1 document of all HTTP routes below a base path. Operations come from the registry. */
+/** Returns the OpenAPI 3.1 document of all HTTP routes under a base path. The operations come from the registry. */
 export function openapiDocument(version: string, basePath: BasePath): Record<string, unknown> {
   return {
     openapi: '3.1.0',
@@ -134,7 +134,7 @@ function pictureContent({ picture }: Operation) {
 
 const OF_BINARY = { description: 'Units of a binary answer. A JSON request has the field units in its body.' };
 
-/** Returns a parameter. Its description is beside the schema and not in it, because programs that read OpenAPI look there. */
+/** Returns a parameter. Its description is beside its schema, because programs that read OpenAPI expect the description there. */
 function parameter(name: string, where: 'path' | 'query', { description, ...schema }: TSchema, example?: unknown) {
   return {
     name,

@@ -15,7 +15,7 @@ import type { HttpDeps } from './http-deps.ts';
 import { type PreparedResponse, sendPrepared } from './prepared-response.ts';
 import { createResponseCache, type JsonAnswer, provenanceHeaders, type ResponseCache } from './response-cache.ts';
 
-/** Adds the routes of the registry: operations with their own path, and every tool under `/api/v1/tools`. */
+/** Adds the routes of the registry: operations with their own path, and every tool at `/api/v1/tools`. */
 export const operationRoutes = (deps: OperationDeps) => (app: HttpApp) => {
   const cache = createResponseCache(deps.storeVersion, deps.context.nowMs);
   for (const operation of OPERATIONS) if (operation.rest) addRoute(app, operation, deps, cache);
@@ -25,7 +25,7 @@ export const operationRoutes = (deps: OperationDeps) => (app: HttpApp) => {
 
 type OperationDeps = Pick<HttpDeps, 'context' | 'storeVersion' | 'loaded' | 'scheduler' | 'limiter' | 'budget'>;
 
-/** Adds the route of an operation. Arguments come from the path and the query on GET, and from the body on POST. */
+/** Adds the route of an operation. On GET, arguments come from the path and the query. On POST, arguments come from the body. */
 function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache: ResponseCache): void {
   const { context, loaded, budget } = deps;
   const { method, path, bodyBytesMax, binary } = operation.rest!;
@@ -54,13 +54,13 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
       const loading = operation.ofMarket && loaded();
       if (loading) await loading;
       const cached = operation.ofNow ? undefined : cache.get(request.url);
-      // Cached responses are small, so they do not count in the byte budget.
+      // Cached responses are small, so they do not count towards the byte budget.
       if (cached) return sendPrepared(cached, request.headers, set);
       return respond({ request, account: account!.id, set }, params as object);
     });
     return;
   }
-  // Without columns the work takes some microseconds, so it does not go through the scheduler.
+  // Without columns, the work takes a few microseconds, so it does not go through the scheduler.
   if (bodyBytesMax === undefined) {
     app.post(routerPath(path), async ({ request, account, set }) => {
       return sendNow(view, await readJson(request, { budget, account: account!.id }), context, set);
@@ -69,11 +69,11 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
     const caller = { request, account: account!.id, set };
-    // If rejected bodies are read to their end, the scheduler rejects the request after the read, because a body takes less memory as one
-    // string than in pieces.
+    // If rejected bodies are read to their end, the scheduler rejects the request after the body was read, because a body takes less memory
+    // as one string than in pieces.
     if (!isDrained(request)) deps.scheduler.assertCapacity(caller.account);
     let counted = countBody(request, { budget, account: caller.account }, bodyBytesMax, COLUMNS_BYTES_COUNTED);
-    // A body without Content-Length may turn out to be small.
+    // A body without Content-Length may be small.
     const releaseIfSmall = (length: number) => {
       if (length > FREE_BYTES) return;
       counted?.release();
@@ -98,8 +98,8 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
 }
 
 /**
- * A body above FREE_BYTES with a table counts as at least this many bytes, because its answer may be longer than the body. This limits how
- * many tables are in memory at once.
+ * Minimum number of bytes for which the body of a table counts if it is above FREE_BYTES, because the answer may be longer than the body.
+ * This minimum limits how many tables are in memory at once.
  */
 const COLUMNS_BYTES_COUNTED = 512 * 1024;
 
@@ -121,7 +121,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     const view = isExtended(query) ? extendedView(tool) : toolView(tool);
     const caller = { request, account: account!.id, set };
     const [args, at] = [await readJson(request, { budget, account: caller.account }), query.get('at')];
-    // Without market data the work takes some microseconds, so it does not go through the scheduler.
+    // Without market data, the work takes a few microseconds, so it does not go through the scheduler.
     if (!tool.ofMarket) return sendNow(view, args, context, set);
     await loaded();
     const dated = at !== null && isRecord(args) ? { ...args, at } : args;
@@ -131,7 +131,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
   });
 }
 
-/** A request with its sender and the head of its response. */
+/** A request, together with its sender and the head of its response. */
 interface Caller {
   readonly request: Request;
   readonly account: string;
@@ -141,7 +141,7 @@ interface Caller {
 /** Runs steps in the scheduler as a job of the caller. */
 type RunSteps = <Result>(steps: Steps<Result>) => Promise<Result>;
 
-/** Runs the steps in the scheduler, alternating with other requests, and sends the result. `ownBytes` are the counted bytes of the body. */
+/** Runs the steps in the scheduler, in alternation with other requests, and sends the result. `ownBytes` counts the body's bytes. */
 async function compute<Result>(
   { scheduler, limiter, budget }: OperationDeps,
   { name }: Operation,
@@ -168,8 +168,8 @@ async function compute<Result>(
 }
 
 /**
- * Runs the steps. Throws `ClientError` (429 or 503) before the first step if the byte budget is exhausted. `ownBytes`, the counted bytes of
- * the request itself, do not count.
+ * Runs the steps. Throws `ClientError` (429 or 503) before the first step if the byte budget is exhausted. The request's own counted bytes,
+ * `ownBytes`, are not included in this check.
  */
 function* withCapacity<Result>(
   budget: ByteBudget,
@@ -188,20 +188,20 @@ function* writeColumns(view: View, text: string, context: Context): Steps<string
   return yield* writeJson(body);
 }
 
-/** JSON of this length, in characters, takes some 5 ms to parse or to write. */
+/** Number of characters of a JSON text that takes about 5 ms to parse or to write. */
 const STEP_LENGTH = 512 * 1024;
 
-/** Answers with more values are written in pieces. Smaller answers are written at once, which is faster: 50,000 values take some 8 ms. */
+/** Maximum number of values in an answer that is written at once. Writing in pieces is slower. 50,000 values take about 8 ms. */
 const VALUES_AT_ONCE = 50_000;
 
-/** Returns the same text as `JSON.stringify`. Long answers are written in steps: a table of 20,000 rows takes 30 ms in total. */
+/** Returns the same text as `JSON.stringify`. Long answers are written in steps, because a table of 20,000 rows takes 30 ms in total. */
 function* writeJson(body: object): Steps<string> {
   return countValues(body) > VALUES_AT_ONCE
     ? yield* jsonPieces(body, new StepMeter(STEP_LENGTH))
     : JSON.stringify(body);
 }
 
-/** Writes the fields of an object, or the items of a list, one by one. */
+/** Yields the text of an object or of a list, one field or one item at a time. */
 function* jsonPieces(value: object, meter: StepMeter): Steps<string> {
   const isList = Array.isArray(value);
   const pieces: string[] = [];
@@ -222,12 +222,12 @@ function countValues(value: unknown): number {
   return Object.values(value).reduce((sum: number, each) => sum + countValues(each), 0);
 }
 
-/** Whether a value is a list of plain values. All items of a list in an answer are either plain values, or objects and lists. */
+/** Returns whether a value is a list of plain values. In an answer, a list has either only plain values, or only objects and lists. */
 function isColumn(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && (typeof value[0] !== 'object' || value[0] === null);
 }
 
-/** An answer as SVG text, which the server sends as PNG. */
+/** An answer as SVG text. The server sends the answer as PNG. */
 interface PictureAnswer {
   readonly picture: string;
   readonly provenance: Provenance | undefined;
@@ -246,8 +246,8 @@ function* computeAnswer(
 }
 
 /**
- * Computes an answer, and caches it unless it is a picture. The store's version is read before the computation, so that a write during the
- * computation invalidates the answer.
+ * Computes an answer, and caches the answer unless it is a picture. Reads the version of the store before the computation, so that a write
+ * during the computation invalidates the answer.
  */
 function* cachedAnswer(
   cache: ResponseCache,
@@ -273,14 +273,14 @@ async function sendAnswer(
 
 const PICTURE_FIELDS = fieldsOf({ 'Content-Type': PICTURE_TYPE });
 
-/** Returns a path with its `{parameter}` segments in Elysia's form, `:parameter`. */
+/** Returns a path in the form of Elysia, in which `{parameter}` segments are `:parameter`. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 /**
- * Returns the arguments in the query. A list is comma-separated, or a repeated parameter. Any other repeated parameter becomes a list,
- * which no field accepts.
+ * Returns the arguments in the query. A list is either comma-separated or a repeated parameter. If any other parameter is repeated, it also
+ * becomes a list, but no field accepts such a list.
  */
 function queryArguments({ operation, input }: View, query: URLSearchParams): Record<string, unknown> {
   const isTaken = (name: string) => !operation.rest!.ignoresUnknown || Object.hasOwn(input.properties, name);
@@ -296,7 +296,7 @@ function queryArguments({ operation, input }: View, query: URLSearchParams): Rec
   );
 }
 
-/** Converts a value of the query to a number or a text, as its schema requires. */
+/** Converts a value of the query to a number or a text, as required by the schema of the value. */
 function valueIn(schema: TSchema | undefined, text: string): number | string {
   return NUMERIC.has(schema?.type) && text.trim() !== '' ? Number(text) : text;
 }

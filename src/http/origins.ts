@@ -5,14 +5,14 @@ import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.
 
 /**
  * Protects against web pages that use a browser on this machine or network to send requests in the user's name (DNS rebinding, cross-site
- * requests). Origin and Host are checked on every path.
+ * requests). The server checks Origin and Host on every path.
  */
 export interface OriginPolicy {
   /**
-   * Names allowed in the Host header, in lower case, without ports. Undefined: any name, because a proxy or a certificate limits the names.
+   * The names that are allowed in the Host header, in lower case, without ports. If undefined, a proxy or a certificate limits the names.
    */
   readonly hosts: ReadonlySet<string> | undefined;
-  /** Origins of pages that may send requests, in addition to pages of this server, e.g. `https://agents.example.com`. */
+  /** The origins whose pages may send requests, e.g. `https://agents.example.com`. Pages of this server may always send requests. */
   readonly origins: ReadonlySet<string>;
 }
 
@@ -20,7 +20,7 @@ export type OriginSettings = Pick<SettingValues, 'host' | 'behindProxy' | 'allow
 
 /**
  * Returns the policy for the settings. On a loopback address without a proxy, the server accepts the loopback names, the value of `--host`
- * and the allowed hosts. If a browser sends another name to such an address, a page is using DNS rebinding. Behind a proxy or on other
+ * and the allowed hosts. If a browser sends any other name to a loopback address, a page is using DNS rebinding. Behind a proxy or on other
  * addresses, the server accepts the allowed hosts, or any name if no hosts are configured.
  */
 export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
@@ -33,17 +33,17 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 const PREFLIGHT_FIELDS = fieldsOf({});
 /**
- * The path on which any Host is accepted. The probes of a load balancer send an address as Host. The answer shows only that the service
- * runs.
+ * The path on which every Host is accepted. The probes of a load balancer send an address as Host, and the answer only shows that the
+ * service runs.
  */
 const PROBE_PATH = '/health';
 
 /**
- * Rejects a Host header with several hosts, or with a name that does not belong to this server. Two Host headers arrive joined by a comma.
- * Other characters in the header could change where the router finds the start of the path.
+ * Rejects a Host header with several hosts, or with a name that does not belong to this server. The runtime joins two Host headers with a
+ * comma. Other characters in the header could change the position at which the router finds the start of the path.
  */
 export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
-  /** Host headers that have passed the check. Clients send the same header with each request. */
+  /** Host headers that have passed the check. Clients send the same Host header with each request. */
   const accepted = new Set<string>();
   return app.onRequest((context) => {
     const { request, path } = context as typeof context & BeforeRouting;
@@ -63,20 +63,20 @@ export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
 const ONE_HOST = /^[A-Za-z0-9._:[\]-]*$/;
 const ACCEPTED_HOSTS_MAX = 64;
 
-/** Rejects pages of foreign origins, and answers CORS preflight requests of pages with an allowed origin. */
+/** Rejects requests of pages from foreign origins, and answers CORS preflight requests of pages from allowed origins. */
 export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
   app.onRequest(({ request, set }) => {
-    // Programs other than browsers send no Origin.
+    // Programs that are not browsers send no Origin.
     if (!request.headers.has('origin')) return;
     refuseForeignOrigin(request.headers, policy);
     const corsHeaders = crossOriginHeaders(request.headers, policy);
     if (!corsHeaders) return;
     Object.assign(set.headers, corsHeaders);
-    // A browser sends the preflight request before the page's own request, and without the page's key.
+    // Before the request of a page, a browser sends a preflight request without the page's key.
     if (request.method === 'OPTIONS') return respond(set, null, PREFLIGHT_FIELDS, 204);
   });
 
-/** Throws `ClientError` (403) if the host is not a name of this server. In HTTP/1.0 the Host may be missing. */
+/** Throws `ClientError` (403) if the host is not a name of this server. A request in HTTP/1.0 may have no Host. */
 export function refuseForeignHost(host: string, { hosts }: OriginPolicy): void {
   if (!hosts || host === '' || hosts.has(nameOf(host))) return;
   throw new ClientError('host_foreign', 'The Host header is not a name of this server', {
@@ -84,7 +84,7 @@ export function refuseForeignHost(host: string, { hosts }: OriginPolicy): void {
   });
 }
 
-/** Throws `ClientError` (403) if the request comes from a page of a foreign origin. Programs other than browsers send no Origin. */
+/** Throws `ClientError` (403) if the request comes from a page of a foreign origin. Programs that are not browsers send no Origin. */
 export function refuseForeignOrigin(headers: Headers, { origins }: OriginPolicy): void {
   const origin = headers.get('origin');
   if (origin === null || origins.has(origin.toLowerCase()) || isSameHost(origin, headers.get('host'))) return;
@@ -94,8 +94,8 @@ export function refuseForeignOrigin(headers: Headers, { origins }: OriginPolicy)
 }
 
 /**
- * Returns the header fields with which a browser lets a page of an allowed origin read the answers. Returns undefined for any other origin.
- * A page of this server needs none of these fields.
+ * Returns the header fields that let a page of an allowed origin read the answers in a browser. Returns undefined for any other origin. A
+ * page of this server does not need these fields.
  */
 export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy): Record<string, string> | undefined {
   const origin = headers.get('origin');
@@ -106,7 +106,7 @@ export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy):
     'Access-Control-Allow-Headers': REQUEST_HEADERS.join(', '),
     'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
     'Access-Control-Max-Age': '86400',
-    // This field replaces the Vary field of compressed answers, so it must name Accept-Encoding too.
+    // This field replaces the Vary field of compressed answers, so it must also contain Accept-Encoding.
     Vary: 'Origin, Accept-Encoding',
   };
 }
@@ -128,12 +128,12 @@ const EXPOSED_HEADERS = [
   ...['X-Data-Source', 'X-Data-Simulated', 'X-Data-As-Of', 'X-Data-Age', 'X-Data-Stale', 'X-Data-Notes'],
 ];
 
-/** Returns a Host field in lower case, without its port. */
+/** Returns the host of a Host field in lower case, without the port. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '');
 }
 
-/** Whether this server, or the proxy in front of it, has served the page. All loopback names count as the same name. */
+/** Returns whether this server, or the proxy in front of it, has served the page. All loopback names count as the same name. */
 function isSameHost(origin: string, host: string | null): boolean {
   const [server, page] = [URL.parse(`http://${host ?? ''}`), URL.parse(origin)];
   if (!server || !page) return false;

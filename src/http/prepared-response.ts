@@ -3,29 +3,27 @@ import { fieldsOf, type ResponseHead, respond } from './http-app.ts';
 /** A response that is prepared once and sent many times. */
 export interface PreparedResponse {
   readonly body: string | Blob;
-  /** Strong entity tag of the plain form. The tag of a compressed form is this tag with the coding appended. */
+  /** The strong entity tag of the uncompressed form. The tag of a compressed form consists of this tag and the content coding. */
   readonly etag: string;
-  /** Header fields of the response, including the tag. */
+  /** The header fields of the response, including the entity tag. */
   readonly fields: Headers;
   /** Whether the body is large enough for compression. */
   readonly isLarge: boolean;
-  /** Compressed forms that clients have requested so far, by content coding. */
+  /** The compressed forms that clients have requested until now. The key is the content coding. */
   readonly compressed: Map<Coding, Uint8Array | Promise<Uint8Array>>;
 }
 
-/**
- * Content codings in the server's order of preference. The server ignores a client's `q` weights, except `q=0`, which excludes a coding.
- */
+/** Content codings, with the server's preferred coding first. The server ignores a client's `q` weights, but `q=0` excludes a coding. */
 const CODINGS = ['br', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
 
 /**
- * Minimum length of a body that is compressed: characters of a text, or bytes of a file. For a shorter body, compression would save too
+ * Minimum length of a body that is compressed, in characters of a text or bytes of a file. Compressing a shorter body would save too
  * little.
  */
 const COMPRESSED_FROM = 1_024;
 
-/** Returns the entity tag of a body, or of the values that determine the body. */
+/** Returns the entity tag of a body, or of the values from which the body is computed. */
 export function etagOf(...parts: readonly string[]): string {
   const hash = new Bun.CryptoHasher('sha256');
   for (const part of parts) hash.update(part);
@@ -43,9 +41,9 @@ export function prepareResponse(
 }
 
 /**
- * Returns the response in a form that the client accepts, or 304 if the client already has it (RFC 9110, 13.1.2). Returns a promise while a
- * form is being compressed for the first time. `requestHeaders` are the headers of the request. `send` creates the response from a body.
- * The default of `send` is `respond`.
+ * Returns the response in a form that the client accepts, or 304 if the client already has the response (RFC 9110, 13.1.2). Returns a
+ * promise while a form is being compressed for the first time. `requestHeaders` are the headers of the request. `send` creates the response
+ * from a body. The default of `send` is `respond`.
  */
 export function sendPrepared(
   prepared: PreparedResponse,
@@ -68,13 +66,13 @@ export function sendPrepared(
   if (!ready) {
     ready = compress(prepared, coding);
     compressed.set(coding, ready);
-    // A failure is not cached: the next request tries again.
+    // A failed compression is not cached, so the next request tries again.
     ready.catch(() => compressed.delete(coding));
   }
   return ready instanceof Promise ? ready.then((bytes) => send(bytes, fields)) : send(ready, fields);
 }
 
-/** Compresses on the runtime's thread pool. Loads zlib on first use. 100 KB of JSON take 3 ms with brotli and 1.4 ms with gzip. */
+/** Compresses on the runtime's thread pool. The first call loads zlib. 100 KB of JSON take 3 ms with brotli and 1.4 ms with gzip. */
 async function compress({ body, compressed }: PreparedResponse, coding: Coding): Promise<Uint8Array> {
   const { brotliCompress, constants, gzip } = await import('node:zlib');
   const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(await body.arrayBuffer());
@@ -87,7 +85,7 @@ async function compress({ body, compressed }: PreparedResponse, coding: Coding):
   return compressedBytes;
 }
 
-/** Returns the first of CODINGS that a client accepts (RFC 9110, 12.5.3). Returns undefined if it accepts none. */
+/** Returns the first of CODINGS that a client accepts (RFC 9110, 12.5.3). Returns undefined if the client accepts no coding of CODINGS. */
 function codingOf(accepted: string | null): Coding | undefined {
   if (accepted === null || accepted === '') return undefined;
   const weights = new Map(
@@ -100,11 +98,11 @@ function codingOf(accepted: string | null): Coding | undefined {
   return CODINGS.find((coding) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0);
 }
 
-/** Whether If-None-Match matches this tag: it is `*`, or a list with the tag, its weak form or the tag of a compressed form. */
+/** Returns whether If-None-Match is `*`, or a list with this tag, the tag's weak form or the tag of a compressed form. */
 function matchesTag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch.trim() === '*') return true;
   return ifNoneMatch.match(TAG)?.some((tag) => tag.replace(/-(?:br|gzip)"$/, '"') === etag) ?? false;
 }
 
-/** The opaque part of a tag. A `W/` before it is ignored, because `If-None-Match` compares weakly. A tag may contain commas. */
+/** Matches the opaque part of an entity tag, without a preceding `W/`, because `If-None-Match` compares weakly. A tag may have commas. */
 const TAG = /"[\x21\x23-\x7e\x80-\xff]*"/g;

@@ -5,28 +5,28 @@ import { type BasePath, hintBelow } from './base-path.ts';
 import { drain } from './body.ts';
 import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';
 
-/** The body of every error: problem details, RFC 9457. */
+/** The body of every error, in the format of problem details (RFC 9457). */
 export interface ProblemDetails {
   readonly type: 'about:blank';
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** Stable identifier of the error, for programs. */
+  /** A stable identifier of the error for programs. */
   readonly code: string;
   readonly hint: string;
   readonly request_id: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
   /**
-   * Present only if no snapshot exists at the requested moment: the times of the nearest snapshots before and after that moment, ISO 8601,
-   * or null.
+   * Time of the nearest snapshot before the requested moment, ISO 8601, or null. `nearest_after` is the time of the nearest snapshot after
+   * it. Both are present only if there is no snapshot at the requested moment.
    */
   readonly nearest_before?: string | null;
   readonly nearest_after?: string | null;
 }
 
 /**
- * Answers every error with problem details, including unknown paths and methods. Internal errors are reported to `observe`, but without
- * details to the client.
+ * Answers every error with problem details, including errors of unknown paths and methods. Internal errors are reported to `observe`, but
+ * the client gets no details.
  */
 export const problemDetails = (observe: Observe, basePath: BasePath) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, route, requestId, traceId, set }) => {
@@ -50,8 +50,8 @@ export const problemDetails = (observe: Observe, basePath: BasePath) => (app: Ht
   });
 
 /**
- * Value of `WWW-Authenticate` (RFC 9110, 11.6.1). No scheme is registered for the X-API-Key header, so `ApiKey` is a name that this project
- * has chosen.
+ * The value of `WWW-Authenticate` (RFC 9110, 11.6.1). There is no registered scheme for the X-API-Key header, so this project has chosen
+ * the name `ApiKey`.
  */
 const BEARER_CHALLENGE = 'Bearer realm="zomma"';
 const KEY_CHALLENGE = `${BEARER_CHALLENGE}, ApiKey realm="zomma"`;
@@ -62,7 +62,7 @@ function challengeOf(code: ClientErrorCode): string {
 
 function problemOf(clientError: ClientError, requestId: string, basePath: BasePath): ProblemDetails {
   const { nearest } = clientError;
-  // The texts are cleaned, because a message may contain names that a caller, a provider or a file chose.
+  // The texts are cleaned, because a message may contain names that come from a caller, a provider or a file.
   return cleaned({
     type: 'about:blank',
     title: clientError.title,
@@ -80,14 +80,14 @@ function problemOf(clientError: ClientError, requestId: string, basePath: BasePa
 
 function clientErrorOf(error: unknown, request: Request): ClientError {
   if (error instanceof ClientError) return error;
-  // Nobody reads this answer, because the client closed the connection while it sent the request.
+  // No client gets this answer, because the client closed the connection while it sent the request.
   if (request.signal.aborted) return new ClientError('invalid_body', 'The client closed the connection');
   return new ClientError('internal', 'The request could not be answered', {
     hint: 'Retry shortly. If the error persists, report the request_id.',
   });
 }
 
-/** Returns the 405 error for a path that supports other methods, otherwise the 404 error. */
+/** Returns the 405 error if the path supports other methods. Otherwise returns the 404 error. */
 function noRoute(allowed: readonly string[]): ClientError {
   if (allowed.length > 0) return methodNotAllowed(allowed);
   return new ClientError('not_found', 'There is no such path', { hint: 'See GET /openapi.json for all paths.' });

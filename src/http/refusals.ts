@@ -3,25 +3,23 @@ import { ClientError } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { networkOf } from './client-address.ts';
 
-/**
- * Limit per network and minute for refused keys and for requests with a UUID. A program with an old key sends some hundreds of requests.
- */
+/** Limit per network and minute on refused keys and requests with a UUID. A program with an old key sends a few hundred requests. */
 const NETWORK_POLICY = { burst: 300, windowS: 60 };
-/** Limit per minute for all networks together, against key guesses from many addresses. */
+/** Limit per minute on all networks together, against clients that guess keys from many addresses. */
 const GLOBAL_POLICY = { burst: 3_000, windowS: 60 };
-/** Maximum number of log lines per minute about one address. At the end of the minute, one line counts the other refusals. */
+/** Maximum number of log lines per minute about one address. At the end of the minute, one line has the number of further refusals. */
 const LINES_MAX = 20;
 const MINUTE_MS = 60_000;
-/** Maximum number of addresses that are counted separately. Further addresses share one count. */
+/** Maximum number of addresses that have a separate count. All other addresses share one count. */
 const ADDRESSES_MAX = 10_000;
 
-/** Limits and reports attempts to guess keys and UUIDs. A request with a valid key is never limited. */
+/** Limits and reports attempts to guess keys and UUIDs. Requests with a valid key are never limited. */
 export type Refusals = ReturnType<typeof createRefusals>;
 
 export function createRefusals(observe: Observe, nowMs: () => number) {
   const byNetwork = createRateLimiter(NETWORK_POLICY, nowMs);
   const all = createRateLimiter(GLOBAL_POLICY, nowMs);
-  /** Number of refusals in the current minute, by address. */
+  /** The number of refusals in the current minute for each address. */
   let counts = new Map<string, number>();
   const flush = (): void => {
     for (const [address, count] of counts) {
@@ -43,9 +41,9 @@ export function createRefusals(observe: Observe, nowMs: () => number) {
     /** Reports a refused key or UUID. */
     report,
     /**
-     * Counts a refused key, or a request with a UUID in place of a key. If the network of the address or all networks together exceed their
-     * limit, reports this and throws `ClientError` (429). A UUID is counted before its look-up, because the answer would otherwise reveal
-     * who is a member.
+     * Counts a refused key, or a request with a UUID instead of a key. If the network of the address or all networks together exceed their
+     * limit, reports this and throws `ClientError` (429). A UUID must be counted before the server looks it up, because otherwise the
+     * answer would reveal who is a member.
      */
     limit(address: string, route: string) {
       const own = byNetwork.take(networkOf(address));
@@ -57,7 +55,7 @@ export function createRefusals(observe: Observe, nowMs: () => number) {
         retryAfterS,
       });
     },
-    /** Returns the error, and reports it if it is a refusal. */
+    /** Returns the error. If the error is a refusal, also reports it. */
     reported(address: string, route: string, error: unknown) {
       if (error instanceof ClientError) report(address, route, error.code);
       return error;

@@ -11,28 +11,28 @@ export interface JsonAnswer {
 
 export type ResponseCache = ReturnType<typeof createResponseCache>;
 
-/** Clients must revalidate a cached answer on each use, because answers change with each snapshot and an account may lose its access. */
+/** Clients must revalidate a cached answer on each use, because answers change with each snapshot, and an account may lose its access. */
 const CACHE_CONTROL = 'private, no-cache';
 
 /**
- * Maximum number of cached responses: 17 for each of the 59 tickers of the default universe. The cached texts take at most 16 MB, and their
- * compressed forms add a fraction of this size.
+ * Maximum number of cached responses, enough for 17 responses for each of the 59 tickers of the default universe. The cached texts take at
+ * most 16 MB, and their compressed forms take a fraction of this size.
  */
 const RESPONSES_MAX = 1_024;
 const TEXT_LENGTH_MAX = 16_384;
 const ADDRESS_LENGTH_MAX = 256;
 
 /**
- * Caches responses that depend only on the address, the store and the clock, and are therefore the same for every account. A response is
- * valid while the store is unchanged and the age of the data, in whole seconds, is the same. The current time changes only the age and the
- * field `stale` of an answer. A cached `stale` can be wrong for at most a second.
+ * Caches responses that depend only on the address, the store and the clock, because such responses are the same for every account. A
+ * response is valid while the store is unchanged and the age of the data, in whole seconds, is the same. The current time changes only the
+ * age and the field `stale` of an answer. A cached `stale` can be wrong for at most one second.
  */
 export function createResponseCache(version: () => string, nowMs: () => number) {
-  // Oldest first: a Map iterates in insertion order.
+  // The oldest response comes first, because a Map iterates in insertion order.
   const responses = new Map<string, { version: string; age: number; asOf: number; prepared: PreparedResponse }>();
 
   return {
-    /** Returns the cached response to an address (path and query as sent). Returns undefined if no valid response is cached. */
+    /** Returns the cached response to an address (path and query as sent). Returns undefined if there is no valid response. */
     get(address: string) {
       const cached = responses.get(address);
       if (!cached) return undefined;
@@ -42,8 +42,8 @@ export function createResponseCache(version: () => string, nowMs: () => number) 
       return undefined;
     },
     /**
-     * Prepares the response for an answer, and caches it unless the text or the address is too long. `current` is the version of the store
-     * that the answer was computed from.
+     * Prepares the response for an answer. Caches the response unless the text or the address is too long. `current` is the version of the
+     * store from which the answer was computed.
      */
     add(address: string, current: string, { text, provenance }: JsonAnswer) {
       const prepared = prepare(text, provenance);
@@ -76,10 +76,10 @@ export function provenanceHeaders({
   };
 }
 
-/** Limit of one header field. Proxies accept 4 to 8 KB for all header fields of a response. */
+/** Maximum length of one header field. Proxies accept 4 to 8 KB for all header fields of a response. */
 const FIELD_LENGTH_MAX = 512;
 
-/** Makes a text valid in a header field: cleans it, percent-encodes it except for spaces, and cuts it to FIELD_LENGTH_MAX. */
+/** Makes a text valid in a header field: cleans the text, percent-encodes it (but not its spaces), and shortens it to FIELD_LENGTH_MAX. */
 function fieldOf(text: string): string {
   const line = cleanLine(text, FIELD_LENGTH_MAX);
   const encoded = encodeURI(line).replaceAll('%20', ' ');
@@ -93,7 +93,7 @@ function fieldOf(text: string): string {
   return `${cut}...`;
 }
 
-/** The entity tag changes with the text, the source, the moment of the data and the notes. A restart does not change the entity tag. */
+/** Prepares a response. Its entity tag changes with the text, the source, the moment of the data and the notes, but not after a restart. */
 function prepare(text: string, provenance: Provenance | undefined): PreparedResponse {
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
   return prepareResponse(text, etagOf(text, JSON.stringify(origin)), {
@@ -103,7 +103,7 @@ function prepare(text: string, provenance: Provenance | undefined): PreparedResp
   });
 }
 
-/** Returns an age in whole seconds, rounded as in the provenance. */
+/** Returns an age in whole seconds. The age is rounded in the same way as in the provenance. */
 function ageOf(asOfMs: number, nowMs: number): number {
   return Math.max(0, Math.round((nowMs - asOfMs) / 1000));
 }

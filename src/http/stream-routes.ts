@@ -53,18 +53,18 @@ export const streamRoutes =
         return withDefaults(await streamable.handle(account!, request), set);
       });
 
-/** Whether a message, or one message of a batch, needs market data for its answer. */
+/** Returns whether the answer to a message needs market data. A batch needs market data if one of its messages does. */
 function needsData(body: unknown): boolean {
   if (Array.isArray(body)) return body.some(needsData);
   return isRecord(body) && (body.method === 'tools/call' || body.method === 'resources/read');
 }
 
-/** Throws `ClientError` (405) for HEAD: a stream has no end, so HEAD cannot report its length. */
+/** Throws `ClientError` (405) for HEAD, because a stream has no end, so HEAD cannot report a length. */
 function refuseHead({ method }: Request): void {
   if (method === 'HEAD') throw methodNotAllowed(['GET']);
 }
 
-/** On `/mcp`, a body that cannot be read or parsed gets a JSON-RPC error. Rethrows every other error. */
+/** Returns a JSON-RPC error for a body on `/mcp` that cannot be read or parsed. Throws every other error again. */
 function notJson(error: unknown): Response {
   if (!(error instanceof ClientError) || error.code !== 'invalid_body') throw error;
   const { message, hint } = error;

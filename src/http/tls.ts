@@ -3,23 +3,23 @@ import { readFileSync, statSync } from 'node:fs';
 import { ownership } from '../access/data-owner.ts';
 import { errorCode, SettingError } from '../core/errors.ts';
 
-/** Certificates and private key of a TLS listener, as PEM texts. */
+/** The certificates and the private key of a TLS listener, as PEM texts. */
 export interface PemPair {
   /** The certificate chain. */
   readonly cert: string;
   readonly key: string;
-  /** Certificates of the authorities that sign client certificates. Undefined: clients need no certificate. */
+  /** The certificates of the authorities that sign client certificates. Undefined if clients need no certificate. */
   readonly clientCa?: string | undefined;
 }
 
-/** A certificate chain with its private key, both checked. */
+/** A checked certificate chain with its checked private key. */
 export interface TlsPair extends PemPair {
-  /** The subject of the chain's first certificate, and the end of its validity, ms since the epoch. */
+  /** The subject of the chain's first certificate, and the end of the certificate's validity, ms since the epoch. */
   readonly subject: string;
   readonly notAfterMs: number;
 }
 
-/** Paths of the TLS files: certificate chain, private key and, for mutual TLS, the client authorities. */
+/** The paths of the TLS files: the certificate chain, the private key and, for mutual TLS, the client authorities. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
@@ -27,9 +27,9 @@ export interface TlsFiles {
 }
 
 /**
- * Cipher suites for TLS 1.2, all with authenticated encryption (AEAD) and forward secrecy. Every client since 2014 supports at least one of
- * these suites. TLS 1.3, which nearly all clients use, has only suites of this kind. Without this list, the runtime also offers CBC suites
- * and static RSA.
+ * Cipher suites for TLS 1.2. All suites have authenticated encryption (AEAD) and forward secrecy, as all suites of TLS 1.3 have. Nearly all
+ * clients use TLS 1.3, and every client since 2014 supports at least one suite of this list. Without this list, the runtime also offers CBC
+ * suites and static RSA.
  */
 export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .flatMap((exchange) =>
@@ -38,9 +38,9 @@ export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .join(':');
 
 /**
- * Reads a certificate chain, its private key and the client authorities. Throws a `SettingError` that names the file and its fault:
- * unreadable, not PEM, a key in place of a certificate, an encrypted key, the key of another certificate, or an ordinary certificate as
- * client authority.
+ * Reads a certificate chain, its private key and the client authorities. Throws a `SettingError` that names the file and its problem: the
+ * file is unreadable, is not PEM, has a key instead of a certificate, has an encrypted key, has the key of another certificate, or has an
+ * ordinary certificate as client authority.
  */
 export function readTls({ cert: certFile, key: keyFile, clientCa: caFile }: TlsFiles): TlsPair {
   const [cert, key] = [readPem(certFile, '--tls-cert'), readPem(keyFile, '--tls-key')];
@@ -60,7 +60,7 @@ export function readTls({ cert: certFile, key: keyFile, clientCa: caFile }: TlsF
   };
 }
 
-/** Returns a text that changes when one of the files changes. The text is empty while a file is missing. */
+/** Returns a text that changes when one of the files changes. Returns an empty text while a file is missing. */
 export function versionOfFiles({ cert, key, clientCa }: TlsFiles): string {
   const versions = [cert, key, ...(clientCa === undefined ? [] : [clientCa])].map((file) => {
     const found = statSync(file, { throwIfNoEntry: false });
@@ -70,8 +70,8 @@ export function versionOfFiles({ cert, key, clientCa }: TlsFiles): string {
 }
 
 /**
- * Reads and checks the client authorities. If the text had no certificate, the runtime would accept the authorities of the public web
- * instead.
+ * Reads and checks the client authorities. The check is needed because the runtime accepts the authorities of the public web if the text
+ * has no certificate.
  */
 function authoritiesIn(file: string): string {
   const pem = readPem(file, '--tls-client-ca');
@@ -126,14 +126,14 @@ function privateKeyOf(pem: string, file: string): KeyObject {
   }
 }
 
-/** Describes the apparent content of a file, for an error message. */
+/** Describes the probable content of a file, for an error message. */
 function kindOf(text: string): string {
   if (text.trim() === '') return 'empty';
   const [, label] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];
   if (label?.includes('PRIVATE KEY')) return 'a private key';
   if (label === 'CERTIFICATE') return 'a certificate';
   if (label !== undefined) return `a ${label.toLowerCase()}`;
-  // DER begins with a sequence (0x30 0x82). PKCS#12 files are DER too.
+  // DER begins with a sequence (0x30 0x82). A PKCS#12 file is also DER.
   return text.charCodeAt(0) === 0x30 ? 'binary (DER or PKCS#12)' : 'no PEM text';
 }
 

@@ -37,12 +37,12 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const pathOf = (name: string) => `/web/${name}`;
 
-/** The paths of the terminal: the page and its files. All are public. */
+/** The public paths of the terminal: the page and its files. */
 export const WEB_PATHS: readonly string[] = ['/', ...files.map(({ name }) => pathOf(name))];
 
 /**
- * Serves the web terminal from the binary. The page must be revalidated on each use. The name of every other file contains a hash of its
- * content, so clients may cache these files without revalidation.
+ * Serves the web terminal from the binary. Clients must revalidate the page on each use. The name of every other file contains a hash of
+ * its content, so clients may cache such a file without revalidation.
  */
 export const webRoutes = (basePath: BasePath) => (app: HttpApp) => {
   const ownPage = pageBelow(basePath, page);
@@ -59,8 +59,8 @@ export const webRoutes = (basePath: BasePath) => (app: HttpApp) => {
 };
 
 /**
- * Reads the compressed forms of a file, which the build has created. Only the script for a base path differs from the build, so the server
- * compresses this script on its first use.
+ * Reads the compressed forms of a file, which the build has created. A server with a base path changes the script, so it compresses the
+ * script on its first use.
  */
 async function loadFile(
   { name, plain, brotli, gzip }: (typeof files)[number],
@@ -68,7 +68,7 @@ async function loadFile(
 ): Promise<PreparedResponse> {
   const isChanged = base !== '' && name.endsWith('.js');
   const content = isChanged ? scriptBelow(base, await Bun.file(plain).text()) : Bun.file(plain);
-  // The script differs between base paths but has the same address, so clients must revalidate it.
+  // The script has the same address for every base path, but its text differs, so clients must revalidate it.
   const cacheControl = isChanged ? 'no-cache' : 'public, max-age=31536000, immutable';
   const prepared = prepareResponse(content, `"${name}${isChanged ? base : ''}"`, {
     'Content-Type': TYPES[name.slice(name.lastIndexOf('.') + 1)]!,

@@ -3,7 +3,7 @@ import { isDate, settlementInstant } from './calendar.ts';
 import { type Chain, emptyChainColumns, type Series } from './chain.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
 
-/** One contract as a feed parsed it. The values are not checked yet. `NaN` means "not given". */
+/** One contract as a feed parsed it, before its values are checked. `NaN` means "not given". */
 export interface ContractRow {
   readonly root: string;
   /** `YYYY-MM-DD` */
@@ -23,10 +23,10 @@ export interface ContractRow {
   readonly multiplier: number;
 }
 
-/** The fields of a row other than those that identify the contract. */
+/** The fields of a row that do not identify the contract. */
 export type QuoteField = Exclude<keyof ContractRow, 'root' | 'expiry' | 'callPut' | 'strike'>;
 
-/** Returns the row of a contract. `value` returns the value of a field, NaN if it is not given. */
+/** Returns the row of a contract. The function `value` returns the value of a field, or NaN if the value is not given. */
 export function contractRow(
   { root, expiry, callPut, strike }: Omit<ContractRow, QuoteField>,
   value: (field: QuoteField) => number,
@@ -48,19 +48,19 @@ export function contractRow(
   };
 }
 
-/** The fields of a chain that do not come from its rows. */
+/** The fields of a chain that do not come from the chain's rows. */
 export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'> {
   /** Rows that the feed itself rejected, counted by reason. */
   readonly refused?: Readonly<Record<string, number>>;
 }
 
-/** Maximum number of contracts in a chain. The largest chain of an exchange, SPX with its weeklies, has 30,000 contracts. */
+/** Maximum number of contracts in a chain. The largest chain of an exchange, SPX with its weekly options, has 30,000 contracts. */
 export const CONTRACTS_MAX = 200_000;
-/** Limit on the series of a chain. An element of the column `seriesIndex`, a `Uint16Array`, has no more values. */
+/** Maximum number of series in a chain: the number of values of a `Uint16Array` element, which the column `seriesIndex` consists of. */
 export const SERIES_MAX = 65_536;
 /** The largest strike, dollars. An OSI symbol has eight digits for the strike in thousandths of a dollar. */
 export const STRIKE_MAX = 99_999.999;
-/** The largest price, number of contracts or number of shares. Larger values are corrupt data, and would let sums overflow. */
+/** The largest price, number of contracts or number of shares. A larger value is corrupt, and would let sums overflow. */
 export const VALUE_MAX = 1e9;
 /** The largest volatility, decimal per year: 100 is 10,000 %. */
 export const IV_MAX = 100;
@@ -68,13 +68,13 @@ export const IV_MAX = 100;
 /**
  * Checks the rows, sorts them, and returns them as an immutable chain.
  *
- * The treatment of a bad value depends on its field:
+ * The field of a bad value determines what happens:
  * - A row with an impossible expiry, side or strike is rejected (`bad_contract`). A row whose root belongs to another underlying is
  *   rejected too (`foreign_underlying`).
  * - If several rows have the same contract, the chain keeps the first row. The other rows are rejected (`duplicate`).
  * - A bid, ask, last, volume, open interest, IV or gamma is impossible if it is negative, infinite or above its bound: `IV_MAX` for an IV,
  *   `VALUE_MAX` for the others. A delta is impossible if its absolute value is above 1. An impossible value becomes "not given" and is
- *   counted under `bad_value`. The row is not rejected.
+ *   counted under `bad_value`, but its row is kept.
  * - A multiplier that is negative, infinite or above `VALUE_MAX` becomes 100 and is counted under `bad_value`. A multiplier of 0 becomes
  *   100 and is not counted.
  * - An IV of 0 becomes "not given" and is not counted, because feeds write 0 if they have no IV.
@@ -136,7 +136,7 @@ function groupBySeries(underlying: string, rows: Iterable<ContractRow>, count: (
   let last: Group | undefined;
   for (const row of rows) {
     if (++total > CONTRACTS_MAX) throw unprocessable(`the chain has more than ${CONTRACTS_MAX} contracts`);
-    // Most sources list one series after the other, so most rows belong to the same series as the row before.
+    // Most sources list one series after the other, so most rows belong to the same series as the previous row.
     const isSame = last?.root === row.root && last.expiry === row.expiry;
     const key = isSame ? '' : `${row.root} ${row.expiry}`;
     let group: Group | undefined = isSame ? last : groups.get(key);
@@ -164,11 +164,11 @@ function newGroup({ root, expiry }: ContractRow, adjusted: boolean): Group {
 }
 
 function bySettlement(a: Group, b: Group): number {
-  // Two expiries of one root can settle at the same moment, for example a Saturday and the Friday before it.
+  // Two expiries of one root can settle at the same moment, for example a Saturday and the preceding Friday.
   return a.settlesAt - b.settlesAt || compare(a.root, b.root) || compare(a.expiry, b.expiry);
 }
 
-/** Sorts rows by strike, calls before puts, and removes duplicates. */
+/** Sorts rows by strike, with calls before puts, and removes duplicates. */
 function inOrder(rows: ContractRow[], count: (reason: string) => void): ContractRow[] {
   const sorted = rows.sort((a, b) => a.strike - b.strike || b.callPut - a.callPut);
   return sorted.filter((row, i) => {

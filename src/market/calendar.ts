@@ -1,13 +1,13 @@
 import { memoize } from '../core/cache.ts';
 
 /**
- * The trading calendar of the New York Stock Exchange from 1990 on. The holidays of any year follow from NYSE rule 7.2, and the early
- * closes from the rules that the exchange publishes. Closures and early closes outside these rules are listed in this file. Dates are
+ * The trading calendar of the New York Stock Exchange from 1990 on. The holidays of every year follow NYSE rule 7.2, and the early closes
+ * follow the rules that the exchange publishes. Closures and early closes outside these rules are listed in this file. Dates are
  * `YYYY-MM-DD` in New York. Instants are ms since the epoch.
  */
 
 export const DAY_MS = 86_400_000;
-/** The length of a year, ms, for times to expiry in years. A year has 365.25 days. */
+/** The length of a year of 365.25 days, ms, for times to expiry in years. */
 export const YEAR_MS = 365.25 * DAY_MS;
 
 /** Returns whether the exchange opens on a date. */
@@ -22,8 +22,8 @@ export function isHalfDay(date: string): boolean {
 }
 
 /**
- * Returns the instant at which the exchange opens on a date, 09:30. If the date is not a trading day, returns 09:30 of the trading day
- * before.
+ * Returns the instant at which the exchange opens on a date, 09:30. If the date is not a trading day, returns 09:30 of the previous trading
+ * day.
  */
 export function openOf(date: string): number {
   return newYorkInstant(isTradingDay(date) ? date : previousTradingDay(date), '09:30');
@@ -31,7 +31,7 @@ export function openOf(date: string): number {
 
 /**
  * Returns the instant at which the exchange closes on a date: 16:00, or 13:00 on half days. If the date is not a trading day, returns the
- * close of the trading day before.
+ * close of the previous trading day.
  */
 export function closeOf(date: string): number {
   const day = isTradingDay(date) ? date : previousTradingDay(date);
@@ -40,8 +40,8 @@ export function closeOf(date: string): number {
 
 /**
  * Returns the instant at which contracts with an expiry date settle. AM contracts settle at the opening prices, PM contracts at the close.
- * If the expiry date is not a trading day (a Saturday, as was usual until 2015, or a third Friday that is Good Friday), contracts settle on
- * the trading day before.
+ * Some expiry dates are not trading days: Saturdays, as was usual until 2015, or a third Friday that is Good Friday. Contracts with such a
+ * date settle on the previous trading day.
  */
 export function settlementInstant(expiry: string, settlement: 'AM' | 'PM'): number {
   return settlement === 'AM' ? openOf(expiry) : closeOf(expiry);
@@ -62,18 +62,15 @@ export function nextTradingDay(date: string): string {
 }
 
 /**
- * Returns the end of a horizon of some calendar days: the close of its last day, or of the next trading day if the exchange is closed on
- * that day. The horizon begins at `fromMs`. After the close of a trading day, a horizon of 0 days has ended already.
+ * Returns the end of a horizon of `days` calendar days that begins at `fromMs`: the close of the horizon's last day. If the exchange is
+ * closed on the last day, the end is the close of the next trading day. A horizon of 0 days that begins after the close has already ended.
  */
 export function horizonEnd(fromMs: number, days: number): number {
   const date = addDays(newYorkDate(fromMs), days);
   return closeOf(isTradingDay(date) ? date : nextTradingDay(date));
 }
 
-/**
- * Returns the moment of the newest quotes at `nowMs`. If the exchange is open, this is `nowMs` itself. If the exchange is closed, this is
- * the last close.
- */
+/** Returns the moment of the newest quotes at `nowMs`: `nowMs` itself if the exchange is open, or else the last close. */
 export function lastQuoted(nowMs: number): number {
   const today = newYorkDate(nowMs);
   if (!isTradingDay(today) || nowMs < openOf(today)) return closeOf(previousTradingDay(today));
@@ -81,8 +78,8 @@ export function lastQuoted(nowMs: number): number {
 }
 
 /**
- * Returns for how long the exchange was open between two instants, ms. Counting stops as soon as the result exceeds `mostMs`, so a result
- * above `mostMs` is a lower bound.
+ * Returns how long the exchange was open between two instants, ms. Counting ends when the result exceeds `mostMs`, so a result above
+ * `mostMs` is a lower bound.
  */
 export function openMsBetween(fromMs: number, toMs: number, mostMs: number): number {
   let open = 0;
@@ -95,8 +92,8 @@ export function openMsBetween(fromMs: number, toMs: number, mostMs: number): num
 }
 
 /**
- * Returns whether quotes are stale: the exchange was open for more than `staleAfterMs` since they were taken. Other time does not count,
- * because no newer quotes appear then.
+ * Returns whether quotes are stale, because the exchange was open for more than `staleAfterMs` since the time of the quotes. Hours in which
+ * the exchange is closed do not count, because there are no newer quotes in these hours.
  */
 export function isStale(asOf: number, nowMs: number, staleAfterMs: number): boolean {
   return openMsBetween(asOf, nowMs, staleAfterMs) > staleAfterMs;
@@ -109,7 +106,7 @@ export function tradesWithin(fromMs: number, toMs: number): boolean {
   return toMs >= openOf(day);
 }
 
-/** Returns the date in New York at an instant. */
+/** Returns the New York date of an instant. */
 export function newYorkDate(atMs: number): string {
   if (atMs >= lastDay.from && atMs < lastDay.to) return lastDay.date;
   const date = newYorkTime(atMs).slice(0, 10);
@@ -120,17 +117,17 @@ export function newYorkDate(atMs: number): string {
 }
 
 /**
- * The last result of `newYorkDate`, which is valid for the instants [from, to). Most calls ask for the same day as the call before, and
- * `Temporal` is slow.
+ * The last result of `newYorkDate`. The result is valid for the instants from `from` (included) to `to` (excluded). Most calls ask for the
+ * day of the previous call, and `Temporal` is slow.
  */
 let lastDay = { date: '', from: 0, to: 0 };
 /**
- * Dates of instants from this one on are not cached. A cached date needs the beginning of the next day, and the functions of this module
- * read only years of four digits.
+ * The cache has no dates of instants from this instant on. A cached date needs the beginning of the next day, and the functions of this
+ * module read only years of four digits.
  */
 const YEARS_END = Date.UTC(9999, 0, 1);
 
-/** Returns the wall clock in New York at an instant, `YYYY-MM-DDTHH:MM:SS`, with milliseconds if they are not zero. */
+/** Returns the date and time in New York at an instant, `YYYY-MM-DDTHH:MM:SS`, with milliseconds if they are not zero. */
 export function newYorkTime(atMs: number): string {
   return Temporal.Instant.fromEpochMilliseconds(Math.floor(atMs))
     .toZonedDateTimeISO(NEW_YORK)
@@ -139,14 +136,14 @@ export function newYorkTime(atMs: number): string {
 }
 
 /**
- * Returns the instant at which New York clocks show `time` (`HH:MM` or `HH:MM:SS`) on `date`. In the repeated hour of autumn, returns the
- * earlier of the two instants.
+ * Returns the instant at which New York clocks show `time` (`HH:MM` or `HH:MM:SS`) on `date`. In the autumn hour that clocks show twice,
+ * returns the earlier of the two instants.
  */
 export function newYorkInstant(date: string, time: string): number {
   return instantOf(`${date}T${time}`);
 }
 
-/** Limit on cached instants: opens, closes and midnights. A chain or a month of prints needs the same few instants repeatedly. */
+/** Maximum number of cached instants: opens, closes and midnights. A chain or a month of prints needs the same few instants repeatedly. */
 const INSTANTS_MAX = 2_000;
 
 const instantOf = memoize(
@@ -179,8 +176,8 @@ export function weekdayOf(date: string): number {
 }
 
 /**
- * Returns the date of the nth (1 to 5) `weekday` (0 Sunday to 6 Saturday) of a month (1 to 12). If `nth` is -1, returns the date of the
- * last such weekday of the month.
+ * Returns the date of the nth (1 to 5) `weekday` (0 Sunday to 6 Saturday) in a month (1 to 12). If `nth` is -1, returns the last date of
+ * the month with this weekday.
  */
 export function nthWeekday(year: number, month: number, weekday: number, nth: number): string {
   if (nth < 0) {
@@ -200,10 +197,10 @@ interface Year {
   readonly halfDays: ReadonlySet<string>;
 }
 
-/** Limit on cached years. The year of a date has four digits, so there are no more years. */
+/** Maximum number of cached years. Dates have years of four digits, so there are at most 10,000 years. */
 const YEARS_MAX = 10_000;
 
-/** Returns the holidays and half days of a year. The results are cached, because every series of a chain needs them. */
+/** Returns the holidays and half days of a year. The function is memoized, because every series of a chain needs its result. */
 const yearOf = memoize(
   YEARS_MAX,
   (year: string): Year => ({
@@ -225,22 +222,22 @@ function holidaysOf(year: number): string[] {
   ];
   if (year >= 1998) holidays.push(nthWeekday(year, 1, MONDAY, 3)); // Martin Luther King Day
   if (year >= 2022) holidays.push(observed(year, 6, 19)); // Juneteenth
-  // A New Year's Day on a Saturday has no substitute holiday, because the Friday before is the end of an accounting year.
+  // A New Year's Day on a Saturday has no substitute holiday, because the preceding Friday is the end of an accounting year.
   const newYear = isoDate(year, 1, 1);
   if (weekdayOf(newYear) !== SATURDAY) holidays.push(observed(year, 1, 1));
   return holidays;
 }
 
 /**
- * Returns the days on which trading ends at 13:00: the day after Thanksgiving, Christmas Eve, the day before or after July 4, and the
- * listed days. Christmas Eve and July 3 are half days only from Monday to Thursday.
+ * Returns the days on which trading ends at 13:00: the day after Thanksgiving, Christmas Eve, a day next to July 4, and the listed days.
+ * Christmas Eve and July 3 are half days only if they are a Monday, Tuesday, Wednesday or Thursday.
  */
 function halfDaysOf(year: number): string[] {
   const halfDays = [addDays(nthWeekday(year, 11, THURSDAY, 4), 1)];
   const christmasEve = isoDate(year, 12, 24);
   if (isMondayToThursday(christmasEve)) halfDays.push(christmasEve);
   const july3 = isoDate(year, 7, 3);
-  // If July 4 is a Thursday, the half day is the Wednesday before it. Until 2012, the half day was the Friday after July 4.
+  // If July 4 is a Thursday, the half day is the preceding Wednesday. Until 2012, the half day was the following Friday.
   if (weekdayOf(july3) === WEDNESDAY && year < 2013) halfDays.push(isoDate(year, 7, 5));
   else if (isMondayToThursday(july3)) halfDays.push(july3);
   return [...halfDays, ...UNSCHEDULED_HALF_DAYS.filter((date) => date.startsWith(`${year}-`))];
@@ -259,8 +256,8 @@ const UNSCHEDULED_CLOSURES: readonly string[] = [
 const UNSCHEDULED_HALF_DAYS: readonly string[] = ['1997-12-26', '1999-12-31', '2003-12-26'];
 
 /**
- * Returns the day on which the exchange is shut for a holiday with a fixed date. If the holiday is a Saturday, this is the Friday before.
- * If the holiday is a Sunday, this is the Monday after.
+ * Returns the day on which the exchange is closed for a holiday with a fixed date. If the date is a Saturday, the exchange is closed on the
+ * preceding Friday. If the date is a Sunday, the exchange is closed on the following Monday.
  */
 function observed(year: number, month: number, day: number): string {
   const date = isoDate(year, month, day);
@@ -268,7 +265,7 @@ function observed(year: number, month: number, day: number): string {
   return addDays(date, weekday === SATURDAY ? -1 : weekday === SUNDAY ? 1 : 0);
 }
 
-/** Returns the Easter Sunday of the Gregorian calendar, by the anonymous algorithm (Meeus, Astronomical Algorithms, ch. 8). */
+/** Returns Easter Sunday in the Gregorian calendar, by the anonymous algorithm (Meeus, Astronomical Algorithms, ch. 8). */
 function easter(year: number): string {
   const a = year % 19;
   const b = Math.floor(year / 100);
@@ -291,7 +288,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Limit on cached dates, about eight years of dates. Parsing or formatting a date takes ten times as long as a lookup. */
+/** Maximum number of cached dates, about eight years of dates. Parsing or formatting a date takes ten times as long as a cache lookup. */
 const DATES_MAX = 3_000;
 
 /** Returns the number of days since 1970-01-01. */
@@ -299,7 +296,7 @@ const dayNumber = memoize(DATES_MAX, (date: string) => Math.round(Date.parse(`${
 
 const dateOf = memoize(DATES_MAX, (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10));
 
-/** Returns an instant as ISO 8601. */
+/** Returns an instant as ISO 8601 text. */
 export function iso(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -1,20 +1,20 @@
 import { recordOf } from '../core/record-of.ts';
 /**
- * The option quotes of one underlying at one instant, as parallel columns. Rows are ordered by series and then by strike. At each strike,
- * the call comes before the put. `NaN` means "not given". A chain never changes once it is built, so results of analyses may be cached with
- * the chain object as the key.
+ * The option quotes of one underlying at one instant, as parallel columns. Rows are ordered by series, then by strike, and the call of a
+ * strike comes before the put. `NaN` means "not given". A chain never changes after it is built, so the chain object may be the key of
+ * cached analyses.
  */
 export interface Chain {
   readonly underlying: string;
-  /** When the quotes were taken, ms since the epoch. Every analysis of this chain uses this moment as the present. */
+  /** The time of the quotes, ms since the epoch. Every analysis of the chain uses this time as the present. */
   readonly asOf: number;
   readonly spot: number;
-  /** Origin of the chain: `simulated`, or the feed and a name as in `files:NAME`. */
+  /** The origin of the chain: `simulated`, or a feed with a name, such as `files:NAME`. */
   readonly source: string;
   readonly simulated: boolean;
   readonly count: number;
   readonly series: readonly Series[];
-  /** The position of each row's series in `series`. */
+  /** The index of each row's series in the array `series`. */
   readonly seriesIndex: Uint16Array;
   /** +1 call, -1 put. */
   readonly callPut: Float64Array;
@@ -24,13 +24,13 @@ export interface Chain {
   readonly last: Float64Array;
   /** Contracts traded on the day of the snapshot. */
   readonly volume: Float64Array;
-  /** Contracts outstanding at the end of the prior day. */
+  /** Open contracts at the end of the previous day. */
   readonly openInterest: Float64Array;
-  /** Implied volatility as the feed gives it, decimal per year. */
+  /** Implied volatility from the feed, decimal per year. */
   readonly iv: Float64Array;
   /**
-   * Delta and gamma as the feed gives them. Delta is the change of the option's price per dollar of spot, and gamma is the change of delta
-   * per dollar of spot.
+   * Delta and gamma from the feed. Delta is the change of the option's price per dollar of spot, and gamma is the change of delta per
+   * dollar of spot.
    */
   readonly delta: Float64Array;
   readonly gamma: Float64Array;
@@ -40,9 +40,7 @@ export interface Chain {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/**
- * The contracts of one root and expiry date: rows [start, end) of the chain. These contracts have the same settlement, forward and smile.
- */
+/** The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). They have one settlement, forward and smile. */
 export interface Series {
   readonly root: string;
   /** `YYYY-MM-DD` */
@@ -50,13 +48,13 @@ export interface Series {
   readonly settlement: 'AM' | 'PM';
   /** Settlement instant, ms since the epoch. */
   readonly settlesAt: number;
-  /** Whether the contracts deliver something other than 100 plain shares, as those of the root AMD1 do. Analyses leave out such series. */
+  /** Whether a contract delivers something other than 100 plain shares, like the root AMD1. Analyses leave out such series. */
   readonly adjusted: boolean;
   readonly start: number;
   readonly end: number;
 }
 
-/** The columns of numbers, in the order in which they are stored. */
+/** The columns of numbers, in the order in which the store writes them. */
 export const CHAIN_COLUMNS = [
   ...(['callPut', 'strike', 'bid', 'ask', 'last', 'volume'] as const),
   ...(['openInterest', 'iv', 'delta', 'gamma', 'multiplier'] as const),
@@ -67,7 +65,7 @@ export function emptyChainColumns(count: number) {
   return { seriesIndex: new Uint16Array(count), ...recordOf(CHAIN_COLUMNS, () => new Float64Array(count)) };
 }
 
-/** Returns whether two snapshots are equal in every field except `source`. */
+/** Returns whether two snapshots are equal. The field `source` may differ. */
 export function sameQuotes(a: Chain, b: Chain): boolean {
   return (
     a.asOf === b.asOf &&
@@ -81,7 +79,7 @@ export function sameQuotes(a: Chain, b: Chain): boolean {
   );
 }
 
-/** Returns the bytes of a column. In a comparison of bytes, a NaN equals itself. */
+/** Returns the bytes of a column. A NaN equals itself if its bytes are compared. */
 function bytesOf({ buffer, byteOffset, byteLength }: Float64Array | Uint16Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }

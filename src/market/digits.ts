@@ -1,4 +1,4 @@
-/** Parses the characters [from, to) of `text` as a whole number. Returns `NaN` if one of these characters is not a digit. */
+/** Parses the characters of `text` from `from` up to, but excluding, `to` as a whole number. Returns `NaN` if a character is no digit. */
 export function parseDigits(text: string, from: number, to: number): number {
   let value = 0;
   for (let i = from; i < to; i++) {
@@ -13,7 +13,7 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * Parses a decimal number such as `-1.5e3`. Returns the nearest double, or infinity if the number is too large. Returns `NaN` for any other
- * text, even if `Number` accepts it: an empty text, `0x10`, `Infinity`.
+ * text, even for texts that `Number` accepts: an empty text, `0x10`, `Infinity`.
  */
 export function parseDecimal(text: string): number {
   return DECIMAL.test(text) ? Number(text) : Number.NaN;

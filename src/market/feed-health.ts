@@ -2,44 +2,43 @@ import { DAY_MS, isStale } from './calendar.ts';
 import type { FeedState, TickerState } from './feed-ledger.ts';
 
 /**
- * Health of one ticker of a feed: the first of these conditions that holds.
+ * Health of one ticker of a feed. The first condition of this list that holds gives the health.
  * - `missing`: no snapshot has ever arrived.
  * - `failing`: the last attempt brought no snapshot.
  * - `stale`: the quotes are too old.
  * - `partial`: contracts are missing.
- * - `fresh`: none of the conditions above holds.
+ * - `fresh`: no other condition holds.
  */
 export type TickerHealth = 'missing' | 'failing' | 'stale' | 'partial' | 'fresh';
 
 /**
- * Health of a feed: the first of these conditions that holds.
- * - `down`: the last poll ended with an error, the next poll is overdue, a running poll makes no progress, or every ticker that was
- *   requested fails.
+ * Health of a feed. The first condition of this list that holds gives the health.
+ * - `down`: the last poll ended with an error, the next poll is overdue, a running poll makes no progress, or every requested ticker fails.
  * - `empty`: no data has ever arrived, or no ticker has a snapshot.
  * - `degraded`: a ticker is not `fresh`, data was rejected, or the stream is disconnected.
- * - `ok`: none of the conditions above holds.
+ * - `ok`: no other condition holds.
  */
 export type FeedHealth = 'empty' | 'down' | 'degraded' | 'ok';
 
-/** A snapshot with less than this share of the expected contracts is partial. */
+/** A snapshot is partial if it has less than this share of the expected contracts. */
 const WHOLE_SHARE_MIN = 0.9;
-/** If a poll is later than planned by more than this, the service has stopped or hangs. */
+/** The service has stopped or hangs if a poll starts this long after its planned time, ms. */
 const OVERDUE_MS = 60_000;
 /**
- * If no ticker of a running poll succeeds or fails for longer than this, the poll hangs. No ticker takes longer, even if every page is
- * retried as often as possible.
+ * A running poll hangs if no ticker succeeds or fails for this time, ms. No ticker takes longer, even if every page is retried as often as
+ * possible.
  */
 const HUNG_MS = 900_000;
 
-/** No poll is planned further ahead, ms: a weekend with holidays on both sides takes less. */
+/** Maximum time from now to the next planned poll, ms. A weekend with holidays on both sides takes less time. */
 const AHEAD_MAX_MS = 7 * DAY_MS;
 
-/** Returns whether a moment is so far ahead that it was written while the clock was ahead, or that the clock is behind now. */
+/** Returns whether a moment is too far ahead: the clock was ahead when the moment was written, or the clock is behind now. */
 export function isClockOff(moment: number, nowMs: number): boolean {
   return moment - nowMs > AHEAD_MAX_MS;
 }
 
-/** Returns the health of a ticker. `staleAfterMs` counts trading hours. */
+/** Returns the health of a ticker. `staleAfterMs` is in ms of trading hours. */
 export function tickerHealth(state: TickerState, nowMs: number, staleAfterMs: number): TickerHealth {
   const { asOf, failures, expected, received } = state;
   if (asOf === null) return 'missing';
@@ -61,8 +60,8 @@ export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number
 }
 
 /**
- * Returns whether the next poll is overdue, or a running poll makes no progress. Moments that are too far ahead were written while the
- * clock was ahead, and say nothing about the next poll.
+ * Returns whether the next poll is overdue, or a running poll makes no progress. A poll with moments too far in the future counts as
+ * overdue, because the clock was ahead when the moments were written.
  */
 export function isOverdue({ nextAt, polledAt, tickers }: FeedState, nowMs: number): boolean {
   if (nextAt !== null) return nowMs > nextAt + OVERDUE_MS || isClockOff(nextAt, nowMs);

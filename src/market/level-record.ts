@@ -2,28 +2,28 @@
 export interface LevelRecord {
   readonly underlying: string;
   readonly simulated: boolean;
-  /** The moment of the snapshot, ms since the epoch. */
+  /** The moment of the snapshot's quotes, ms since the epoch. */
   readonly asOf: number;
   /** The New York date of `asOf`, `YYYY-MM-DD`. */
   readonly day: string;
   readonly spot: number;
   /** Net gamma exposure, dollars per 1 % move. */
   readonly netGex: number;
-  /** Sum of the absolute gamma exposures of all contracts, dollars per 1 % move. */
+  /** The sum of all contracts' absolute gamma exposures, dollars per 1 % move. */
   readonly grossGex: number;
   /** The spot at which net gamma changes its sign. */
   readonly gexFlip: number;
   /**
-   * False if net gamma does not change its sign within 50 % of spot. `gexFlip` is then the spot in that range at which the absolute net
-   * gamma is smallest.
+   * False if net gamma keeps its sign within 50 % of spot. In this case, `gexFlip` is the spot in this range with the smallest absolute net
+   * gamma.
    */
   readonly flipResolved: boolean;
   readonly callWall: number;
   readonly putWall: number;
-  /** Max pain of the dominant expiry: the strike at which its options pay out least. */
+  /** The max pain strike of the dominant expiry: the strike at which its options pay out least. */
   readonly maxPain: number;
   /**
-   * The dominant expiry, `YYYY-MM-DD`. The dominant expiry is the expiry with the most premium in large prints or, without such prints, the
+   * The dominant expiry, `YYYY-MM-DD`. This is the expiry with the most premium in large prints or, if there are no large prints, the
    * expiry with the most gamma.
    */
   readonly expiry: string;
@@ -33,20 +33,20 @@ export interface LevelRecord {
   readonly vex: number;
   /** Net charm exposure, dollars over the coming calendar day. */
   readonly cex: number;
-  /** At-the-money volatility for options of 30 days, decimal per year. Null if no series determines a smile. */
+  /** At-the-money volatility at 30 days to expiry, decimal per year. Null if no series determines a smile. */
   readonly atmIv30d: number | null;
 }
 
-/** A spot of the level records of a period. */
+/** One value of the spot in a period's level records. */
 export interface LevelSpot {
   readonly spot: number;
   /** The number of level records with this spot. */
   readonly records: number;
 }
 
-/** An entry of the log of stored levels. Subscribers receive the entries of this log. */
+/** An entry of the log of stored levels. Subscribers receive these entries. */
 export interface LevelEvent extends LevelRecord {
-  /** Sequence number in the log. A later entry has a greater number, and no number is used twice. */
+  /** The entry's sequence number in the log. Numbers increase from entry to entry, and no number is used twice. */
   readonly seq: number;
   /** The source of the snapshot. */
   readonly source: string;

@@ -12,99 +12,98 @@ import { pickRows, type TapeColumns } from './tape-columns.ts';
 import { tickerWithin } from './ticker-names.ts';
 import type { Universe } from './universe.ts';
 
-/** The market data of the store, now or at a past moment. A market has one kind of data, simulated or recorded, and never both. */
+/** The market data of the store, either now or at a past moment. A market has one kind of data: simulated or recorded. */
 export interface Market {
-  /** Whether this is the market at a past moment. */
+  /** Whether this market is the market at a past moment. */
   readonly isPast: boolean;
   /**
-   * Returns the newest chain of a ticker, which may be written in any spelling. Returns the same object until a newer chain arrives. Throws
+   * Returns the newest chain of a ticker in any spelling. Returns the same object until a newer chain arrives. Throws
    * `ClientError('no_chain')` if a tracked ticker has no chain. Throws `ClientError('unknown_ticker')` if the ticker is not tracked.
    */
   chain(ticker: string): Chain;
   /**
-   * Returns the canonical name of a ticker, which may be written in any spelling, or by the name of the company, fund or index. The ticker
-   * need not be tracked. The root of an index's weekly options gives the name of the index.
+   * Returns the canonical name of a ticker. The text may be any spelling of the ticker, or the name of the company, fund or index. The
+   * ticker need not be tracked. For the root of an index's weekly options, returns the name of the index.
    */
   nameOf(spelling: string): string;
-  /** Whether `nameOf` finds the ticker by a name or an old symbol. */
+  /** Whether `nameOf` needs a name or an old symbol to find the ticker. */
   isByName(spelling: string): boolean;
   /**
    * Returns the name of a tracked ticker. A ticker is tracked if it is in the universe or has a chain. Throws
    * `ClientError('unknown_ticker')` if the ticker is not tracked.
    */
   tracked(ticker: string): string;
-  /** Works like `chain`, but returns `undefined` if there is no chain. */
+  /** Returns the same as `chain`, but `undefined` if there is no chain. */
   findChain(ticker: string): Chain | undefined;
-  /** Returns the tickers that have a chain, sorted: at most `limit` (default: 1,000) names from `from` on. */
+  /** Returns the sorted tickers that have a chain: at most `limit` (default: 1,000) names, beginning with `from`. */
   tickersWithChain(from?: string, limit?: number): readonly string[];
-  /** Returns the moment of a ticker's newest snapshot without reading the snapshot, ms since the epoch. */
+  /** Returns the moment of a ticker's newest snapshot, ms since the epoch. Does not read the snapshot. */
   quotedAt(ticker: string): number | undefined;
   /**
-   * Returns the sums of the prints that have a premium of at least `minPremiumUsd` dollars and traded in a certain period. The period is
-   * `days` times 24 hours long. The period ends at the chain's moment or at the last print, whichever is later. Prints of contracts with an
-   * adjusted deliverable are left out.
+   * Returns the sums of the prints with a premium of at least `minPremiumUsd` dollars in a period of `days` times 24 hours. The period ends
+   * at the moment of the chain or of the last print, whichever is later. Leaves out prints of contracts with an adjusted deliverable.
    */
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
   /**
-   * Returns the prints of one New York day that have a premium of at least `minPremiumUsd` dollars, up to the moment at which the period of
-   * `flow` ends. Prints of contracts with an adjusted deliverable are left out.
+   * Returns the prints of one New York day with a premium of at least `minPremiumUsd` dollars, up to the end of the period of `flow`.
+   * Leaves out prints of contracts with an adjusted deliverable.
    */
   largeOn(chain: Chain, day: string, minPremiumUsd: number): LargeTape;
-  /** Returns the moment from which all prints are kept, ms since the epoch, or 0 if no prints were removed. */
+  /** Returns the moment from which the store has all prints, ms since the epoch. Returns 0 if no prints were removed. */
   printsKeptFrom(): number;
   /**
-   * Returns every print of the period of `flow`, in time order. Without `days`, returns every print up to the chain's moment. In this case,
-   * the field `prints` of the result leaves out prints of contracts that expired before the chain's day.
+   * Returns every print of the period of `flow`, in time order. Without `days`, returns every print up to the chain's moment. Without
+   * `days`, the field `prints` also leaves out prints of contracts that expired before the chain's day.
    */
   tape(chain: Chain, days?: number): PrintsQuery;
-  /** Returns whether the ticker has any prints. Without prints, flow is computed from snapshots. */
+  /** Returns whether the ticker has prints. If there are no prints, flow is computed from snapshots. */
   hasPrints(ticker: string): boolean;
   /**
    * Returns the store's ids of the last snapshot of each New York day, for the `days` calendar days up to the chain's moment. The oldest
-   * comes first.
+   * snapshot comes first.
    */
   recentChainIds(chain: Chain, days: number): number[];
   chainById(id: number): Chain | undefined;
-  /** Returns the last `limit` daily closes up to and including `date`, oldest first. */
+  /** Returns the last `limit` daily closes up to and including `date`, the oldest close first. */
   closes(ticker: string, date: string, limit: number): Close[];
   /**
-   * Returns the closes of the dates in [fromDate, toDate] that a feed delivered, oldest first. A market at a past moment has no closes of
-   * later days.
+   * Returns the closes that a feed delivered for the dates from `fromDate` to `toDate`, the oldest close first. A market at a past moment
+   * has no closes of later days.
    */
   officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
   /**
-   * Returns the known cash dividends of a chain's underlying with ex-dates from the chain's day to its last settlement, by date. The market
-   * of a past moment also returns the dividends that are stored now.
+   * Returns the known cash dividends of a chain's underlying in order of date. The ex-dates are from the chain's day to its last
+   * settlement. A market at a past moment also returns dividends that became known later.
    */
   dividends(chain: Chain): readonly CashDividend[];
-  /** Returns the number of a ticker's snapshots, up to the market's moment, whose levels have not been computed yet. */
+  /** Returns the number of a ticker's snapshots up to the market's moment that still lack their levels. */
   levelsDue(ticker: string): number;
-  // The following methods work like the methods of `LevelStore`, but only up to the moment of the market. The days are consecutive.
+  // The following methods return the same as the methods of `LevelStore`, but only up to the market's moment. The days must be consecutive.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
   levels(ticker: string, times: readonly number[]): LevelRecord[];
-  /** Returns a ticker's newest levels with the source of their snapshot, or `undefined` if there are none. */
+  /** Returns a ticker's newest levels with the source of their snapshot, or `undefined` if no levels are stored. */
   newestLevels(ticker: string): Omit<LevelEvent, 'seq'> | undefined;
   volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): readonly (number | null)[];
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /**
-   * Returns the market as it was at an instant. Data with a later date is not visible, so a ticker that has a chain now may have none. The
-   * answers of this market do not depend on when they are requested, as long as no past data is added or removed.
+   * Returns the market as it was at an instant, without data of a later date. So a ticker that has a chain now may have no chain in this
+   * market. The market gives the same answers whenever they are requested, as long as no past data is added or removed.
    */
   at(instantMs: number): Market;
 }
 
 /**
- * A chain may be dated later than the present by at most this time, because clocks differ by minutes. If a chain has a later date, its
- * source gave a date with a wrong time zone or a wrong digit. Such a chain must not replace the present chain.
+ * Maximum time by which the date of a chain may be later than the present, because clocks differ by minutes. If the date is even later, its
+ * source used a wrong time zone or a wrong digit. A chain with such a date must not replace the present chain.
  */
 export const AHEAD_MS = 15 * 60_000;
 
-/** Creates the market over a store. `nowMs` is the wall clock, ms since the epoch. */
+/** Creates a market that reads from a store. `nowMs` is the wall clock, ms since the epoch. */
 export function createMarket(store: MarketStore, universe: Universe, simulated: boolean, nowMs: () => number): Market {
-  /** The newest chain of each ticker, with its store id. A newer snapshot replaces the entry. */
+  /** The newest chain of each ticker, with its id in the store. A newer snapshot replaces the entry. */
   const newest = new Map<string, CachedChain>();
-  /** The past chains that were requested last, by id. Analyses of a chain are cached as long as the chain is in memory. */
+  /** The last requested past chains, by id. Analyses of a chain are cached while the chain is in memory. */
   const past = new Map<number, Chain>();
   let flows = new Map<string, readonly PrintSum[]>();
   let tapeVersions = new Map<string, TapeVersion>();
@@ -119,8 +118,8 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     volatilities = new Map();
   };
   /**
-   * Reads the snapshot that `find` names. If the store finds that the snapshot is damaged, it sets it aside, and `find` then names the
-   * previous snapshot.
+   * Reads the snapshot with the id from `find`. If the snapshot is damaged, the store sets the snapshot aside, and `find` then returns the
+   * id of the previous snapshot.
    */
   const readFound = (
     find: () => number | undefined,
@@ -139,7 +138,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     return cached?.id === id ? cached.chain : undefined;
   };
   const newestChain = (ticker: string): Chain | undefined => {
-    // An older version of the program may have stored chains whose names are not tickers.
+    // An older version of the program may have stored chains with names that are not tickers.
     if (!isTicker(ticker)) return undefined;
     const found = readFound(
       () => store.latestChainId(ticker, simulated, nowMs() + AHEAD_MS),
@@ -162,7 +161,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     return chain;
   };
 
-  /** Returns the canonical ticker of any spelling or name. A symbol with data is never taken for the name of another ticker. */
+  /** Returns the canonical ticker of any spelling or name. A symbol that has data is never read as the name of another ticker. */
   const tickerOf = (spelling: string): string => {
     const symbol = symbolOf(spelling);
     if (universe.tickers.has(symbol)) return symbol;
@@ -170,7 +169,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     return named === undefined || newestChain(symbol) ? symbol : named;
   };
 
-  /** Returns the market at an instant. Without an instant, returns the market now. */
+  /** Returns the market at an instant. If the instant is undefined, returns the present market. */
   const marketUntil = (untilMs: number | undefined): Market => {
     const until = untilMs ?? Number.MAX_SAFE_INTEGER;
     const findChain = (spelling: string): Chain | undefined => {
@@ -178,7 +177,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       return untilMs === undefined ? newestChain(ticker) : chainAt(ticker, untilMs);
     };
     const lastPrintAt = (ticker: string) => store.lastPrintAt(ticker, simulated, until);
-    /** Returns the end of the period of `flow`: the later of the chain's moment and the last print. */
+    /** Returns the end of the period of `flow`: the moment of the chain or of the last print, whichever is later. */
     const endOf = ({ underlying, asOf }: Chain) => Math.max(asOf, lastPrintAt(underlying) ?? 0);
     const windowOf = (chain: Chain, days: number): [fromMs: number, toMs: number] => {
       const toMs = endOf(chain);
@@ -283,7 +282,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       volatilitiesOfDays(ticker, days, untilMs) {
         const [name, toMs] = [tickerOf(ticker), Math.min(untilMs, until)];
         const read = () => store.volatilitiesOfDays(name, days, toMs, simulated);
-        // Replays of many moments would fill the cache.
+        // Past markets do not use the cache, because replays of many moments would fill it.
         if (until !== Number.MAX_SAFE_INTEGER) return read();
         refresh();
         return volatilities.getOrInsertComputed(`${name} ${days[0]} ${days.length} ${toMs}`, read);
@@ -301,15 +300,15 @@ interface CachedChain {
   readonly chain: Chain;
 }
 
-/** The default limit of `tickersWithChain`. This is also the maximum number of tickers in a universe. */
+/** The default limit of `tickersWithChain`, equal to the maximum number of tickers in a universe. */
 const LISTED_MAX = 1_000;
 
-/** Limit on past chains in memory. The largest chain takes some 3 MB, and its analysis takes another 3 MB. */
+/** Maximum number of past chains in memory. The largest chain takes about 3 MB, and its analysis takes another 3 MB. */
 const PAST_CHAINS_MAX = 8;
 
 /**
- * Returns whether the chain of an instant is unknown, because the snapshot that was the newest at the instant may have been removed. Of a
- * thinned day, only the last snapshot is kept. So the chain is unknown if this snapshot is later than the instant.
+ * Returns whether the chain of an instant is unknown, because the newest snapshot of that time may have been removed. A thinned day has
+ * only its last snapshot. So the chain is unknown if the day's last snapshot is later than the instant.
  */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
@@ -317,8 +316,8 @@ function isThinned(store: MarketStore, ticker: string, instantMs: number, simula
   const { before, after } = store.snapshotsAround(ticker, simulated, instantMs, dayEndsAt);
   if (before === null || after === null) return false;
   if (!simulated) return true;
-  // The simulated market has quotes once a minute. No other snapshot was quoted in the minute of the last one that is kept, and since the
-  // moment from which all snapshots are kept, none was removed.
+  // The simulated market has quotes once a minute, so the minute of the snapshot `before` has no other snapshot. From the moment `allFrom`
+  // on, all snapshots are kept.
   const newest = store.snapshotsAround(ticker, simulated, Number.MAX_SAFE_INTEGER, 0).before!;
   return lastQuoted(instantMs) - before >= MINUTE_MS && before < simulatedRetention(newest).allFrom;
 }
@@ -330,7 +329,7 @@ function noChain(ticker: string): ClientError {
   });
 }
 
-/** Returns the error for a ticker that has no chain at a past moment. `around` has the moments of the stored snapshots next to it. */
+/** Returns the error for a ticker without a chain at a past moment. `around` has the nearest moments of stored snapshots. */
 function noChainAt(ticker: string, atMs: number, { before, after }: Around): ClientError {
   const stored = [before, after].filter((each) => each !== null).map(iso);
   const nearest =
@@ -345,13 +344,13 @@ function noChainAt(ticker: string, atMs: number, { before, after }: Around): Cli
 
 type Around = ReturnType<MarketStore['snapshotsAround']>;
 
-/** Returns the stored dividends of a chain's underlying with ex-dates from the chain's day to its last settlement, by date. */
+/** Returns the stored dividends of a chain's underlying in order of date. The ex-dates are from the chain's day to its last settlement. */
 export function storedDividends(store: MarketStore, { underlying, asOf, series, simulated }: Chain): CashDividend[] {
   const lastMs = Math.max(...series.map(({ settlesAt }) => settlesAt));
   return store.dividends(underlying, newYorkDate(asOf), newYorkDate(lastMs), simulated);
 }
 
-/** Leaves out the prints of contracts that deliver something other than plain shares. */
+/** Returns the columns without the prints of contracts with an adjusted deliverable. */
 function withoutAdjusted(columns: TapeColumns): TapeColumns {
   const { contracts, contract } = columns;
   const isPlain = contracts.series.map(({ root }) => !rootOf(root).adjusted);
@@ -364,8 +363,8 @@ function withoutAdjusted(columns: TapeColumns): TapeColumns {
 }
 
 /**
- * Returns the canonical ticker of any spelling of a symbol. The root of an index's weekly options, or of a share class, gives the
- * underlying's ticker.
+ * Returns the canonical ticker of any spelling of a symbol. For the root of weekly index options or of a share class, returns the ticker of
+ * the underlying.
  */
 function symbolOf(spelling: string): string {
   const ticker = tickerWithin(spelling);

@@ -2,33 +2,33 @@ import { memoize } from '../core/cache.ts';
 import { isDate } from './calendar.ts';
 import { parseDigits } from './digits.ts';
 
-/** A parsed OSI symbol, with the properties of its root. */
+/** A parsed OSI symbol, together with the properties of its root. */
 export interface OptionSymbol extends Root {
-  /** The series' root, for example `SPXW`. */
+  /** The root of the series, for example `SPXW`. */
   readonly root: string;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
   /** +1 call, -1 put. */
   readonly callPut: 1 | -1;
-  /** Dollars, in steps of 0.001. */
+  /** The strike, dollars, in steps of 0.001. */
   readonly strike: number;
 }
 
 /** The properties of a root. */
 export interface Root {
-  /** The underlying of this root's options, for example `SPX` for `SPXW`. */
+  /** The underlying of the options with this root, for example `SPX` for `SPXW`. */
   readonly underlying: string;
-  /** Whether the contracts deliver something other than 100 plain shares, as after a merger or split. An example is the root AMD1. */
+  /** Whether the contracts deliver something other than 100 plain shares, as after a merger or split. The root AMD1 is an example. */
   readonly adjusted: boolean;
 }
 
 /**
- * Parses an OSI option symbol. The root may be padded to six characters (`AAPL  260918C00320000`) or not, and the symbol may have the
- * prefix `O:`. Returns `undefined` for any other text, for example with an impossible date, a strike of 0 or lower case.
+ * Parses an OSI option symbol. The root may be padded to six characters (`AAPL  260918C00320000`), and the symbol may have the prefix `O:`.
+ * Returns `undefined` for any other text, such as text with an impossible date, a strike of 0 or lower case.
  */
 export function parseOptionSymbol(text: string): OptionSymbol | undefined {
-  // Reads the fields by their positions. A chain has tens of thousands of symbols, and a regular expression with seven groups takes three
-  // times as long.
+  // Reads the fields by their positions, because a chain has tens of thousands of symbols. A regular expression with seven groups takes
+  // three times as long.
   const from = text.startsWith('O:') ? 2 : 0;
   const dateStart = text.length - TAIL_LENGTH;
   let rootEnd = dateStart;
@@ -44,7 +44,7 @@ export function parseOptionSymbol(text: string): OptionSymbol | undefined {
   return { root, underlying, adjusted, expiry, callPut, strike: thousandths / 1000 };
 }
 
-/** Returns the OSI symbol of a contract, `padded` to 21 characters or `compact`. */
+/** Returns the OSI symbol of a contract. A `padded` symbol has 21 characters, and a `compact` symbol has no spaces. */
 export function formatOptionSymbol(
   contract: Pick<OptionSymbol, 'root' | 'expiry' | 'callPut' | 'strike'>,
   style: 'padded' | 'compact' = 'padded',
@@ -55,7 +55,7 @@ export function formatOptionSymbol(
   return `${root}${date}${contract.callPut === 1 ? 'C' : 'P'}${strike}`;
 }
 
-/** Parses the side of an option: `C` or `CALL` gives 1, `P` or `PUT` gives -1, in any case. Returns `undefined` for any other text. */
+/** Parses the side of an option in any case. Returns 1 for `C` or `CALL`, -1 for `P` or `PUT`, `undefined` for any other text. */
 export function parseCallPut(text: string): 1 | -1 | undefined {
   return CALL_PUT.get(text) ?? CALL_PUT.get(text.toUpperCase());
 }
@@ -69,15 +69,13 @@ const CALL_PUT: ReadonlyMap<string, 1 | -1> = new Map([
 
 const ROOTS_CACHED_MAX = 10_000;
 
-/**
- * Returns the underlying of a root, and whether its deliverable is adjusted. Cached, because every row of a chain looks up the same root.
- */
+/** Returns the underlying of a root, and whether its deliverable is adjusted. Memoized, because all rows of a chain look up few roots. */
 export const rootOf: (root: string) => Root = memoize(ROOTS_CACHED_MAX, (root) => {
   const plain = root.replace(/[1-9]$/, '');
   return { underlying: UNDERLYING_OF_ROOT[plain] ?? plain, adjusted: plain !== root };
 });
 
-/** Returns the root of a ticker's plain options. The root is the ticker without its dot: `BRKB` for `BRK.B`. */
+/** Returns the root of a ticker's plain options: the ticker without a dot, such as `BRKB` for `BRK.B`. */
 export function rootOfTicker(ticker: string): string {
   return ticker.replace('.', '');
 }
@@ -92,8 +90,8 @@ export function canonicalTicker(text: string): string {
 }
 
 /**
- * Returns whether the text has the form of a canonical ticker: `SPY`, `BRK.B`, `AMD1`. Texts from outside the program must be checked with
- * this function.
+ * Returns whether the text has the form of a canonical ticker: `SPY`, `BRK.B`, `AMD1`. Callers must check every text from outside the
+ * program with this function.
  */
 export function isTicker(text: string): boolean {
   return TICKER.test(text);
@@ -101,29 +99,29 @@ export function isTicker(text: string): boolean {
 
 const TICKER = /^[A-Z][A-Z0-9.]{0,9}$/;
 
-/** Returns whether a root settles at the opening prices of the expiry date (AM) or at the close (PM). */
+/** Returns whether options of a root settle at the opening prices of the expiry date (AM) or at the close (PM). */
 export function settlementOf(root: string): 'AM' | 'PM' {
   return AM_SETTLED_ROOTS.has(root) ? 'AM' : 'PM';
 }
 
-/** Returns whether a root is one of the roots of index options. */
+/** Returns whether a root belongs to index options. */
 export function isIndexRoot(root: string): boolean {
   return INDEX_ROOTS.has(root);
 }
 
-/** Returns whether a root is one of the roots of index options with European exercise. */
+/** Returns whether a root belongs to index options with European exercise. */
 export function isEuropeanIndexRoot(root: string): boolean {
   return EUROPEAN_INDEX_ROOTS.has(root);
 }
 
-/** The number of characters after the root: date (6 digits), side, and strike in thousandths of a dollar (8 digits). */
+/** The number of characters after the root: 6 for the date, 1 for the side, and 8 for the strike in thousandths of a dollar. */
 const TAIL_LENGTH = 15;
 const ROOT_LENGTH = 6;
 const [SPACE, CALL, PUT] = [0x20, 0x43, 0x50];
 
 /**
- * Returns whether the characters [from, to) are a root: 1 to 6 capitals. If there are two or more characters, the last one may be a digit
- * from 1 to 9. The deliverable of such a root is adjusted.
+ * Returns whether the characters from `from` (included) to `to` (excluded) are a root: 1 to 6 capitals. In a root of two or more
+ * characters, the last character may be a digit from 1 to 9. The deliverable of a root with a digit is adjusted.
  */
 function isRoot(text: string, from: number, to: number): boolean {
   if (to <= from || to - from > ROOT_LENGTH) return false;
@@ -135,10 +133,10 @@ function isRoot(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** Limit on cached expiries. A chain has some dozens of expiries. */
+/** Maximum number of cached expiries. A chain has a few dozen expiries. */
 const EXPIRIES_CACHED_MAX = 4_000;
 
-/** Converts `YYMMDD` to `YYYY-MM-DD`. Returns `undefined` if the calendar has no such date. */
+/** Converts `YYMMDD` to `YYYY-MM-DD`. Returns `undefined` if the calendar does not have the date. */
 const expiryOf = memoize(EXPIRIES_CACHED_MAX, (digits: string): string | undefined => {
   const expiry = `20${digits.slice(0, 2)}-${digits.slice(2, 4)}-${digits.slice(4)}`;
   return isDate(expiry) ? expiry : undefined;
@@ -147,20 +145,20 @@ const expiryOf = memoize(EXPIRIES_CACHED_MAX, (digits: string): string | undefin
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 
 /**
- * Cash-settled index roots with European exercise (contract specifications of Cboe and Nasdaq). Put-call parity holds exactly for options
- * with these roots.
+ * Roots of cash-settled index options with European exercise (contract specifications of Cboe and Nasdaq). Put-call parity holds exactly
+ * for options with these roots.
  */
 export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
   ...['SPX', 'SPXW', 'SPXPM', 'XSP', 'NANOS', 'XEO', 'DJX', 'VIX', 'VIXW'],
   ...['RUT', 'RUTW', 'MRUT', 'RLG', 'RLV', 'RUI', 'NDX', 'NDXP', 'XND', 'NQX', 'MXEA', 'MXEF'],
 ]);
 
-/** OEX is the one index whose options have American exercise. */
+/** OEX is the only index whose options have American exercise. */
 const INDEX_ROOTS: ReadonlySet<string> = new Set([...EUROPEAN_INDEX_ROOTS, 'OEX']);
 
 /**
- * The ticker of each root that differs from its ticker. These are the roots of weekly and of PM-settled index options, and the roots of
- * share classes. The ticker of a share class contains a dot, which an OSI symbol cannot contain.
+ * The underlying's ticker for each root that differs from the ticker. Such roots belong to weekly or PM-settled index options, or to share
+ * classes. The ticker of a share class contains a dot, but an OSI symbol cannot contain a dot.
  */
 const UNDERLYING_OF_ROOT: Readonly<Record<string, string>> = {
   SPXW: 'SPX',

@@ -1,6 +1,6 @@
 /** One reported option trade. */
 export interface Print {
-  /** Unique within its feed. A print counts once, however often it arrives. */
+  /** The id is unique within the feed. A print counts once, however often it arrives. */
   readonly id: string;
   readonly underlying: string;
   readonly root: string;
@@ -17,32 +17,32 @@ export interface Print {
   readonly multiplier: number;
   /** The moment of the trade, ms since the epoch. */
   readonly at: number;
-  /** The side of the quote at which the trade took place. Null if the feed does not give the side. */
+  /** The side of the quote at which the trade took place. Null if the feed does not have the side. */
   readonly side: 'ask' | 'bid' | 'mid' | null;
-  /** Best quote at the time of the trade, dollars per share. Null if the feed does not give the quote. */
+  /** The best bid and ask at the time of the trade, dollars per share. Null if the feed does not have them. */
   readonly bid: number | null;
   readonly ask: number | null;
-  /** Delta of the contract at the time of the trade. Null if the feed does not give the delta. */
+  /** Delta of the contract at the time of the trade. Null if the feed does not have it. */
   readonly delta: number | null;
   /** Whether the trade is a leg of a spread. */
   readonly multiLeg: boolean;
-  /** Whether the order went to several exchanges at once, to trade at the quotes of each of them. */
+  /** Whether the order went to several exchanges at once, to trade at the quotes of all of them. */
   readonly sweep: boolean;
-  /** Whether the price was negotiated and not taken from the quotes: in a cross, on an exchange's floor or as a block. */
+  /** Whether the price was negotiated instead of taken from the quotes: in a cross, on an exchange's floor or as a block. */
   readonly block: boolean;
   readonly canceled: boolean;
   readonly simulated: boolean;
 }
 
-/** Sums of the prints that agree in the fields from `root` to `deep`. */
+/** Sums over prints with the same values of the fields `root`, `expiry`, …, `deep`. */
 export interface PrintSum {
   readonly root: string;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
   readonly callPut: 1 | -1;
   /**
-   * The side of the quote at which the prints traded. If the feed does not give the side, it is derived from the quote at the time of the
-   * trade. `none` if the feed gives neither the side nor the quote.
+   * The side of the quote at which the prints traded. If the feed does not have the side, it is derived from the quote at the time of the
+   * trade. The side is `none` if the feed has neither the side nor the quote.
    */
   readonly side: 'ask' | 'bid' | 'mid' | 'none';
   readonly multiLeg: boolean;
@@ -55,8 +55,8 @@ export interface PrintSum {
 }
 
 /**
- * Contracts with a larger absolute delta are deep in the money. The analysis takes trades in such contracts for dividend and financing
- * trades, and not for opinions about the price. The analysis takes trades with an unknown delta for opinions.
+ * Maximum absolute delta of contracts whose trades count as opinions about the price. Contracts with a larger absolute delta are deep in
+ * the money, and their trades count as dividend and financing trades. Trades with an unknown delta count as opinions.
  */
 const OPINION_DELTA_MAX = 0.9;
 
@@ -65,17 +65,17 @@ export function premiumOf(print: Print): number {
   return print.price * print.size * print.multiplier;
 }
 
-/** Returns whether a delta is above `OPINION_DELTA_MAX` in absolute value. */
+/** Returns whether the absolute value of a delta is above `OPINION_DELTA_MAX`. */
 export function isDeep(delta: number | null): boolean {
   return Math.abs(delta ?? 0) > OPINION_DELTA_MAX;
 }
 
-/** Returns the middle of the quote at the time of a print, or `undefined` if the quote is missing or its ask is not above its bid. */
+/** Returns the middle of the quote at the time of a print. Returns `undefined` if the quote is missing or its ask is not above its bid. */
 export function middleOf({ bid, ask }: Print): number | undefined {
   return bid !== null && ask !== null && ask > bid ? (bid + ask) / 2 : undefined;
 }
 
-/** Two prices are equal if they differ by at most this share of the larger price. The share allows for rounding. */
+/** Two prices are equal if they differ by at most this share of the larger price. This share allows for rounding errors. */
 const SAME = 1e-9;
 
 /** Returns the direction of a price change: 1 up, -1 down, 0 unchanged. */
@@ -84,7 +84,7 @@ export function change(from: number, to: number): 1 | -1 | 0 {
   return to > from ? 1 : -1;
 }
 
-/** Returns the sums that consist of one print. */
+/** Returns the sums over a single print. */
 export function sumOf(print: Print): PrintSum {
   const { root, expiry, callPut, multiLeg, delta, size } = print;
   return {
@@ -100,13 +100,13 @@ function sideOf(print: Print): PrintSum['side'] {
   return ({ 1: 'ask', 0: 'mid', [-1]: 'bid' } as const)[change(middle, print.price)];
 }
 
-/** An underlying's official close of one New York trading day. */
+/** The official close of an underlying on one New York trading day. */
 export interface Close {
   readonly ticker: string;
   /** `YYYY-MM-DD` */
   readonly date: string;
   readonly close: number;
-  /** Shares traded that day. Null if the feed does not give the number of shares. */
+  /** The number of shares traded that day. Null if the feed does not have the number. */
   readonly volume: number | null;
   readonly simulated: boolean;
 }

@@ -2,13 +2,10 @@ import { recordOf } from '../core/record-of.ts';
 import { newYorkDate } from './calendar.ts';
 import type { Print } from './prints.ts';
 
-/**
- * The contracts of a tape. All contracts of a tape have the same underlying. The number of a contract is its index in `seriesIndex` and
- * `strike`.
- */
+/** The contracts of a tape, all with the same underlying. The number of a contract is its index in `seriesIndex` and `strike`. */
 export interface TapeContracts {
   readonly series: readonly TapeSeries[];
-  /** The position of each contract's series in `series`. */
+  /** The index of each contract's series in the array `series`. */
   readonly seriesIndex: Uint32Array;
   /** The strike of each contract, dollars. */
   readonly strike: Float64Array;
@@ -17,13 +14,13 @@ export interface TapeContracts {
 /** A series and the side of a contract: call or put. */
 export type TapeSeries = Pick<Print, 'root' | 'expiry' | 'callPut'>;
 
-/** Prints of one underlying as columns. The prints are ordered by time, and prints of one moment by arrival. NaN means "not given". */
+/** Prints of one underlying as columns, in order of time. Prints of the same moment are in order of arrival. NaN means "not given". */
 export interface TapeColumns {
   readonly count: number;
   readonly contracts: TapeContracts;
   /** The number of each print's contract. */
   readonly contract: Uint32Array;
-  /** Moments, ms since the epoch. */
+  /** The moments of the prints, ms since the epoch. */
   readonly at: Float64Array;
   readonly price: Float64Array;
   readonly size: Float64Array;
@@ -31,14 +28,14 @@ export interface TapeColumns {
   readonly bid: Float64Array;
   readonly ask: Float64Array;
   readonly delta: Float64Array;
-  /** The side of the quote, and how the print was executed: see `FLAG`. */
+  /** The side of the quote, and flags on how the print was executed: see `FLAG`. */
   readonly flags: Uint8Array;
 }
 
 /** The columns of numbers, one number for each print. */
 export const NUMBERS = ['at', 'price', 'size', 'multiplier', 'bid', 'ask', 'delta'] as const;
 
-/** Bits of a print's flags. The lowest two bits hold the side. */
+/** The bits of a print's flags. The lowest two bits contain the side. */
 export const FLAG = { bid: 1, ask: 2, mid: 3, side: 3, multiLeg: 4, sweep: 8, block: 16 } as const;
 
 const SIDES = [null, 'bid', 'ask', 'mid'] as const;
@@ -47,8 +44,8 @@ const HOUR_MS = 3_600_000;
 let [lastHour, lastDay] = [Number.NaN, ''];
 
 /**
- * Returns the New York date of a moment. The date of the hour that was requested last is cached, because a tape has many prints per hour.
- * New York time differs from UTC by whole hours, so each hour belongs to one date.
+ * Returns the New York date of a moment. Caches the date of the last requested hour, because a tape has many prints per hour. New York time
+ * differs from UTC by whole hours, so each hour belongs to one date.
  */
 export function dayOf(atMs: number): string {
   const hour = Math.floor(atMs / HOUR_MS);
@@ -56,7 +53,7 @@ export function dayOf(atMs: number): string {
   return lastDay;
 }
 
-/** Assigns numbers to contracts, in the order in which they are first looked up. */
+/** Assigns a number to each contract, in the order in which contracts are first looked up. */
 export class ContractNumbers {
   readonly #bySeries = new Map<string, { readonly index: number; readonly byStrike: Map<number, number> }>();
   readonly #series: TapeSeries[] = [];
@@ -72,7 +69,7 @@ export class ContractNumbers {
     return this.#number(this.#seriesOf({ root, expiry, callPut }), strike);
   }
 
-  /** Returns this instance's numbers of the given contracts, in their order. */
+  /** Returns the numbers that this instance assigns to the given contracts, in the order of the contracts. */
   ofAll({ series, seriesIndex, strike }: TapeContracts): Uint32Array {
     const known = series.map((each) => this.#seriesOf(each));
     const numbers = new Uint32Array(strike.length);
@@ -109,12 +106,12 @@ export class ContractNumbers {
 /** The fields of a print that become columns. */
 export type TapeRow = TapeSeries & Pick<Print, 'strike' | (typeof NUMBERS)[number]>;
 
-/** Returns prints as columns. The prints must be of one underlying and in time order. */
+/** Returns prints as columns. The prints must have the same underlying and be in time order. */
 export function tapeColumnsOf(prints: readonly Print[]): TapeColumns {
   return columnsBy(prints, flagsOf);
 }
 
-/** Returns rows as columns. `flagsOf` computes the flags of a row. */
+/** Returns rows as columns. The function `flagsOf` computes the flags of a row. */
 export function columnsBy<Row extends TapeRow>(rows: readonly Row[], flagsOf: (row: Row) => number): TapeColumns {
   const count = rows.length;
   const numbers = new ContractNumbers();
@@ -147,7 +144,7 @@ function flagsOf({ side, multiLeg, sweep, block }: Print): number {
   );
 }
 
-/** Returns a row of columns as a print. `fields` has the values that columns do not have. */
+/** Returns a row of columns as a print. `fields` has the fields of the print that have no column. */
 export function printOfRow(
   columns: TapeColumns,
   row: number,

@@ -2,42 +2,42 @@ import { change } from './prints.ts';
 import { ContractNumbers, FLAG, type TapeColumns, type TapeContracts } from './tape-columns.ts';
 
 /**
- * The sums of a stretch of tape, by contract. The sums of two consecutive stretches can be combined into the sums of both. All figures are
- * whole numbers, so that the order of addition does not change a sum. Premium is in units of 1 / `PREMIUM_UNITS` dollars. Delta times
- * shares is in units of 1 / `SHARE_PARTS` shares.
+ * The sums of each contract over a run of consecutive prints. The sums of two adjacent runs can be combined. All figures are whole numbers,
+ * so that the order of addition does not change a sum. Premium is in units of 1 / `PREMIUM_UNITS` dollars. Delta times shares is in units
+ * of 1 / `SHARE_PARTS` shares.
  *
- * The aggressor of a print may depend on earlier prints: the tick rule takes the direction of the contract's last price move. A print is
- * pending if neither the feed nor the quote gives its side, and the price of its contract has not changed yet in the stretch. All pending
- * prints of a contract have the same aggressor. This aggressor follows from the move between the last print before the stretch and the
- * first print of the stretch. If the price did not move between these two prints, the aggressor follows from the last move before the
- * stretch.
+ * The aggressor of a print may depend on earlier prints, because the tick rule uses the direction of the contract's last price change. A
+ * print is pending if neither the feed nor the quote gives its side, and the price of its contract has not changed yet in the run. All
+ * pending prints of a contract have the same aggressor. This aggressor follows from the price change between the last print before the run
+ * and the first print of the run. If there is no price change between these two prints, the aggressor follows from the last price change
+ * before the run.
  */
 export interface TapeSums {
   readonly contracts: TapeContracts;
-  /** The figures of each contract, see `BY_CONTRACT`. */
+  /** The figures of each contract, at the positions of `BY_CONTRACT`. */
   readonly byContract: Float64Array;
-  /** The figures of each contract and manner that has a print, see `CELL`. */
+  /** The figures of each cell with a print, at the positions of `CELL`. */
   readonly cells: TapeCells;
 }
 
-/** Figures by contract and manner of execution. A cell is one contract and one manner. */
+/** Figures by cell. A cell is one contract with one manner of execution, such as `sweep`. */
 export interface TapeCells {
   readonly count: number;
   readonly contract: Uint32Array;
-  /** Index in `MANNERS`. */
+  /** The index of the manner of execution in the array `MANNERS`. */
   readonly manner: Uint8Array;
   readonly values: Float64Array;
-  /** The rounding errors of `values`. A value plus its rounding error is the exact sum. `undefined` if no value was rounded. */
+  /** The rounding errors of `values`. A value plus its rounding error is the exact sum. Undefined if no value was rounded. */
   readonly lost: Float64Array | undefined;
 }
 
-/** The manners in which a print can be executed. If several manners apply to a print, the first one in this list counts. */
+/** The manners of execution of a print. If a print has several manners, the first of them in this list counts. */
 export const MANNERS = ['multi_leg', 'sweep', 'block', 'single'] as const;
 
 /**
- * The positions of a contract's figures:
- * - price and middle of the quote of the first print and of the last print (a middle is NaN if the print has no quote);
- * - `direction` of the last move: 1, -1, or 0 if the contract has not moved;
+ * The positions of these figures of a contract:
+ * - the price of the first and of the last print, and the middle of their quotes, which is NaN if a print has no quote;
+ * - `direction` of the last price change: 1, -1, or 0 if the price has not changed;
  * - `net`: contracts that customers bought minus contracts that customers sold;
  * - `feed`, `quote` and `tick`: the numbers of prints whose aggressor follows from the feed, from the quote and from the tick rule.
  */
@@ -55,15 +55,14 @@ export const BY_CONTRACT = {
 } as const;
 
 /**
- * The positions of a cell's figures:
- * - `prints` and `contracts`: the numbers of all prints and of their contracts;
+ * The positions of these figures of a cell:
+ * - `prints` and `contracts`: the number of prints, and the number of contracts in these prints;
  * - `bought` and `sold`: the premium of prints in which customers bought or sold;
  * - `shares`: the net shares that customers bought by prints without a delta;
  * - `deltaShares`: delta times the net shares that customers bought by prints with a delta;
- * - `pending…`: the figures of the pending prints. The shares of pending prints are not yet multiplied by the aggressor, which is not
- *   known.
+ * - `pending…`: the figures of the pending prints. Their shares are not yet multiplied by the unknown aggressor.
  *
- * Only corrupt data makes a figure need more than 53 bits, the precision of a double.
+ * A figure needs more than 53 bits, the precision of a double, only if the data is corrupt.
  */
 export const CELL = {
   prints: 0,
@@ -80,15 +79,15 @@ export const CELL = {
   width: 11,
 } as const;
 
-/** Returns the rounding error of `sum`, which is `before + amount` rounded (Knuth's two-sum). */
+/** Returns the rounding error of `sum`, which is the rounded result of `before + amount` (Knuth's two-sum). */
 export function lostIn(sum: number, before: number, amount: number): number {
   const added = sum - before;
   return before - (sum - added) + (amount - added);
 }
 
-/** Premium is counted in ten-thousandths of a dollar, the resolution of quoted prices. */
+/** The unit of premium is a ten-thousandth of a dollar, the resolution of quoted prices. */
 export const PREMIUM_UNITS = 10_000;
-/** Delta times shares is counted in ten-millionths of a share. The rounding errors of a million prints add up to only some cents. */
+/** The unit of delta times shares is a ten-millionth of a share. The rounding errors of a million prints add up to a few cents. */
 export const SHARE_PARTS = 10_000_000;
 
 /** Converts shares to whole units of 1 / SHARE_PARTS shares. */
@@ -96,7 +95,7 @@ export function toShareParts(shares: number): number {
   return Math.round(shares * SHARE_PARTS);
 }
 
-/** Sums the prints whose premium is at least `minPremium` dollars. Smaller prints are used only for the moves of the price. */
+/** Sums the prints with a premium of at least `minPremium` dollars. Smaller prints only affect the changes of the price. */
 export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
   const byContract = new Float64Array(contracts.strike.length * BY_CONTRACT.width);
@@ -160,7 +159,7 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   return withoutIdle({ contracts, byContract, cells: cells.takeAll() }, seen);
 }
 
-/** Removes the contracts without a print. The figures of such contracts would mean a price of 0. */
+/** Removes the contracts without prints. Without this function, the figures of such contracts would mean a price of 0. */
 function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Array): TapeSums {
   const left = Uint32Array.from(seen.keys()).filter((contract) => seen[contract] === 1);
   if (left.length === seen.length) return { contracts, byContract, cells };
@@ -182,7 +181,7 @@ function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Arra
   };
 }
 
-/** Combines the sums of consecutive stretches of a tape. The stretches must be added in the order of the tape. */
+/** Combines the sums of consecutive runs of prints. Callers must add the runs in the order of the tape. */
 export class TapeSummer {
   readonly #numbers = new ContractNumbers();
   readonly #cells = new Cells();
@@ -221,7 +220,7 @@ export class TapeSummer {
     }
   }
 
-  /** Adds the cell at `offset` of `from` to the cell at `to`. `lead` is the aggressor of the contract's pending prints, or 0 if unknown. */
+  /** Adds the cell at `offset` of `from` to the cell at `to`. `lead` is the aggressor of the contract's pending prints, 0 if unknown. */
   #addCell(to: number, from: TapeCells, offset: number, lead: number, contract: number): void {
     const cells = this.#cells;
     for (let field = 0; field < CELL.pendingPrints; field++) cells.addFrom(to + field, from, offset + field, 1);
@@ -240,8 +239,8 @@ export class TapeSummer {
   }
 
   /**
-   * Returns the sums. The figures by contract cover all stretches that were added. The cells cover only the stretches that were added since
-   * the last call.
+   * Returns the sums. The figures by contract cover all runs that were added. The cells cover only the runs that were added since the
+   * previous call.
    */
   sums(): TapeSums {
     const { count } = this.#numbers;
@@ -254,8 +253,8 @@ export class TapeSummer {
 }
 
 /**
- * Returns the direction of a contract's move between two prints. Compares the middles of their quotes if both have a quote, else the
- * prices.
+ * Returns the direction of a contract's price change between two prints. Compares the middles of their quotes if both prints have a quote,
+ * or else their prices.
  */
 function moveOf(lastPrice: number, lastMiddle: number, price: number, middle: number): 1 | -1 | 0 {
   return !Number.isNaN(middle) && !Number.isNaN(lastMiddle) ? change(lastMiddle, middle) : change(lastPrice, price);
@@ -267,7 +266,7 @@ function mannerOf(flag: number): number {
   return flag & FLAG.block ? 2 : 3;
 }
 
-/** Sums of cells. A cell is created at its first use. */
+/** Sums of cells. The first use of a cell creates it. */
 class Cells {
   values = new Float64Array(CELL.width * 1024);
   #lost: Float64Array | undefined;
@@ -292,7 +291,7 @@ class Cells {
     this.#lost[index]! += amount;
   }
 
-  /** Returns the index in `values` at which the figures of a cell begin. The next call may replace `values` with a longer array. */
+  /** Returns the index in `values` at which the figures of a cell begin. The next call may replace the array `values` by a longer array. */
   offsetOf(contract: number, manner: number): number {
     const key = 4 * contract + manner;
     this.#slots = grown(this.#slots, key + 1);
@@ -303,7 +302,7 @@ class Cells {
     return (this.#used.length - 1) * CELL.width;
   }
 
-  /** Returns all cells and clears them. */
+  /** Returns all cells, and then clears them. */
   takeAll(): TapeCells {
     const used = this.#used;
     const count = used.length;
@@ -322,7 +321,7 @@ class Cells {
   }
 }
 
-/** Returns the array itself if it has at least `length` elements, or else a longer copy. */
+/** Returns the array itself if it has at least `length` elements. Otherwise returns a longer copy of the array. */
 function grown<T extends Float64Array | Int32Array>(array: T, length: number): T {
   if (array.length >= length) return array;
   const longer = new (array.constructor as new (length: number) => T)(Math.max(length, 2 * array.length));

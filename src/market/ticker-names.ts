@@ -1,27 +1,27 @@
 import standardNames from './company-names.json' with { type: 'json' };
 import { canonicalTicker } from './option-symbol.ts';
 
-/** Names of tickers: of companies, funds and indices, and old symbols. */
+/** The names of each ticker: names of companies, funds and indices, and old symbols. */
 export type NamesOfTickers = Readonly<Record<string, readonly string[]>>;
 
-/** Number of tickers to suggest for an unknown one. */
+/** Number of tickers that are suggested for an unknown ticker. */
 const NEAREST = 3;
-/** Less similar tickers are not suggested, because they would be misleading. */
+/** Minimum similarity of a suggested ticker. Less similar tickers would be misleading. */
 const SIMILAR_MIN = 0.34;
-/** Maximum number of characters of a spelling that are compared. */
+/** Maximum number of characters that are compared in a spelling. */
 const SPELLING_MAX = 40;
 
-/** Finds tickers by their names, and the tickers most similar to a misspelt one. */
+/** Finds tickers by name, and finds the tickers that are most similar to a misspelt ticker. */
 export interface TickerNames {
-  /** Returns the ticker that has this name, in any case and with any punctuation. Returns `undefined` if no ticker has this name. */
+  /** Returns the ticker with this name, in any case and with any punctuation. Returns `undefined` if no ticker has this name. */
   named(spelling: string): string | undefined;
-  /** Returns the tickers most similar to the spelling, by symbol or by name: at most three, the most similar first. */
+  /** Returns at most three tickers whose symbol or name is most similar to the spelling. The most similar ticker comes first. */
   nearest(spelling: string, tickers: readonly string[]): string[];
 }
 
 /**
- * Creates the index of the standard names and of further names, which take precedence. A name of two tickers belongs to the one that is
- * given last.
+ * Creates the index of the standard names and of further names. Further names take precedence over standard names. If two tickers have the
+ * same name, the name belongs to the ticker that is given last.
  */
 export function createTickerNames(further: NamesOfTickers = {}): TickerNames {
   const entries = [standardNames as NamesOfTickers, further].flatMap((names) =>
@@ -48,7 +48,7 @@ export function createTickerNames(further: NamesOfTickers = {}): TickerNames {
   };
 }
 
-/** The weight of a name beside that of a symbol: a misspelt symbol is more frequent. */
+/** The weight of a name, if a symbol has the weight 1. A misspelt symbol is more frequent than a misspelt name. */
 const NAME_WEIGHT = 0.95;
 
 /** Returns the letters and digits of a text, in lower case. */
@@ -57,8 +57,8 @@ function lettersOf(text: string): string {
 }
 
 /**
- * Removes what people and programs write around a symbol: an exchange before it (`NASDAQ:META`), or a market after it (`META US`,
- * `META.US`, `AAPL US Equity`). Returns the canonical ticker.
+ * Removes text that people and programs write around a symbol: an exchange before the symbol (`NASDAQ:META`), or a market after the symbol
+ * (`META US`, `META.US`, `AAPL US Equity`). Returns the canonical ticker.
  */
 export function tickerWithin(text: string): string {
   if (PLAIN.test(text)) return text;
@@ -71,25 +71,25 @@ export function tickerWithin(text: string): string {
     )
     .replace(/(?:[\s.](?:US|UW|UN|UQ|UP))?(?:\s+(?:EQUITY|INDEX|STOCK|SHARES|OPTIONS))?$/, '')
     .replace(/^#/, '');
-  // A share class after a space: `BRK B`.
+  // In `BRK B`, a share class follows a space.
   return canonicalTicker(symbol.replace(/^([A-Z]{1,5})\s+([A-C])$/, '$1.$2'));
 }
 
 const PLAIN = /^[A-Z]{1,5}$/;
 
-/** Returns the similarity of two texts, from 0 to 1. Frequent typing errors reduce the similarity less than other errors. */
+/** Returns the similarity of two texts, from 0 to 1. Frequent typing errors reduce the similarity less than rare errors. */
 function similarity(a: string, b: string): number {
   if (a === '' || b === '') return 0;
   const firstDiffers = a[0] !== b[0] ? FIRST_LETTER : 0;
   return Math.max(0, 1 - (slipDistance(a, b) + firstDiffers) / Math.max(a.length, b.length));
 }
 
-/** The extra distance if the first letters differ, because people rarely mistake the first letter. */
+/** The additional distance if the first letters differ, because people rarely mistake the first letter. */
 const FIRST_LETTER = 0.4;
-/** Costs of typing errors: two swapped letters, a letter typed twice or once by mistake, and a neighbouring key. */
+/** The costs of three typing errors: swapping two letters, typing one letter twice or only once, and hitting a neighbouring key. */
 const [SWAP, DOUBLED, BESIDE] = [0.6, 0.5, 0.7];
 
-/** Returns the edit distance with swaps (optimal string alignment), where frequent slips cost less than 1. */
+/** Returns the edit distance with swaps (optimal string alignment). Frequent typing errors cost less than 1. */
 function slipDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = [0];
@@ -111,7 +111,7 @@ function slipDistance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** The cost of the letter at `i` that only one of the texts has. */
+/** Returns the cost of the letter at index `i`, if only one of the texts has this letter. */
 function lengthening(text: string, i: number): number {
   return text[i] === text[i - 1] ? DOUBLED : 1;
 }
@@ -123,11 +123,11 @@ function replacing(a: string, b: string): number {
 
 const KEYBOARD = ['1234567890', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm'];
 
-/** Whether two keys touch on a keyboard. */
+/** Returns whether two keys touch on a keyboard. */
 function areBeside(a: string, b: string): boolean {
   const [rowA, rowB] = [a, b].map((key) => KEYBOARD.findIndex((row) => row.includes(key)));
   if (rowA! < 0 || rowB! < 0 || Math.abs(rowA! - rowB!) > 1) return false;
-  // Each row is shifted to the right of the row above it by half a key.
+  // Each row of keys is half a key further to the right than the row above.
   const [x, y] = [KEYBOARD[rowA!]!.indexOf(a) + rowA! / 2, KEYBOARD[rowB!]!.indexOf(b) + rowB! / 2];
   return Math.abs(x - y) <= 1;
 }

@@ -1,19 +1,19 @@
 import { closeOf, isHalfDay, isTradingDay, newYorkDate, nextTradingDay, openOf, weekdayOf } from './calendar.ts';
 
-/** A session of the New York Stock Exchange: the one that is open or, if the exchange is closed, the next one. */
+/** A session of the New York Stock Exchange: the present session or, if the exchange is closed, the next session. */
 export interface TradingSession {
   readonly state: 'open' | 'closed';
-  /** Why the exchange is closed. Null if the exchange is open. The hours of a trading day outside its session are `night`. */
+  /** The reason why the exchange is closed. Null if the exchange is open. The reason is `night` outside the session of a trading day. */
   readonly reason: 'night' | 'weekend' | 'holiday' | null;
-  /** When the session opens or has opened, ms since the epoch. */
+  /** The time at which the session opens or has opened, ms since the epoch. */
   readonly opensAt: number;
-  /** When the session closes, ms since the epoch. */
+  /** The time at which the session closes, ms since the epoch. */
   readonly closesAt: number;
   /** Whether the session closes at 13:00. */
   readonly isHalfDay: boolean;
 }
 
-/** Returns the session of the exchange at an instant, ms since the epoch. A session includes its open and excludes its close. */
+/** Returns the present or next session at an instant, ms since the epoch. A session includes its open and excludes its close. */
 export function tradingSession(nowMs: number): TradingSession {
   const today = newYorkDate(nowMs);
   const day = isTradingDay(today) && nowMs < closeOf(today) ? today : nextTradingDay(today);

@@ -4,24 +4,24 @@ import { canonicalTicker } from './option-symbol.ts';
 import { createTickerNames, type NamesOfTickers, type TickerNames } from './ticker-names.ts';
 
 /**
- * The tickers that Zomma watches, by theme, and the sector ETF of each single name. A single name is the share of one company. A universe
- * never changes.
+ * The tickers that Zomma watches, grouped by theme, and the sector ETF of each single name. A single name is the share of one company. A
+ * universe never changes.
  */
 export interface Universe {
-  /** Tickers by theme. Themes and tickers are in display order. */
+  /** The tickers of each theme. Themes and tickers are in display order. */
   readonly themes: Readonly<Record<string, readonly string[]>>;
-  /** All tickers, each once, in the order of the themes. */
+  /** All tickers without duplicates, in the order of the themes. */
   readonly tickers: ReadonlySet<string>;
-  /** The sector ETF (the proxy) of each single name. ETFs and names without a proxy have no entry. */
+  /** The sector ETF (the proxy) of each single name. ETFs have no entry, and neither have single names without a proxy. */
   readonly proxies: ReadonlyMap<string, string>;
-  /** The names by which clients may call tickers, inside the universe and outside. */
+  /** Names that clients may use instead of tickers. The tickers may be in the universe or not. */
   readonly names: TickerNames;
 }
 
 /**
  * Parses an operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}, "names": {"META":
- * ["Facebook", ...]}}`. Without `proxies`, the standard proxies apply. `names` are added to the standard names. Throws `ClientError` if the
- * text is not valid. The error names every invalid field as a JSON Pointer.
+ * ["Facebook", ...]}}`. If `proxies` is absent, the standard proxies apply. The entries of `names` are added to the standard names. Throws
+ * `ClientError` if the text is not valid. The error names every invalid field as a JSON Pointer.
  */
 export function loadUniverse(json: string): Universe {
   let parsed: unknown;
@@ -68,10 +68,10 @@ const HINT =
   '`proxies` and `names` are optional.';
 const FIELDS: readonly string[] = ['themes', 'proxies', 'names'];
 const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
-/** Limit on tickers, because the chain of each ticker is polled every minute and held in memory. */
+/** Maximum number of tickers, because every minute the chain of each ticker is polled and then held in memory. */
 const TICKERS_MAX = 1_000;
 
-/** Returns lists of tickers by name. Adds an error to `fieldErrors` for each invalid value, and for each ticker that appears twice. */
+/** Returns a list of tickers for each name. Adds an error to `fieldErrors` for each invalid value and each repeated ticker. */
 function tickerLists(value: unknown, path: string, fieldErrors: FieldError[]): Record<string, string[]> {
   const lists: Record<string, string[]> = {};
   if (!isRecord(value)) {
@@ -98,7 +98,7 @@ function tickerLists(value: unknown, path: string, fieldErrors: FieldError[]): R
   return lists;
 }
 
-/** Returns the names by ticker. Adds an error to `fieldErrors` for each value that is no list of texts. */
+/** Returns the names of each ticker. Adds an error to `fieldErrors` for each value that is not a list of texts. */
 function nameLists(value: unknown, fieldErrors: FieldError[]): NamesOfTickers {
   if (!isRecord(value)) {
     fieldErrors.push({ field: '/names', expected: 'an object of lists of names' });
@@ -127,14 +127,14 @@ function universeOf(
   };
 }
 
-/** Returns one reference token of a JSON Pointer (RFC 6901), escaped and with its slash. */
+/** Returns a slash and one reference token of a JSON Pointer, escaped (RFC 6901). */
 function pointer(key: string): string {
   return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /**
- * The single names of each sector ETF. The flow of the ETF follows the flow of its names, because the ETF's index contains the name, or
- * because both have the same risk: IBIT and MSTR both hold bitcoin.
+ * The single names of each sector ETF. The flow of the ETF follows the flow of a single name if the ETF's index contains the name, or if
+ * both have the same risk: IBIT and MSTR both hold bitcoin.
  */
 const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   SMH: ['NVDA', 'AVGO', 'TSM', 'INTC', 'AMD'],
@@ -153,7 +153,7 @@ const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   XLP: ['KO', 'PG', 'WMT', 'COST'],
 };
 
-/** The universe if the operator does not configure one. The default universe has nine themes and 59 tickers. */
+/** The default universe, for operators who do not configure one. It has nine themes and 59 tickers. */
 export const STANDARD_UNIVERSE: Universe = universeOf(
   {
     beta_lords: ['SPY', 'QQQ', 'IWM', 'DIA', 'SMH', 'XLF', 'VXX'],

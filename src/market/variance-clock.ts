@@ -10,37 +10,37 @@ import {
   YEAR_MS,
 } from './calendar.ts';
 
-/** How much variance accrues while the exchange is closed, as fractions of the variance of an open session of 6.5 hours. */
+/** The variance that accrues while the exchange is closed, as fractions of the variance of an open session of 6.5 hours. */
 export interface ClockWeights {
-  /** From the close of a trading day to the next open, if no day without trading is between them. */
+  /** The variance from the close of a trading day to the open of the next day. */
   readonly night: number;
-  /** Each day without trading adds this to the night. */
+  /** The variance that each day without trading adds to a night. */
   readonly shutDay: number;
 }
 
-/** This value in place of weights makes variance accrue evenly over calendar time, as in many simulated markets. */
+/** If a caller gives this value instead of weights, variance accrues evenly over calendar time, as in many simulated markets. */
 export const CALENDAR = 'calendar';
 
-/** Option prices imply that a day without trading has 0 to 0.12 of the variance of a session. */
+/** In option prices, a day without trading has 0 to 0.12 of the variance of a session. */
 export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.15, shutDay: 0.05 };
 
 /**
- * Measures trading time. Open sessions count fully, half days count by their hours. Nights, and days without trading, count little. A
- * volatility per year of trading time is the same before and after a weekend, while a volatility per calendar year changes over the
- * weekend. An average calendar year is one year of this clock.
+ * Measures trading time. Open sessions count fully, half days count by their hours, and nights and days without trading count little. A
+ * volatility per year of trading time is the same before and after a weekend, but a volatility per calendar year changes over the weekend.
+ * An average calendar year is one year of this clock.
  */
 export class VarianceClock {
   private readonly perYear: number;
   private readonly gaps: ClockWeights;
-  /** The instants at which the exchange opens, on the first day and on each trading day after it, ms since the epoch. */
+  /** The instants at which the exchange opens on the first day and on each later trading day, ms since the epoch. */
   private readonly opens: number[] = [];
-  /** The number of sessions from the first of these instants to each of them. */
+  /** The number of sessions from the first instant in `opens` to each instant in `opens`. */
   private readonly sessions: number[] = [];
   private day: string;
-  /** The number of sessions from the first day's open to the start. */
+  /** The number of sessions from the open of the first day to the start of the clock. */
   private readonly startSessions: number;
 
-  /** Creates a clock that starts at an instant, ms since the epoch. */
+  /** Creates a clock that starts at a given instant, ms since the epoch. */
   constructor(
     readonly startMs: number,
     readonly weights: ClockWeights | typeof CALENDAR = DEFAULT_WEIGHTS,
@@ -55,16 +55,16 @@ export class VarianceClock {
     this.startSessions = this.sessionsTo(startMs);
   }
 
-  /** Returns the years of trading time from the start to an instant. The instant must not be before the start. */
+  /** Returns the years of trading time from the start of the clock to an instant. The instant must not be before the start. */
   years(atMs: number): number {
     if (this.weights === CALENDAR) return (atMs - this.startMs) / YEAR_MS;
-    // From ten years after the start on, all time counts evenly. Otherwise a corrupt expiry in the year 9999 would make the clock count
-    // three million days.
+    // From ten years after the start on, all time counts evenly. Without this limit, a corrupt expiry in the year 9999 would make the clock
+    // count three million days.
     const near = Math.min(atMs, this.startMs + SESSIONS_KNOWN_MS);
     return (this.sessionsTo(near) - this.startSessions) / this.perYear + (atMs - near) / YEAR_MS;
   }
 
-  /** Returns the number of sessions from the first day's open to an instant. */
+  /** Returns the number of sessions from the open of the first day to an instant. */
   private sessionsTo(atMs: number): number {
     while (this.opens.at(-1)! <= atMs) this.extend();
     let [low, high] = [0, this.opens.length - 1];
@@ -91,17 +91,15 @@ export class VarianceClock {
   }
 }
 
-/** Ten years. The sessions of later days are not counted one by one. */
+/** The period of ten years in which the clock counts sessions one by one. */
 const SESSIONS_KNOWN_MS = 10 * YEAR_MS;
 const SESSION_MS = 6.5 * 3_600_000;
 const DAYS_A_YEAR = 365.25;
-/** A year has 104.36 days of weekends and about 9.6 holidays on weekdays. Two or three of the trading days are half days. */
+/** An average year has 104.36 days of weekends and about 9.6 holidays on weekdays. Two or three of its trading days are half days. */
 const TRADING_DAYS_A_YEAR = 251.3;
 const SESSIONS_A_YEAR = 250.2;
 
-/**
- * Limit on cached trading days. `Temporal` takes microseconds for each instant, and a volatility surface needs the instants of three years.
- */
+/** Maximum number of cached trading days. `Temporal` takes microseconds per instant, and a volatility surface needs three years of days. */
 const DAYS_CACHED_MAX = 10_000;
 
 const tradingDay = memoize(DAYS_CACHED_MAX, (date: string) => {

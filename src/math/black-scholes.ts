@@ -1,7 +1,7 @@
 import { BlackScholesColumn } from '../../assembly/columns.ts';
 import { arenaColumn, type Column, kernels, mapColumns, mapRow } from './kernels.ts';
 
-/** Options as columns of `count` rows. A number in place of a column is the value of every row. */
+/** Options as columns of `count` rows. A number instead of a column is the value of every row. */
 export interface OptionColumns {
   readonly count: number;
   /** +1 call, -1 put. */
@@ -20,14 +20,14 @@ export interface OptionColumns {
   readonly dividend: Column;
 }
 
-/** The price and each Greek, as columns of `count` rows. */
+/** The price and each Greek, as columns with one value per option. */
 export type GreekColumns = Readonly<Record<GreekName, Float64Array>>;
 
 export type GreekName = (typeof GREEKS)[number];
 
-/** The price and the Greeks. These are also the names of the kernel's columns. For a pair, these are the columns of the call. */
+/** The names of the price and the Greeks, which are also the kernel's columns. For a pair, they are the columns of the call. */
 export const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
-/** The columns of the put of a pair. Gamma, vega, vanna and volga are the same columns as for the call. */
+/** The columns of a pair's put. The columns of gamma, vega, vanna and volga are the same for the put and the call. */
 const PUT_COLUMNS: Readonly<Record<GreekName, BlackScholesColumn>> = {
   ...BlackScholesColumn,
   price: BlackScholesColumn.putPrice,
@@ -36,12 +36,12 @@ const PUT_COLUMNS: Readonly<Record<GreekName, BlackScholesColumn>> = {
   rho: BlackScholesColumn.putRho,
   charm: BlackScholesColumn.putCharm,
 };
-/** The outputs that differ between call and put. */
+/** The outputs that differ between the call and the put of a pair. */
 const PUT_OWN = GREEKS.filter((name) => PUT_COLUMNS[name] !== BlackScholesColumn[name]);
 
 const OUTPUTS = GREEKS.map((name) => BlackScholesColumn[name]);
 const PAIR_OUTPUTS = [...OUTPUTS, ...PUT_OWN.map((name) => PUT_COLUMNS[name])];
-/** Positions of the put's columns in `PAIR_OUTPUTS`. */
+/** The positions of the put's columns in the array `PAIR_OUTPUTS`. */
 const PUT_OUTPUTS = GREEKS.map((name) => PAIR_OUTPUTS.indexOf(PUT_COLUMNS[name]));
 
 const generic = (count: number, block: number) => kernels.blackScholes(count, block, false);
@@ -50,8 +50,8 @@ const genericPair = (count: number, block: number) => kernels.blackScholesPair(c
 const discountedPair = (count: number, block: number) => kernels.blackScholesPair(count, block, true);
 
 /**
- * Discount factors that the caller has computed, for example once for each expiry. The given discount factors save the kernel two
- * exponentials per row.
+ * Discount factors that the caller has already computed, for example once per expiry. With these discount factors, the kernel computes two
+ * exponentials less per row.
  */
 export interface Discounts {
   /** e^(-rate * tte). */
@@ -62,10 +62,10 @@ export interface Discounts {
 
 /**
  * Computes Black-Scholes-Merton prices and Greeks. The Greeks are raw partial derivatives: per 1.00 of spot, volatility and rate, and per
- * year. Theta and charm are derivatives by the passing of time, -d/dT. If T or iv is 0, the results are those of the intrinsic value.
+ * year. Theta and charm are derivatives with respect to passing time, -d/dT. If T or iv is 0, the results follow from the intrinsic value.
  * Accuracy: the error of every output is at most twice the change that one rounding of each input and of the output can cause. The error
- * was measured on 24,000 rows, up to the ends of the accepted ranges. If `into` is given, the results are written into these columns. New
- * columns take a third more time.
+ * was measured on 24,000 rows, up to the ends of the accepted ranges. If `into` is given, the function writes the results into the columns
+ * of `into`. To create new columns takes a third more time.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function greeks(options: OptionColumns, discounts?: Discounts, into?: GreekColumns): GreekColumns {
@@ -81,8 +81,8 @@ export function greeks(options: OptionColumns, discounts?: Discounts, into?: Gre
 }
 
 /**
- * Returns one column of the result of `greeks`, with the same bits. This takes a third less time, because only one of nine columns is
- * copied.
+ * Returns one column of the result of `greeks`, with the same bits. Takes a third less time than `greeks`, because only one of nine columns
+ * is copied.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function oneGreek(name: GreekName, options: OptionColumns): Float64Array {
@@ -92,9 +92,9 @@ export function oneGreek(name: GreekName, options: OptionColumns): Float64Array 
 }
 
 /**
- * Computes the call and the put of each row. The results have the same bits as those of `greeks`. Call and put together take little more
- * time than the call or the put alone. Gamma, vega, vanna and volga are the same columns in both. `into` is an earlier result. If it is
- * given, its columns are overwritten.
+ * Computes the call and the put of each row. The results have the same bits as the results of `greeks`. Call and put together take little
+ * more time than the call or the put alone. Call and put share the columns of gamma, vega, vanna and volga. `into` is an earlier result,
+ * whose columns are overwritten.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function callPutGreeks(
@@ -132,7 +132,7 @@ function inputs(
 /** One option. The fields have the meanings and units of `OptionColumns`. */
 export type Option = Readonly<Record<Exclude<keyof OptionColumns, 'count'>, number>>;
 
-/** Returns the price and the Greeks of one option, with the same bits and in the same units as `greeks`. */
+/** Returns the price and the Greeks of one option. The bits and units are the same as in the results of `greeks`. */
 export function greeksOf(option: Option): Readonly<Record<GreekName, number>> {
   const { callPut, spot, strike, tte, iv, rate, dividend } = option;
   mapRow(generic, [callPut, spot, strike, tte, iv, rate, dividend]);
@@ -149,13 +149,13 @@ export function greeksOf(option: Option): Readonly<Record<GreekName, number>> {
   };
 }
 
-/** The columns of the arena into which the kernel writes its outputs. */
+/** The columns of the arena that contain the kernel's outputs. */
 const ROW = named((name) => arenaColumn(BlackScholesColumn[name]));
 
 const DAY_YEARS = 1 / 365;
 const POINT = 0.01;
 
-/** Factors from raw units to market units. Brokers and exchanges quote in market units. */
+/** Factors that convert raw units to market units, in which brokers and exchanges quote. */
 export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
   price: 1,
   delta: 1,
@@ -174,8 +174,8 @@ export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
  * - vanna as the change of delta per volatility point, and charm as the change of delta per calendar day that passes;
  * - volga as the change of market vega per volatility point (1e-4 of the raw volga).
  *
- * Price, delta and gamma have the same unit in both systems, and the result has their columns unchanged. If `into` is given, writes the
- * other columns into the columns of `into`. `into` may be `raw`.
+ * Price, delta and gamma have the same raw and market units, so the result has the unchanged columns of `raw`. If `into` is given, the
+ * function writes the other columns into the columns of `into`. The argument `into` may be the object `raw`.
  */
 export function inMarketUnits(raw: GreekColumns, into?: GreekColumns): GreekColumns {
   return named((name) => {

@@ -1,7 +1,7 @@
 import { ExposureColumn } from '../../assembly/columns.ts';
 import { arenaColumn, type Column, checkLengths, inChunks, kernels, mapColumns } from './kernels.ts';
 
-/** Options at two times, as columns of `count` rows. A number in place of a column is the value of every row. */
+/** Options at two times, as columns of `count` rows. A number instead of a column is the value of every row. */
 export interface HedgeInputs {
   readonly count: number;
   /** +1 call, -1 put. */
@@ -14,26 +14,26 @@ export interface HedgeInputs {
   readonly iv: Column;
   /** Years to expiry, >= 0. */
   readonly tte: Column;
-  /** ln(F/S), where F is the forward. */
+  /** The carry ln(F/S), where F is the forward and S is spot. */
   readonly carry: Column;
-  /** The delta of a forward. The delta of a call is factor * N(d1). */
+  /** The delta of a forward. A call has the delta factor * N(d1). */
   readonly factor: Column;
   /**
-   * The later delta of a call is laterFactor * N((ln(F/K) + iv^2 laterDrift) / (iv sqrt(laterTte))). `laterTte` and `laterDrift` are times
-   * in years.
+   * The later delta of a call is laterFactor * N((ln(F/K) + iv^2 laterDrift) / (iv sqrt(laterTte))), with `laterTte` and `laterDrift` in
+   * years.
    */
   readonly laterTte: Column;
   readonly laterDrift: Column;
   readonly laterFactor: Column;
 }
 
-/** Delta and vanna (raw, as in `greeks`), and the later delta minus the present one. */
+/** Delta, raw vanna (as in `greeks`), and the change of delta: the later delta minus the present delta. */
 export type Hedges<Value> = Readonly<Record<'delta' | 'vanna' | 'change', Value>>;
 
 const OUTPUTS = [ExposureColumn.delta, ExposureColumn.vanna, ExposureColumn.change];
 
 /**
- * Computes delta, vanna and the change of delta of each option. If T or iv is 0, the results are the limits for T or iv toward 0.
+ * Computes delta, vanna and the change of delta of each option. If T or iv is 0, the results are the limits as T or iv approaches 0.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function hedges(inputs: HedgeInputs): Hedges<Float64Array> {
@@ -42,13 +42,13 @@ export function hedges(inputs: HedgeInputs): Hedges<Float64Array> {
   return { delta: delta!, vanna: vanna!, change: change! };
 }
 
-/** The length of `partial`: two partial sums for each of three exposures. */
+/** The length of the array `partial`: two partial sums for each of three exposures. */
 const PARTIAL_SUMS = 6;
 
 /**
- * Computes sums of weight * hedge over all options in one pass, without writing columns. A NaN in a row makes the sums NaN, even if the
- * weight of the row is 0. A caller may add a chain in several ranges of rows: `partial` passes the sums from one call to the next. If every
- * range but the last has an even number of rows, the result has the same bits as for the whole chain in one call.
+ * Computes the sums of weight * hedge over all options, and writes no columns. A NaN in a row makes the sums NaN, even with weight 0. A
+ * caller may add a chain in several calls, one for each range of rows. `partial` passes the sums from one call to the next. If every range
+ * except the last has an even number of rows, the result has the same bits as the result of a single call for the whole chain.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function exposureSums(
@@ -67,7 +67,7 @@ export function exposureSums(
   return { delta: delta!, vanna: vanna!, change: change! };
 }
 
-/** Returns the partial sums of no rows, for the first call of `exposureSums`. */
+/** Returns the partial sums of an empty range, for the first call of `exposureSums`. */
 export function partialSums(): Float64Array {
   return new Float64Array(PARTIAL_SUMS);
 }

@@ -3,75 +3,75 @@ import { normalCdf } from './normal.ts';
 
 /**
  * A diffusion with jumps over one unit of time. The value of the diffusion is the distance from a barrier at 0. The caller chooses the unit
- * of the distance. All present callers use logarithms of prices.
+ * of the distance, and all present callers use logarithms of prices.
  */
 export interface Walk {
   /** Distance from the barrier at the start, >= 0. */
   readonly start: number;
-  /** Mean change of the diffusion over the unit of time. A negative change is toward the barrier. */
+  /** Mean change of the diffusion over the unit of time. A negative mean is toward the barrier. */
   readonly drift: number;
   /** Variance of the diffusion over the unit of time, > 0. */
   readonly variance: number;
-  /** Expected number of jumps, >= 0. */
+  /** Expected number of jumps in the unit of time, >= 0. */
   readonly jumps: number;
-  /** Mean of a jump. A negative jump is toward the barrier. */
+  /** Mean size of a jump. A negative mean is toward the barrier. */
   readonly jumpMean: number;
-  /** Standard deviation of a jump, >= 0. */
+  /** Standard deviation of a jump's size, >= 0. */
   readonly jumpWidth: number;
 }
 
 /** The resolution of the computation. */
 interface Fineness {
-  /** The number of equal intervals into which the time is divided. */
+  /** The number of equal intervals in the unit of time. */
   readonly intervals: number;
-  /** The number of grid points per standard deviation: that of the diffusion in an interval, or that of a jump if it is smaller. */
+  /** The number of grid points per standard deviation of the diffusion in an interval, or of a jump if that is smaller. */
   readonly points: number;
 }
 
 const FAR: Fineness = { intervals: 16, points: 2.2 };
 /**
- * The resolution if the start is within one standard deviation (of the whole walk) of the barrier. For such a start, the error per interval
- * is largest. The error grows with the number of jumps in an interval.
+ * The resolution if the start is at most one standard deviation (of the whole walk) away from the barrier. The error per interval is
+ * largest for such a start, and grows with the number of jumps in an interval.
  */
 const NEAR: Fineness = { intervals: 32, points: 3 };
 const NEAR_WITH_MANY_JUMPS: Fineness = { intervals: 64, points: 3 };
 const MANY_JUMPS = 2;
 /**
- * The grid ends at the start plus this many standard deviations of the whole walk. Walks beyond the grid are treated as if they never
- * returned to the barrier.
+ * The distance between the start and the end of the grid, in standard deviations of the whole walk. Walks beyond the grid are treated as if
+ * they never returned to the barrier.
  */
 const REACH = 4;
 /**
- * Largest distance of the start, in standard deviations of the whole walk. From further away, only jumps can reach the barrier. Without
- * drift, the probability is at most 1/25^2 = 1.6e-3 (Kolmogorov's inequality). This probability is less than
- * the error bound of `passage`, so the result is 0.
+ * Largest distance of the start, in standard deviations of the whole walk. From a larger distance, only jumps can reach the barrier.
+ * Without drift, the probability is at most 1/25^2 = 1.6e-3 (Kolmogorov's inequality). This probability is less than the error bound of
+ * `passage`, so the result is 0.
  */
 const START_MAX = 25;
 /**
- * Least standard deviation of a jump, in standard deviations of the whole walk. If the standard deviation of a jump is less, the
- * computation uses this one instead.
+ * Minimum standard deviation of a jump, in standard deviations of the whole walk. If the standard deviation of a jump is smaller, the
+ * computation uses this minimum instead.
  */
 const JUMP_WIDTH_MIN = 0.05;
 /**
- * Half-width of the interval in which a normal density is computed, in standard deviations. The probability outside the interval is 6e-7.
+ * Half-width of the interval in which a normal density is computed, in standard deviations. The probability outside this interval is 6e-7.
  */
 const KERNEL_DEVIATIONS = 5;
-/** If the probability of more than n jumps in an interval is at most this, the interval is taken to have at most n jumps. */
+/** The computation assumes at most n jumps in an interval if the probability of more than n jumps is at most this value. */
 const CHANCE_MIN = 1e-4;
 /**
- * Maximum number of products (a value of the density times a value of a kernel) in one step of the work. This number of products takes
- * about 3 ms.
+ * Maximum number of products in one step of the work, which takes about 3 ms. A product is a value of the density times a value of a
+ * kernel.
  */
 const STEP_PRODUCTS = 250_000;
 const FOLLOWING = { message: 'Computing the passage' };
-/** Weights of Gregory's rule for the grid points next to the barrier. These weights raise the trapezoidal rule to the fourth order. */
+/** Weights of Gregory's rule for the grid points next to the barrier. With these weights, the trapezoidal rule has the fourth order. */
 const GREGORY = [3 / 8, 7 / 6, 23 / 24];
 
 /**
- * Returns the probability that the walk meets the barrier by the end of its time, or 1 if it starts at the barrier. The absolute error is
- * at most 2e-3, and usually 1e-4.
+ * Returns the probability that the walk meets the barrier within the unit of time. Returns 1 if the walk starts at the barrier. The
+ * absolute error is at most 2e-3, and usually 1e-4.
  *
- * Between jumps, the walk is a Brownian motion. The probability that it meets a barrier is known in closed form (reflection principle).
+ * Between jumps, the walk is a Brownian motion, whose probability of meeting a barrier is known in closed form (reflection principle).
  * Jumps are a Poisson process. The time is divided into short intervals. In each interval, diffusion and jumps are applied one after the
  * other (Strang 1968). A grid contains the density of the walks that have not met the barrier.
  */
@@ -87,7 +87,7 @@ export function* passage(walk: Walk): Steps<number> {
 function diffusionPassage(start: number, { drift, variance }: Pick<Walk, 'drift' | 'variance'>): number {
   const deviation = Math.sqrt(variance);
   const reflected = normalCdf((drift - start) / deviation);
-  // The exponential may overflow where the other factor is 0.
+  // The exponential may overflow if the other factor is 0.
   const returned = reflected > 0 ? Math.exp((-2 * drift * start) / variance + Math.log(reflected)) : 0;
   return Math.min(normalCdf(-(drift + start) / deviation) + returned, 1);
 }
@@ -119,8 +119,8 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
   const byDiffusion = grid.map((from) => diffusionPassage(from, interval));
   const byJump = grid.map((from) => normalCdf(-(from + walk.jumpMean) / width));
 
-  // The walk without jumps is computed on the same grid. The exact probability of the walk is known, so the error of the grid is known too.
-  // The result is corrected by this error.
+  // The same grid also computes the walk without jumps. The exact probability of the walk without jumps is known, so the error of the grid
+  // is known. The result is corrected by this error.
   let passed = diffusionPassage(walk.start, half);
   let passedPlain = passed;
   let density: Float64Array = grid.map((to) => passing(to, walk.start, half));
@@ -133,7 +133,7 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
       passedPlain += met(plain, byDiffusion);
       plain = diffuse(plain);
     }
-    // Adds up the densities after n jumps in this interval, each multiplied by the Poisson probability of n jumps. `more` is the
+    // Adds the densities after each number n of jumps in this interval, multiplied by the Poisson probability of n jumps. `more` is the
     // probability of at least n jumps.
     let chance = Math.exp(-walk.jumps / intervals);
     let more = 1 - chance;
@@ -156,7 +156,7 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
   return passed + Math.exp(-walk.jumps) * (diffusionPassage(walk.start, walk) - passedPlain);
 }
 
-/** Returns the density at `to` of a Brownian motion that starts at `from` and has not met 0. */
+/** Returns the density at `to` of a Brownian motion that starts at `from` and has not reached 0. */
 function passing(to: number, from: number, { drift, variance }: { drift: number; variance: number }): number {
   const off = to - from - drift;
   return (
@@ -167,7 +167,7 @@ function passing(to: number, from: number, { drift, variance }: { drift: number;
 
 type Transition = (density: Float64Array) => Float64Array<ArrayBuffer>;
 
-/** Returns the transition of the density in one interval of the diffusion. Walks that meet 0 are removed. */
+/** Returns the transition of the density by the diffusion in one interval. Walks that reach 0 are removed. */
 function killedDiffusion(
   points: number,
   spacing: number,

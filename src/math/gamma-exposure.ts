@@ -2,17 +2,17 @@ import { GammaProfileColumn } from '../../assembly/columns.ts';
 import type { OptionColumns } from './black-scholes.ts';
 import { arenaColumn, arenaSpan, CHUNK_ROWS, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
 
-// In this file, a level is a spot price at which gamma is computed.
+// In this file, a level is a spot price for which gamma is computed.
 
 /** Contracts as columns. */
 export interface ProfileColumns extends Omit<OptionColumns, 'callPut' | 'spot'> {
-  /** Signed factor of each contract's gamma, for example open interest times multiplier, negative for puts. */
+  /** Factor of each contract's gamma, for example open interest times multiplier. The factor of a put may be negative. */
   readonly weight: Column;
 }
 
-/** The levels first * e^(i * step), for i from 0 to count - 1. Each level is the same percentage above the level before. */
+/** The levels first * e^(i * step), for i from 0 to count - 1. Each level is the same percentage above the previous level. */
 export interface LogLevels {
-  /** Spot price, > 0. */
+  /** The lowest level: a spot price, > 0. */
   readonly first: number;
   readonly step: number;
   readonly count: number;
@@ -24,9 +24,9 @@ export function logLevels({ first, step, count }: LogLevels): Float64Array {
 }
 
 /**
- * Returns, for each level of spot (> 0), the sum over contracts of weight * gamma at that level. Gamma is per 1.00 of spot. The volatility
- * of each strike is the same at every level, and the forward moves in proportion to spot. A contract whose weight, T or iv is 0 adds
- * nothing. A NaN in a contract makes the sums NaN. The result agrees with sums over `greeks` to about 1e-13 of the gross gamma. With
+ * Returns a sum for each level of spot (> 0): the sum of weight * gamma at this level over all contracts. Gamma is per 1.00 of spot. The
+ * volatility of each strike is the same at every level, and the forward moves in proportion to spot. A contract whose weight, T or iv is 0
+ * adds nothing. A NaN in a contract makes the sums NaN. The result agrees with sums over `greeks` to about 1e-13 of the gross gamma. With
  * `LogLevels`, the function takes a sixth of the time, and the result agrees to 1e-12.
  * @throws RangeError if the length of a column is not `count`.
  */
@@ -36,13 +36,13 @@ export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | L
   return profileOf(partial);
 }
 
-/** Returns the partial sums of no contracts: two zeros for each level. */
+/** Returns the partial sums of a profile without contracts: two zeros for each level. */
 export function partialProfile(levels: Float64Array | LogLevels): Float64Array {
   if (!(levels instanceof Float64Array)) checkLengths(levels.count, {});
   return new Float64Array(2 * levelCount(levels));
 }
 
-/** Returns the profile: for each level, the sum of its two partial sums. */
+/** Returns the profile, which is the sum of the two partial sums of each level. */
 export function profileOf(partial: Float64Array): Float64Array {
   const profile = new Float64Array(partial.length >> 1);
   for (let i = 0; i < profile.length; i++) profile[i] = partial[2 * i]! + partial[2 * i + 1]!;
@@ -54,8 +54,8 @@ function levelCount(levels: Float64Array | LogLevels): number {
 }
 
 /**
- * Adds contracts to the partial sums of a profile. A caller may add the contracts in several calls. If the number of rows of every call but
- * the last is a multiple of CHUNK_ROWS, the sums have the same bits as for all contracts in one call.
+ * Adds contracts to the partial sums of a profile. A caller may add the contracts in several calls. If every call except the last has a
+ * multiple of CHUNK_ROWS rows, the sums have the same bits as the sums of a single call with all contracts.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function addGammaProfile(
@@ -87,7 +87,7 @@ export function addGammaProfile(
 }
 
 /**
- * Adds gamma * weight of each contract to the element of `into` that `strikeIndex` gives. `into` has `strikes` elements.
+ * Adds gamma * weight of each contract to the element of `into` with the index `strikeIndex`. `into` has `strikes` elements.
  * @throws RangeError if lengths differ or an index is not below `strikes`.
  */
 export function gammaByStrike(

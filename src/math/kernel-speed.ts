@@ -1,17 +1,17 @@
 import { greeks } from './black-scholes.ts';
 
-/** Options of one call. */
+/** Number of options in one call of the kernel. */
 const OPTIONS = 512;
-/** Time of one piece of the measurement, ms. Other work can run between two pieces. */
+/** Time of one part of the measurement, ms. Other work can run between two parts. */
 const PIECE_MS = 10;
-/** On a busy machine, the compiler gets its turn late. So a slow kernel is measured in this many pieces before it is called slow. */
+/** Maximum number of parts. On a busy machine, the compiler starts late, so a kernel counts as slow only after this many parts. */
 const PIECES_MAX = 30;
 /**
- * On the machines that were measured, the runtime takes 100 to 300 ns for the Greeks of an option with its compiler, and 2 to 7 µs without it.
+ * On the measured machines, the Greeks of one option take 100 to 300 ns with the runtime's compiler, and 2 to 7 µs without the compiler.
  */
 const SLOW_NS = 1_000;
 
-/** Returns the time that the kernel of the Greeks takes for an option, ns: the best call. Takes 10 ms, or 0.3 s if the kernel is slow. */
+/** Returns the kernel's time for the Greeks of one option in the fastest call, ns. Takes 10 ms, or 0.3 s if the kernel is slow. */
 export async function kernelNsPerOption(): Promise<number> {
   const column = (value: (i: number) => number) => Float64Array.from({ length: OPTIONS }, (_, i) => value(i));
   const options = {
@@ -38,11 +38,11 @@ export async function kernelNsPerOption(): Promise<number> {
   return nsPerOption();
 }
 
-/** Whether kernels of this speed run without the runtime's compiler, which a hardened unit or kernel can forbid. */
+/** Returns whether kernels of this speed run without the runtime's compiler, which a hardened operating system can forbid. */
 export function isWithoutCompiler(nsPerOption: number): boolean {
   return nsPerOption > SLOW_NS;
 }
 
-/** What an operator can do about kernels that run without the runtime's compiler. */
+/** Advice for an operator whose kernels run without the runtime's compiler. */
 export const COMPILER_HINT =
   'Allow memory that is writable and executable: remove MemoryDenyWriteExecute= from the unit, or the rule that forbids it.';

@@ -7,26 +7,26 @@ export type Column = Float64Array | number;
 
 const COLUMNS_MAX = 32;
 const PAGE_BYTES = 65_536;
-/** The offset of the arena, a block of COLUMNS_MAX columns. `load` checks that the module's own constants end at or below it. */
+/** The offset of the arena, a block of COLUMNS_MAX columns. `load` checks that the module's own constants end before the arena. */
 const ARENA_START = PAGE_BYTES;
-/** Number of pages of the memory, which has room for the module's constants and the arena. */
+/** Number of pages of the memory, which contains the module's constants and the arena. */
 const PAGES = 6;
 
 type Offset = number;
 
-/** The exports of assembly/index.ts, as the compiler declares them. */
+/** The exports of assembly/index.ts, with the types that the compiler declares. */
 type Kernels = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
 
-/** The positions of a kernel's columns, by their names: an enumeration of assembly/columns.ts. */
+/** The positions of a kernel's columns by name. Each layout is an enumeration in assembly/columns.ts. */
 export type ColumnLayout = { readonly [name: string]: number | string; readonly [place: number]: string };
 
-// The size of the memory is fixed, because growing a memory detaches every view of it.
+// The size of the memory is fixed, because every view of a memory is detached when the memory grows.
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
 
-/** The compiled kernels. The kernels have no state between calls, and write only to the arena's columns. */
+/** The compiled kernels. Kernels have no state between calls, and write only to the columns of the arena. */
 export const kernels = load();
 
-/** The number of rows that a kernel computes in one call. All their columns fit into a core's second-level cache. */
+/** The number of rows that a kernel computes in one call. The columns of these rows fit into a core's second-level cache. */
 export const CHUNK_ROWS = kernels.blockRows();
 
 const columns = Array.from(
@@ -34,14 +34,14 @@ const columns = Array.from(
   (_, i) => new Float64Array(memory.buffer, ARENA_START + i * kernels.columnBytes(), CHUNK_ROWS),
 );
 
-/** Returns the arena's column at `index`, which has CHUNK_ROWS rows. The content of the column is valid until the next kernel call. */
+/** Returns the arena's column at `index`, which has CHUNK_ROWS rows. Its content is valid until the next call of a kernel. */
 export function arenaColumn(index: number): Float64Array {
   const column = columns[index];
   if (!column) throw new RangeError(`the kernel arena has ${COLUMNS_MAX} columns, so there is no column ${index}`);
   return column;
 }
 
-/** Returns the memory of `columns` consecutive columns from `index` on, for data that is longer than one column. */
+/** Returns the memory of `columns` consecutive columns, beginning at `index`, for data that is longer than one column. */
 export function arenaSpan(index: number, columns: number): Float64Array {
   const { byteOffset } = arenaColumn(index);
   arenaColumn(index + columns - 1);
@@ -53,10 +53,10 @@ export function arenaSpan(index: number, columns: number): Float64Array {
 }
 
 /**
- * Divides columns of any length into chunks of at most CHUNK_ROWS rows. Copies each chunk into the arena, to the positions of the layout,
- * and then calls `work` for the rows [start, end) of the chunk.
- * @throws RangeError if `count` is not a whole number >= 0, if a column has another length, or if the layout has no column with the name of
- * an input.
+ * Divides columns of any length into chunks of at most CHUNK_ROWS rows. Copies each chunk into the arena, to the positions of the layout.
+ * Then calls `work` with the first row of the chunk, and the row after its last row.
+ * @throws RangeError if `count` is not a whole number >= 0, if the length of a column is not `count`, or if the layout has no column with
+ *   the name of an input.
  */
 export function inChunks(
   count: number,
@@ -81,9 +81,9 @@ export function inChunks(
 }
 
 /**
- * Runs a kernel over columns of any length. The kernel must compute each row independently. Returns the arena's columns at `outputs`,
- * copied into new columns or into the caller's columns `into`. To allocate new memory costs more than the copying.
- * @throws RangeError if `count` is not a whole number >= 0, or a column has another length.
+ * Runs a kernel over columns of any length. The kernel must compute each row independently. Copies the arena's columns at `outputs` into
+ * the columns of `into`, or into new columns, and returns the copies. To allocate new columns takes longer than to copy.
+ * @throws RangeError if `count` is not a whole number >= 0, or if the length of a column is not `count`.
  */
 export function mapColumns(
   kernel: (count: number, block: Offset) => void,
@@ -107,8 +107,8 @@ export function mapColumns(
 }
 
 /**
- * Runs a kernel on one row. `inputs` are in the order of the arena's columns. The caller reads the outputs from the arena. Takes a tenth of
- * the time of `mapColumns` for one row.
+ * Runs a kernel on one row. The values in `inputs` are in the order of the arena's columns. The caller reads the outputs from the arena.
+ * Takes a tenth of the time of `mapColumns` for one row.
  */
 export function mapRow(kernel: (count: number, block: Offset) => void, inputs: readonly number[]): void {
   for (let i = 0; i < inputs.length; i++) columns[i]![0] = inputs[i]!;
@@ -116,8 +116,8 @@ export function mapRow(kernel: (count: number, block: Offset) => void, inputs: r
 }
 
 /**
- * Returns a view of the rows [start, end), or the column itself if these are all of its rows. Creating a view takes as long as copying a
- * hundred rows.
+ * Returns a view of the rows `start` (included) to `end` (excluded). If these rows are the whole column, returns the column, because
+ * creating a view takes as long as copying a hundred rows.
  */
 function rowsOf(column: Float64Array, start: number, end: number): Float64Array {
   return start === 0 && end === column.length ? column : column.subarray(start, end);

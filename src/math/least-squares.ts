@@ -8,16 +8,16 @@ export interface LeastSquares {
 
 export const ITERATIONS_MAX = 60;
 const DAMPING_MAX = 1e10;
-/** The search ends if an iteration lowers the sum of squares by a smaller share than this. */
+/** The search ends if an iteration reduces the sum of squares by a smaller share than this value. */
 const GAIN_MIN = 1e-9;
-/** The relative width of a forward difference, near the square root of a double's precision. */
+/** The relative width of a forward difference. The width is near the square root of a double's precision. */
 const DIFFERENCE_WIDTH = 1e-7;
 
 /**
  * Minimises the sum of squares of `residuals` over a few parameters, by the method of Levenberg and Marquardt with forward differences
- * (Marquardt 1963, with his scaling by the diagonal). For parameters outside its domain, `residuals` may return non-finite values. The
- * search never moves to such parameters. A small `iterationsMax` ends the search early, so that a caller can compare several starts. Each
- * step of the work evaluates `residuals` at most `evaluations` times.
+ * (Marquardt 1963, with his scaling by the diagonal). The function `residuals` may return values that are not finite for some parameters,
+ * but the search never moves to such parameters. With a small `iterationsMax`, the search ends early, so that a caller can compare several
+ * starts. Each step of the work evaluates `residuals` at most `evaluations` times.
  */
 export function* leastSquares(
   residuals: (parameters: readonly number[]) => Float64Array,
@@ -61,7 +61,7 @@ export function* leastSquares(
 
 const FITTING = { message: 'Fitting to the quotes' };
 
-/** Returns the derivatives of the residuals with respect to parameter i. */
+/** Returns the derivatives of the residuals with respect to the parameter at index `i`. */
 function derivative(
   residuals: (parameters: readonly number[]) => Float64Array,
   parameters: readonly number[],
@@ -84,7 +84,7 @@ function normalEquations(
   };
 }
 
-/** Solves linear equations by Gaussian elimination with partial pivoting. An unknown whose pivot is 0 becomes 0. */
+/** Solves linear equations by Gaussian elimination with partial pivoting. If the pivot of an unknown is 0, the unknown becomes 0. */
 function solve(matrix: number[][], right: readonly number[]): number[] {
   const n = right.length;
   const rows = matrix.map((row, i) => [...row, right[i]!]);
@@ -114,7 +114,7 @@ function squares(residuals: Float64Array): number {
   return dot(residuals, residuals);
 }
 
-/** Returns the sum of the products of the elements. */
+/** Returns the dot product of two arrays. */
 export function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;

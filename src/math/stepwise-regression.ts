@@ -1,17 +1,17 @@
 import { dot } from './least-squares.ts';
 
 /**
- * Fits values by linear least squares. The model is the set of the columns that the fit uses. `toggle` adds one column to the model or
- * removes one, by the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator"). The operation takes time quadratic in the number
- * of all columns.
+ * Fits values by linear least squares. The model is the set of columns that the fit uses. `toggle` adds one column to the model or removes
+ * one column, by the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator"). One call of `toggle` takes time quadratic in the
+ * number of all columns.
  */
 export class StepwiseRegression {
   /**
-   * The inner products of all columns with each other and with the values. The values are the last row and the last column. For each column
-   * of the model, `toggle` has applied the sweep operator to this matrix.
+   * The inner products of all columns with each other and with the values. The last row and the last column belong to the values. `toggle`
+   * has applied the sweep operator to this matrix for each column of the model.
    */
   private readonly matrix: readonly Float64Array[];
-  /** The positions of the columns of the model. */
+  /** The positions of the columns in the model. */
   private readonly joined: Set<number>;
 
   private constructor(
@@ -24,8 +24,8 @@ export class StepwiseRegression {
   }
 
   /**
-   * Returns a model without columns. `columns` are the columns that can be added to the model. `columns` and `values` have a row for each
-   * observation. The caller has divided each row by the standard error of its observation.
+   * Returns a model without columns. `columns` are the columns that can be added to the model. Each observation has one row in `columns`
+   * and `values`. The caller must divide each row by the standard error of its observation.
    */
   static of(columns: readonly Float64Array[], values: Float64Array): StepwiseRegression {
     const all = [...columns, values];
@@ -45,8 +45,8 @@ export class StepwiseRegression {
   }
 
   /**
-   * Adds a column to the model, or removes it if the model has it. A column that is added must be linearly independent of the columns of
-   * the model.
+   * Adds a column to the model. If the model already has the column, removes the column. A new column must be linearly independent of the
+   * columns in the model.
    */
   toggle(column: number): void {
     if (!this.joined.delete(column)) this.joined.add(column);
@@ -64,25 +64,25 @@ export class StepwiseRegression {
 
   /** The sum of the squared errors of the fit. */
   get sumOfSquares(): number {
-    // Rounding can make the sum of an exact fit negative.
+    // Because of rounding, the sum of an exact fit can be negative.
     return Math.max(0, this.matrix.at(-1)!.at(-1)!);
   }
 
-  /** Returns the coefficient of a column of the model. */
+  /** Returns the coefficient of a column in the model. */
   coefficient(column: number): number {
     return this.matrix[column]!.at(-1)!;
   }
 
   /**
-   * Returns the variance of the coefficient of a column of the model. The variance is right if the standard errors of the observations are
-   * right.
+   * Returns the variance of the coefficient of a column in the model. The variance is correct if the standard errors of the observations
+   * are correct.
    */
   variance(column: number): number {
     return this.matrix[column]![column]!;
   }
 
   /**
-   * Returns by how much the sum of squared errors falls if a column is added to the model. The result has the sign that the coefficient of
+   * Returns the reduction of the sum of squared errors if a column is added to the model. The result has the sign of the coefficient that
    * the column would have.
    */
   signedGain(column: number): number {
@@ -91,7 +91,7 @@ export class StepwiseRegression {
     return (covariance * Math.abs(covariance)) / row[column]!;
   }
 
-  /** Returns the derivatives of the coefficient of a column of the model with respect to each value. */
+  /** Returns the derivatives of a coefficient with respect to each value. The coefficient belongs to a column in the model. */
   leverage(column: number): Float64Array {
     const row = this.matrix[column]!;
     const sums = new Float64Array(this.columns[0]!.length);

@@ -1,6 +1,6 @@
 /**
- * Returns round whole numbers from `low` to `high`: the multiples of a step that is 1, 2 or 5 times a power of ten. The range has at most
- * `parts` steps. Returns only 0 if both ends are 0.
+ * Returns round whole numbers from `low` to `high`: the multiples of a step. The step is 1, 2 or 5 times a power of ten. There are at most
+ * `parts` steps between the ends. If both ends are 0, returns only 0.
  */
 export function roundTicks(low: number, high: number, parts: number): number[] {
   const least = Math.max(1, (high - low) / parts);
@@ -15,7 +15,7 @@ const SUFFIXES = ['', 'K', 'M', 'B', 'T'];
 
 /** Returns a count in few characters, with at most three digits before its suffix: 950, 12.3K, -1.5M. */
 export function compactCount(value: number): string {
-  // Rounding first turns 999,999 into 1M, not 1000K.
+  // Rounds first, so that 999,999 becomes 1M instead of 1000K.
   const rounded = Number(Math.abs(value).toPrecision(3));
   const thousands = rounded < 1 ? 0 : Math.min(SUFFIXES.length - 1, Math.floor(Math.log10(rounded) / 3 + 1e-9));
   const text = `${Number((rounded / 1000 ** thousands).toPrecision(3))}${SUFFIXES[thousands]}`;
@@ -27,18 +27,18 @@ export function signedCount(value: number): string {
   return value > 0 ? `+${compactCount(value)}` : compactCount(value);
 }
 
-/** Returns a price with a number of decimals that suits its size: $0.0123, $12.34, $123.4, $1234. */
+/** Returns a price with a number of decimals that depends on the price: $0.0123, $12.34, $123.4, $1234. */
 export function shortPrice(price: number): string {
   const decimals = price >= 1000 ? 0 : price >= 100 ? 1 : price >= 1 ? 2 : 4;
   return `$${price.toFixed(decimals)}`;
 }
 
-/** Returns a price in dollars with cents, or with four decimals below a dollar. */
+/** Returns a price in dollars with two decimals. A price below one dollar has four decimals. */
 export function fullPrice(price: number): string {
   return `$${price.toFixed(price < 1 ? 4 : 2)}`;
 }
 
-/** Returns a move in percent with its sign. */
+/** Returns a move in percent with a plus or minus sign. */
 export function signedMove(move: number): string {
   const text = String(Number(move.toPrecision(4)));
   return `${move > 0 ? '+' : ''}${text}%`;

@@ -18,19 +18,21 @@ import {
 /** The figures of a picture that shows how many shares dealers trade if spot moves. */
 export interface HedgingFigures {
   readonly ticker: string;
-  /** The present spot, dollars. */
+  /** The current spot price, dollars. */
   readonly spot: number;
-  /** The spot at which net gamma changes its sign, dollars. Undefined without a sign change. */
+  /** The spot at which net gamma changes its sign, dollars. Undefined if the sign does not change. */
   readonly flip: number | undefined;
-  /** The expiry of the contracts: `all`, `0dte` or a date. */
+  /** The expiry of the contracts: `all`, `0dte` or a date, `YYYY-MM-DD`. */
   readonly expiry: string;
-  /** One or more rows in ascending order of move: move in percent, spot in dollars, and shares that dealers buy (+) or sell (-). */
+  /**
+   * One or more rows in ascending order of move: the move in percent, the spot in dollars, and the shares that dealers buy (+) or sell (-).
+   */
   readonly rows: readonly MoveFigures[];
   /** The assumption about the dealers' positions. */
   readonly assumption: string;
   readonly source: string;
   readonly simulated: boolean;
-  /** When the quotes were taken, ISO 8601. */
+  /** The time of the quotes, ISO 8601. */
   readonly asOf: string;
 }
 
@@ -40,24 +42,24 @@ interface MoveFigures {
   readonly shares: number;
 }
 
-/** Size of the picture in pixels. */
+/** Width and height of the picture, pixels. */
 const [WIDTH, HEIGHT] = [960, 560];
-/** The rectangle of the bars. */
+/** The rectangle that contains the bars. */
 const PLOT = { left: 90, right: WIDTH - 16, top: 184, bottom: 446 };
-/** Distance between the picture's edge and a text beside it. */
+/** Distance between the picture's edge and a text near the edge, pixels. */
 const EDGE = 6;
-/** Upper end of the vertical lines at the present spot and at the flip, and the gap between the labels of these lines. */
+/** Upper end of the vertical lines at the present spot and at the flip, and the gap between the labels of these two lines. */
 const MARK_TOP = PLOT.top - 22;
 const MARK_GAP = 18;
-/** Room for a value between the longest bar and the edge of the plot. */
+/** Distance between the longest bar and the edge of the plot, which leaves room for a value. */
 const VALUE_ROOM = 30;
 /** Maximum number of intervals on the axis of shares. */
 const TICK_PARTS = 6;
-/** Distance between two labels on the axis of moves. */
+/** Minimum distance between two labels on the axis of moves. */
 const LABEL_GAP = 6;
 const BAR_WIDTH_MAX = 96;
 const BAR_SHARE = 0.72;
-/** Font size of prices and bar values. Twelve values of six characters fit side by side. */
+/** Font size of prices and bar values. Twelve values of six characters fit into one row. */
 const SMALL_SIZE = 18;
 
 /** Blue and vermilion from the palette of Okabe and Ito. People with any colour vision can tell these colours apart. */
@@ -65,7 +67,7 @@ export const BUY = '#0072b2';
 export const SELL = '#d55e00';
 export const FLIP = '#6a3d9a';
 
-/** Draws the shares that dealers trade for each move of spot, as SVG. A bar points up if dealers buy, and down if dealers sell. */
+/** Draws how many shares dealers trade for each move of spot, as SVG. A bar points up if dealers buy, and down if dealers sell. */
 export function hedgingPicture(figures: HedgingFigures): string {
   const { ticker, expiry, source, simulated, asOf, assumption, flip, rows } = figures;
   const moves = rows.map(({ move }) => move);
@@ -98,17 +100,17 @@ export function hedgingPicture(figures: HedgingFigures): string {
 
 type SharesScale = ReturnType<typeof sharesScale>;
 
-/** Converts numbers of shares to vertical positions in the plot. */
+/** Creates the scale that converts numbers of shares to vertical positions in the plot. */
 function sharesScale(rows: readonly MoveFigures[]) {
   const shares = rows.map((row) => row.shares);
   const [least, most] = [Math.min(0, ...shares), Math.max(0, ...shares)];
-  // If dealers trade no shares, zero is in the middle.
+  // If dealers trade no shares, zero is in the middle of the axis.
   const [down, up] = least === most ? [-1, 1] : [least, most];
   const above = up > 0 ? VALUE_ROOM : 0;
   const below = down < 0 ? VALUE_ROOM : 0;
   const perPixel = (up - down) / (PLOT.bottom - PLOT.top - above - below);
   return {
-    /** The smallest and the largest number of shares of a bar, or 0. */
+    /** The ends of the range that contains 0 and all bars, in shares. */
     low: least,
     high: most,
     y: (value: number) => PLOT.top + above + (up - value) / perPixel,
@@ -136,7 +138,7 @@ function shareAxis({ low, high, y }: SharesScale): string[] {
   ]);
 }
 
-/** Returns the moves and the spots below the bars. */
+/** Returns labels with the moves and the spots below the bars. */
 function moveAxis(rows: readonly MoveFigures[], scale: MoveScale): string[] {
   const ticks = rows.map((_, i) => {
     const x = scale.center(i);
@@ -145,7 +147,7 @@ function moveAxis(rows: readonly MoveFigures[], scale: MoveScale): string[] {
   const moves = rows.map(({ move }) => signedMove(move));
   const prices = rows.map(({ spot }) => shortPrice(spot));
   const widths = rows.map((_, i) => Math.max(textWidth(moves[i]!, TEXT_SIZE), textWidth(prices[i]!, SMALL_SIZE)));
-  // If the slots are too narrow for labels, only every second slot has labels, or every third, and so on.
+  // If the slots are too narrow for labels, only every second slot (or every third, and so on) has labels.
   const each = Math.ceil((Math.max(...widths) + LABEL_GAP) / scale.slot);
   const labels = rows.flatMap((_, i) => {
     if (i % each !== 0) return [];
@@ -189,19 +191,19 @@ function moveTo(price: number, spot: number): number {
   return 100 * (price / spot - 1);
 }
 
-/** Returns a text with the number of shares at the end of each bar. If the bars are dense, only the longest bar up and down has a text. */
+/** Returns the numbers of shares at the ends of the bars. If the bars are dense, only the longest bars up and down have a number. */
 function values(rows: readonly MoveFigures[], scale: MoveScale, { y, low, high }: SharesScale): string[] {
   const texts = rows.map(({ shares }) => signedCount(shares));
   const widths = texts.map((text) => textWidth(text, SMALL_SIZE));
   const fit = Math.max(...widths) <= scale.slot;
   const drawn = rows.flatMap(({ move, shares }, i) => {
-    // A move of 0 has no bar: the line of the present spot is in this place.
+    // A move of 0 has no bar, because the line of the present spot is at its position.
     if (move === 0) return [];
     if (!fit && (shares === 0 || (shares !== low && shares !== high))) return [];
     const half = widths[i]! / 2;
     const x = Math.max(PLOT.left + half, Math.min(PLOT.right - half, scale.center(i)));
     const baseline = y(shares) + (shares < 0 ? 22 : -9);
-    // A white rectangle hides the lines behind the text. White outlines of the letters would take 3 to 5 ms more.
+    // A white rectangle hides the lines behind the text. White outlines of the letters would take 3 to 5 ms longer.
     return [box(x - half, baseline - 16, 2 * half, 19, WHITE), textAt(x, baseline, texts[i]!)];
   });
   return [element('g', { 'font-size': SMALL_SIZE, 'text-anchor': 'middle' }, ...drawn)];

@@ -1,14 +1,14 @@
 /**
- * Positions of moves on the horizontal axis of bars. All moves have slots of the same width, whatever the distances between the moves, so
- * that every bar has room. Between two slots the axis is linear.
+ * Positions of moves on the horizontal axis of bars. All moves have slots of the same width, so that every bar has room, even if some moves
+ * are close to each other. Between two slots, the axis is linear.
  */
 export class MoveScale {
   /** Width of a slot, pixels. */
   readonly slot: number;
-  /** Moves in percent, ascending, with their positions in pixels. Contains each move with a slot, and the present spot as move 0. */
+  /** Moves in percent in ascending order, with positions in pixels. Contains all moves with a slot, and the present spot as move 0. */
   private readonly knots: readonly (readonly [move: number, x: number])[];
 
-  /** `moves` are in percent, ascending. */
+  /** `moves` are in percent and in ascending order. */
   constructor(
     moves: readonly number[],
     private readonly left: number,
@@ -16,18 +16,18 @@ export class MoveScale {
   ) {
     this.slot = (right - left) / moves.length;
     const knots = moves.map((move, i): [number, number] => [move, this.center(i)]);
-    // If all moves have the same sign, the present spot is at the opposite edge.
+    // If all moves have the same sign, the present spot is at the opposite edge of the plot.
     if (moves[0]! > 0) knots.unshift([0, left]);
     if (moves.at(-1)! < 0) knots.push([0, right]);
     this.knots = knots;
   }
 
-  /** Returns the middle of a move's slot. `index` is the position of the move in the list. */
+  /** Returns the middle of a move's slot. `index` is the index of the move in the list. */
   center(index: number): number {
     return this.left + (index + 0.5) * this.slot;
   }
 
-  /** Returns the position of a move in percent, or `undefined` if the move is beyond the first or the last move. */
+  /** Returns the position of a move in percent. Returns `undefined` if the move is less than the first or greater than the last move. */
   x(move: number): number | undefined {
     const after = this.knots.findIndex(([each]) => each >= move);
     if (after < 0) return undefined;
@@ -39,8 +39,9 @@ export class MoveScale {
 }
 
 /**
- * Places labels side by side between `left` and `right`, each centred on its position `x` if there is room. Returns the left ends of the
- * labels. Labels with less than `gap` between them are moved apart. `labels` are in the order of their positions, and all fit side by side.
+ * Places labels in one row between `left` and `right`, and returns the left ends of the labels. Each label is centred on its position `x`
+ * if there is room. Labels with less than `gap` between them are moved apart. `labels` must be in the order of their positions, and fit in
+ * the row.
  */
 export function placed(
   labels: readonly { readonly x: number; readonly width: number }[],

@@ -1,12 +1,12 @@
 import { runToCompletion, type Steps } from '../core/steps.ts';
 import type { Renderer } from './resvg-renderer.ts';
 
-/** The renderer. Undefined before the first picture. */
+/** The renderer of pictures. Undefined before the first picture. */
 let renderer: Promise<Renderer> | undefined;
 
 /**
- * Converts an SVG of this module to PNG of the same size. The first call loads the renderer. `run` runs the steps of the work, by default
- * without a break. Rejects with the errors of `run`.
+ * Converts an SVG of this module to a PNG of the same size. The first call loads the renderer. `run` runs the steps of the work, by default
+ * without a pause. Rejects with the errors of `run`.
  */
 export async function pngOf(
   svg: string,

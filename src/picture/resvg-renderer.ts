@@ -4,19 +4,19 @@ import wasmPath from '@resvg/resvg-wasm/index_bg.wasm' with { type: 'file' };
 import { runInTurns, type Steps } from '../core/steps.ts';
 import { FONT_FAMILY, svgPicture } from './svg.ts';
 
-/** Converts an SVG to PNG of the same size. */
+/** Converts an SVG to a PNG of the same size. */
 export type Renderer = (svg: string) => Steps<Uint8Array>;
 
 /**
- * The first calls of WebAssembly code are interpreted and take up to ten times as long. If the first picture has the size of a chart, each
- * of its steps takes about 40 ms. After this number of small pictures, a step of any picture takes less than STEP_MS_MAX.
+ * Number of small pictures that the warm-up draws. The first calls of WebAssembly code are interpreted, and take up to ten times as long.
+ * Without the warm-up, each step of a first chart takes about 40 ms. After it, a step of any picture takes less than STEP_MS_MAX.
  */
 const WARM_UP_PICTURES = 5;
 const WARM_UP_SVG = svgPicture({ width: 60, height: 60, title: 'A 0', note: '%' });
 
 /**
- * Compiles the renderer, on threads of the runtime, and warms it up. Other requests run between the steps. A process can call this function
- * once.
+ * Compiles the renderer on threads of the runtime, and warms the renderer up. Other requests run between the steps. A process can call this
+ * function once.
  */
 export async function loadRenderer(): Promise<Renderer> {
   const [wasm, font] = await Promise.all([Bun.file(wasmPath).bytes(), Bun.file(fontPath).bytes()]);
@@ -38,7 +38,7 @@ function* render(svg: string, font: Uint8Array): Steps<Uint8Array> {
       image.free();
     }
   } finally {
-    // No garbage collector frees memory of WebAssembly. `finally` frees this memory even for an aborted request.
+    // The garbage collector does not free the memory of WebAssembly. `finally` frees it even if the request is aborted.
     tree.free();
   }
 }

@@ -1,6 +1,6 @@
 import { cleanLine } from '../core/clean-text.ts';
 
-/** The only font of pictures. The renderer has its Latin letters, in one weight. */
+/** The only font of pictures. The renderer has the Latin letters of this font, in one weight. */
 export const FONT_FAMILY = 'IBM Plex Sans';
 
 export const WHITE = '#ffffff';
@@ -8,32 +8,32 @@ export const INK = '#1f2933';
 export const FAINT_INK = '#52606d';
 export const GRID = '#e2e6eb';
 
-/** Distance between a picture's edges and its texts, pixels. */
+/** Distance between the edges and the texts of a picture, pixels. */
 export const MARGIN = 24;
-/** Font sizes, pixels. Texts are legible if a picture is shown at half its size. */
+/** Font sizes, pixels. The texts stay legible if a picture is shown at half its size. */
 const TITLE_SIZE = 33;
 export const TEXT_SIZE = 20;
 const BADGE_SIZE = 23;
 const BADGE_HEIGHT = 36;
 
-/** The parts around the plot that every chart picture has. */
+/** The parts of a chart picture around the plot. Every chart picture has these parts. */
 export interface PictureHead {
-  /** Pixels. */
+  /** Width of the picture, pixels. */
   readonly width: number;
   readonly height: number;
   readonly title: string;
-  /** The moment and the selection of the data, shown below the title. */
+  /** The time and the selection of the data. This text is below the title. */
   readonly subtitle?: string;
-  /** The source of the data, shown after the subtitle. */
+  /** The source of the data. This text is after the subtitle. */
   readonly source?: string;
-  /** The assumption, shown at the lower edge. */
+  /** The assumption of the analysis. This text is at the lower edge. */
   readonly note?: string;
   readonly simulated?: boolean;
 }
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Returns the SVG of a chart on a white background. `plot` contains the SVG elements between head and note. */
+/** Returns the SVG of a chart on a white background. `plot` contains the SVG elements between the head and the note. */
 export function svgPicture(head: PictureHead, plot: readonly string[] = []): string {
   const { width, height, title, subtitle = '', source = '', note = '', simulated } = head;
   const badge = simulated ? simulatedBadge(width - MARGIN) : { width: 0, svg: '' };
@@ -59,7 +59,7 @@ export function svgPicture(head: PictureHead, plot: readonly string[] = []): str
   );
 }
 
-/** Returns a dark label for the upper corner. The right end of the label is at `right`. */
+/** Returns a dark label for an upper corner of the picture. The right end of the label is at `right`. */
 function simulatedBadge(right: number): { readonly width: number; readonly svg: string } {
   const text = 'SIMULATED';
   const width = textWidth(text, BADGE_SIZE) + MARGIN;
@@ -70,7 +70,7 @@ function simulatedBadge(right: number): { readonly width: number; readonly svg: 
   };
 }
 
-/** Returns an SVG element. The values of attributes are escaped. `children` are SVG elements. Positions have at most two decimals. */
+/** Returns an SVG element. The values of its attributes are escaped. `children` are SVG elements. Positions have at most two decimals. */
 export function element(name: string, attributes: Attributes, ...children: readonly string[]): string {
   const written = Object.entries(attributes)
     .filter(([, value]) => value !== undefined)
@@ -78,7 +78,7 @@ export function element(name: string, attributes: Attributes, ...children: reado
   return `<${name}${written.join('')}>${children.join('')}</${name}>`;
 }
 
-/** Returns an escaped one-line text. `x` and `y` are its left end on the baseline, or its middle if `text-anchor` is `middle`. */
+/** Returns an escaped one-line text. `x` and `y` are its left end on its baseline, or its middle if `text-anchor` is `middle`. */
 export function textAt(x: number, y: number, text: string, attributes: Attributes = {}): string {
   return element('text', { x, y, ...attributes }, escaped(text));
 }
@@ -87,22 +87,22 @@ export function box(x: number, y: number, width: number, height: number, fill: s
   return element('rect', { x, y, width, height, fill });
 }
 
-/** Returns a straight line without anti-aliasing, which would blur horizontal and vertical lines. */
+/** Returns a straight line without anti-aliasing, because anti-aliasing would blur horizontal and vertical lines. */
 export function segment(x1: number, y1: number, x2: number, y2: number, attributes: Attributes): string {
   return element('line', { x1, y1, x2, y2, 'stroke-width': 2, 'shape-rendering': 'crispEdges', ...attributes });
 }
 
-/** Escapes a text for SVG. Characters that are invisible or not allowed in XML become spaces. */
+/** Escapes a text for SVG. Replaces characters that are invisible or not allowed in XML by spaces. */
 function escaped(text: string): string {
   return cleanLine(text).replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Upper bounds for the widths of the font's characters, in units of the font size. */
+/** Characters of the font, grouped by an upper bound for their width. */
 const NARROW = /[ '!,.:;ijlft()[\]{}|]/;
 const CAPITAL = /[A-Z&#]/;
 const WIDE = /[mwMW%@…]/;
 
-/** Returns an upper bound for the width of a text, pixels. The width of digits is exact. Characters other than ASCII count as wide. */
+/** Returns an upper bound for the width of a text, pixels. The width of digits is exact. Characters outside ASCII count as wide. */
 export function textWidth(text: string, size: number): number {
   let width = 0;
   for (const character of text) {
@@ -113,7 +113,7 @@ export function textWidth(text: string, size: number): number {
   return width * size;
 }
 
-/** Cuts the middle out of a text that is wider than `width`, because the end of a path is its most specific part. */
+/** Shortens a text that is wider than `width`. Cuts out the middle, because the end of a path is its most specific part. */
 function fitted(text: string, size: number, width: number): string {
   let shown = cleanLine(text);
   for (let max = shown.length - 1; max > 0 && textWidth(shown, size) > width; max--) shown = cleanLine(text, max);

@@ -3,14 +3,14 @@ import type { AuditEntry, AuditStore } from '../access/audit.ts';
 import { openAnySchema } from './migrations.ts';
 
 /**
- * Maximum number of entries in each of two classes: issued keys, which members cause, and all other entries, which only operators cause.
- * Without the two classes, a member who asks for a key again and again would push out the entries of operators.
+ * Maximum number of entries in each of two classes: keys that members request, and all other entries, which only operators cause. If there
+ * were only one class, a member who requests many keys would displace the entries of operators.
  */
 const KEPT_MAX = 50_000;
-/** The table is trimmed once in this number of entries, because the trim reads the table. */
+/** Number of entries between two trims of the table. The table is not trimmed more often, because a trim reads the table. */
 const TRIM_EVERY = 1_000;
 
-/** Creates the functions that read and write the audit trail. With `keptMax`, keeps another number of entries of each class. */
+/** Creates the functions that read and write the audit trail. `keptMax` is the number of entries that are kept in each class. */
 export function auditTable(db: Database, keptMax = KEPT_MAX, trimEvery = TRIM_EVERY): AuditStore {
   const columns = 'at AS atMs, actor, client, action, account, result, detail';
   const insert = db.prepare<{ id: number }, [AuditValues]>(
@@ -37,7 +37,7 @@ export function auditTable(db: Database, keptMax = KEPT_MAX, trimEvery = TRIM_EV
   };
 }
 
-/** Adds an entry to the database at `path`, which may have any schema from the first on. Throws `OperatorError` if the schema is older. */
+/** Adds an entry to the database at `path`. Throws `OperatorError` if the database's schema is older than the first supported schema. */
 export function saveAuditIn(path: string, entry: AuditEntry): void {
   const db = openAnySchema(path);
   try {
@@ -48,5 +48,5 @@ export function saveAuditIn(path: string, entry: AuditEntry): void {
   }
 }
 
-/** The fields of `AuditEntry` as a type alias, because the types of bun:sqlite do not accept an interface for named parameters. */
+/** The fields of `AuditEntry`, as a type alias, because bun:sqlite does not accept an interface as the type of named parameters. */
 type AuditValues = Pick<AuditEntry, keyof AuditEntry>;

@@ -3,16 +3,16 @@ import type { Close } from '../market/prints.ts';
 import type { CloseStore } from '../market/store.ts';
 
 /**
- * Creates the functions that read and write official closes. There is one close per ticker and day. A later close of the same day replaces
- * the stored close. For a day without an official close, the close is the spot of the day's last snapshot.
+ * Creates the functions that read and write official closes. There is one close per ticker and day. A new close replaces the stored close
+ * of the same day. For a day without an official close, the close is the spot of the day's last snapshot.
  */
 export function closeTable(db: Database): CloseStore {
   const upsert = db.prepare<null, [Omit<Close, 'simulated'> & { simulated: number }]>(
     `INSERT INTO closes (simulated, ticker, date, close, volume) VALUES ($simulated, $ticker, $date, $close, $volume)
      ON CONFLICT DO UPDATE SET close = $close, volume = $volume`,
   );
-  // If there are `limit` official closes, only the snapshots after the oldest of these closes are read, and not the whole history.
-  // With max(), SQLite takes the other columns from the row with the maximum: the last snapshot of the day.
+  // If there are `limit` official closes, reads only the snapshots after the oldest of these closes instead of the whole history. If a
+  // query has max(), SQLite takes the other columns from the row with the maximum. This row is the last snapshot of the day.
   const selectNewest = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, number, number]>(
     `WITH official AS MATERIALIZED (
        SELECT date, close, volume FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4

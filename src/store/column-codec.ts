@@ -1,16 +1,16 @@
 import { OperatorError } from '../core/errors.ts';
 
 /**
- * Encodes columns of numbers in few bytes. Decoding restores the same bits, except that -0 becomes 0. The layout of a column is:
+ * Encodes columns of numbers in few bytes. Decoding restores the same bits, but -0 becomes 0. The layout of a column is:
  *
  *     kind, u8 | digits, u8 | width, u8 | has gaps, u8 | base, f64 | `width` planes of one byte per row
  *
  * If all numbers have few decimals, they are multiplied by 10 ** `digits`, so that they are whole. The smallest of these whole numbers is
- * `base`. The differences from `base` are stored, each in `width` bytes, the smallest number of bytes that is sufficient for the largest
- * difference. If such a column has gaps (NaN), a gap is stored as 0 and every other difference is increased by 1.
+ * `base`. The column stores the difference of each number from `base` in `width` bytes. `width` is the smallest number of bytes that is
+ * sufficient for the largest difference. If the column has gaps (NaN), it stores a gap as 0, and increases every other difference by 1.
  *
- * All other columns are stored as float64, each number in 8 bytes. A plane contains one byte of each row, and the first plane contains the
- * lowest bytes. Planes compress better than rows.
+ * All other columns store each number as a float64 in 8 bytes. A plane contains one byte of each row, and the first plane contains the
+ * lowest bytes of the rows. Planes compress better than rows.
  */
 export class ColumnWriter {
   readonly #pieces: Uint8Array[] = [];
@@ -22,7 +22,7 @@ export class ColumnWriter {
     else this.decimals(wholes(values, digits), digits);
   }
 
-  /** Writes whole numbers and gaps (NaN). A whole number w represents the number w / 10 ** `digits`. */
+  /** Writes whole numbers and gaps (NaN). The whole number w stands for the number w / 10 ** `digits`. */
   decimals(values: Float64Array, digits = 0): void {
     let [least, most, gaps] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
     for (const value of values) {
@@ -63,7 +63,7 @@ export class ColumnWriter {
     this.#pieces.push(piece);
   }
 
-  /** Returns the blob of all columns: magic number, u32 | CRC-32 of the rest, u32 | zstd of the columns. */
+  /** Returns the blob of all columns: the magic number (u32), the CRC-32 of the rest (u32), and the columns, compressed with zstd. */
   sealed(magic: number): Uint8Array {
     const packed = Bun.zstdCompressSync(Buffer.concat(this.#pieces), { level: ZSTD_LEVEL });
     return sealed(magic, packed);
@@ -78,7 +78,7 @@ export class ColumnWriter {
   }
 }
 
-/** Decodes the columns that a `ColumnWriter` wrote. Read the columns in the order in which they were written. */
+/** Decodes the columns of a `ColumnWriter`. Callers must read the columns in the order in which they were written. */
 export class ColumnReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -86,7 +86,7 @@ export class ColumnReader {
 
   /**
    * Decompresses a blob of `ColumnWriter.sealed`. Throws `OperatorError` if the magic number or the checksum of the blob is wrong. `name`
-   * is the name of the blob in the error.
+   * identifies the blob in the error.
    */
   constructor(blob: Uint8Array, magic: number, name: string) {
     this.#bytes = Bun.zstdDecompressSync(unsealed(blob, magic, name));
@@ -103,7 +103,7 @@ export class ColumnReader {
   }
 
   /**
-   * Reads a column of `count` numbers. Returns the whole numbers as they are stored. A whole number w represents the number w / 10 **
+   * Reads a column of `count` numbers. Returns the whole numbers that the column stores. The whole number w stands for the number w / 10 **
    * `digits`. For a float64 column, returns the numbers themselves, and 0 for `digits`.
    */
   decimals(count: number): { readonly values: Float64Array; readonly digits: number } {
@@ -129,7 +129,7 @@ export class ColumnReader {
     const from = base - gaps;
     if (width === 0) return { values: values.fill(base), digits };
     const [second, third] = [offset + count, offset + 2 * count];
-    // Each frequent width has a separate loop, because these loops take most of the time to read a tape.
+    // Each frequent width has its own loop, because these loops take most of the time that is needed to read a tape.
     if (width === 1) for (let row = 0; row < count; row++) values[row] = bytes[offset + row]!;
     else if (width === 2)
       for (let row = 0; row < count; row++) values[row] = bytes[offset + row]! | (bytes[second + row]! << 8);
@@ -154,7 +154,7 @@ export class ColumnReader {
   }
 }
 
-/** Returns a blob that consists of a magic number, a checksum of the bytes, and the bytes. */
+/** Returns a blob: a magic number, a checksum of the bytes, and the bytes. */
 export function sealed(magic: number, content: Uint8Array): Uint8Array {
   const blob = new Uint8Array(SEAL_BYTES + content.length);
   blob.set(content, SEAL_BYTES);
@@ -163,8 +163,8 @@ export function sealed(magic: number, content: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the bytes of a blob of `sealed`. Throws `OperatorError` if the magic number or the checksum is wrong. `name` is the name of the
- * blob in the error.
+ * Returns the bytes of a blob that `sealed` made. Throws `OperatorError` if the magic number or the checksum is wrong. `name` identifies
+ * the blob in the error.
  */
 export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Array {
   const content = blob.subarray(SEAL_BYTES);
@@ -183,13 +183,13 @@ export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Ar
 }
 
 /**
- * Returns the number of decimals with which all numbers of the columns can be written. Returns `undefined` if a number has more than
+ * Returns the number of decimals that is sufficient for all numbers of the columns. Returns `undefined` if a number has more than
  * DIGITS_MAX decimals. Ignores gaps.
  */
 export function decimalDigitsOf(...columns: readonly Float64Array[]): number | undefined {
   let digits = 0;
-  // Because of rounding, a number that is whole after the multiplication by one power of ten may not be whole after the multiplication by a
-  // larger power. So all numbers are checked again after `digits` has changed.
+  // A number times one power of ten may be whole, and the same number times a larger power of ten may not, because of rounding. So all
+  // numbers are checked again after `digits` has changed.
   for (let before = -1; before !== digits; ) {
     before = digits;
     let times = 10 ** digits;
@@ -205,7 +205,7 @@ export function decimalDigitsOf(...columns: readonly Float64Array[]): number | u
   return digits;
 }
 
-/** Multiplies numbers of at most `digits` decimals by 10 ** `digits`, and returns the whole numbers. */
+/** Returns the whole numbers `values` * 10 ** `digits`. The values must have at most `digits` decimals. */
 export function wholes(values: Float64Array, digits: number): Float64Array {
   const times = 10 ** digits;
   return values.map((value) => Math.round(value * times));
@@ -220,15 +220,15 @@ const WHOLE = 1;
 const FLOAT = 2;
 const HEAD_BYTES = 12;
 const SEAL_BYTES = 8;
-/** Maximum whole number. With this bound, the difference of two differences of whole numbers is exact. */
+/** Maximum whole number. Below this bound, the difference between two differences of whole numbers is exact. */
 const WHOLE_MAX = 2 ** 50;
 /** Maximum number of bytes of a whole number. */
 const WIDTH_MAX = 7;
-/** Maximum number of decimals. Further decimals are noise. For noise, float64 needs no more bytes than whole numbers do. */
+/** Maximum number of decimals. Further decimals are noise, for which float64 needs no more bytes than whole numbers do. */
 const DIGITS_MAX = 13;
 const ZSTD_LEVEL = 3;
 
-/** Returns the number of bytes that the whole numbers up to `most` need. */
+/** Returns the number of bytes that are sufficient for the whole numbers up to `most`. */
 function bytesOf(most: number): number {
   let bytes = 0;
   for (let left = most; left > 0; left = Math.floor(left / 256)) bytes++;

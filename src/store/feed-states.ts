@@ -2,12 +2,12 @@ import type { Database } from 'bun:sqlite';
 import type { FeedLedger, FeedState, Gap, TickerState } from '../market/feed-ledger.ts';
 
 /**
- * Maximum number of rejections, and of gaps, that are stored per feed. If ten thousand files are bad, the last 200 rejections are
+ * Maximum number of rejections that are stored per feed, and also of gaps. If ten thousand files are bad, the last 200 rejections are
  * sufficient for an operator.
  */
 export const LEDGER_ROWS_MAX = 200;
 
-/** Maximum number of tickers that are stored per feed: slightly more than a universe can have. */
+/** Maximum number of tickers that are stored per feed. A universe has slightly fewer tickers at most. */
 export const TICKERS_MAX = 1_100;
 
 /** Creates the function that reads the state of every feed. */
@@ -53,7 +53,7 @@ interface FeedRow extends Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 
   readonly pastTotal: number | null;
 }
 
-/** Creates the functions that read and write gaps. A gap is a time in which the stream of a feed was down. */
+/** Creates the functions that read and write gaps. A gap is a period in which the stream of a feed was down. */
 export function gapTable(db: Database): Pick<FeedLedger, 'connection' | 'gapsIn'> {
   const set = db.prepare<null, [number, number, string | null, string]>(
     'UPDATE feeds SET connected = ?, connection_at = ?, connection_reason = ? WHERE feed = ?',

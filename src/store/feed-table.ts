@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { EndedPoll, FeedLedger, OpenedFeed, ReceivedSnapshot, Rejection } from '../market/feed-ledger.ts';
 import { feedStates, gapTable, LEDGER_ROWS_MAX, TICKERS_MAX } from './feed-states.ts';
 
-/** Creates the functions that read and write the state of the feeds: their checkpoints, polls, tickers, rejections and gaps. */
+/** Creates the functions that read and write the state of the feeds, with their checkpoints, polls, tickers, rejections and gaps. */
 export function feedTable(db: Database): FeedLedger {
   return { ...checkpointTable(db), ...pollTable(db), ...tickerTable(db), ...gapTable(db), feedStates: feedStates(db) };
 }
@@ -30,12 +30,12 @@ function pollTable(
   );
   const expect = db.prepare<null, [string, string]>('INSERT OR IGNORE INTO feed_tickers (feed, ticker) VALUES (?, ?)');
   const deactivate = db.prepare<null, []>('UPDATE feeds SET active = 0');
-  // Gaps are not deleted, because answers that use the prints of these days still report the gaps.
+  // Gaps are not deleted, because answers that use prints from the days of the gaps still report the gaps.
   const selectInactive = db.prepare<{ feed: string }, [string]>('SELECT feed FROM feeds WHERE feed = ? AND active = 0');
   const deleteFeed = ['feeds', 'feed_tickers', 'feed_refusals'].map((table) =>
     db.prepare<null, [string]>(`DELETE FROM ${table} WHERE feed = ?`),
   );
-  // If a feed polls a list of tickers, the state of tickers that are no longer on the list is removed.
+  // If a feed polls a list of tickers, this statement removes the state of tickers that are not on the list.
   const dropTickers = db.prepare<null, [string, string]>(
     'DELETE FROM feed_tickers WHERE feed = ? AND ticker NOT IN (SELECT value FROM json_each(?))',
   );
@@ -75,14 +75,14 @@ function pollTable(
 }
 
 /**
- * Number of tickers that are removed at a time. The search for the oldest tickers takes longer than the write of one ticker, so it is not
- * repeated for each new ticker.
+ * Number of tickers that one call removes. Removing one ticker at a time would be slow, because the search for the oldest tickers takes
+ * longer than the write of one ticker.
  */
 const THINNED = 100;
 
 /**
- * Creates a function that removes tickers if a feed has more than TICKERS_MAX. The tickers whose last attempt is oldest are removed first.
- * Tickers without an attempt are removed last.
+ * Creates a function that removes tickers if a feed has more than TICKERS_MAX tickers. Removes the tickers with the oldest last attempt
+ * first, and tickers without an attempt last.
  */
 function thinTickers(db: Database): (feed: string) => void {
   const thin = db.prepare<null, [string, number, number]>(

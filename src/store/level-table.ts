@@ -5,9 +5,9 @@ import type { LevelStore } from '../market/store.ts';
 import { thinSimulated } from './thin-simulated.ts';
 
 /**
- * Creates the functions that read and write the level records of snapshots. Retention never removes a level record, because a record takes
- * only about 200 bytes, a hundredth of a recorded snapshot. Simulated records are thinned out like simulated snapshots. The table is also a
- * log: `seq` is the order in which the records were stored.
+ * Creates the functions that read and write the level records of snapshots. Level records are kept longer than snapshots, because a record
+ * takes only about 200 bytes, a hundredth of a recorded snapshot. Simulated records are thinned out like simulated snapshots. The table is
+ * also a log: `seq` is the order in which the records were stored.
  */
 export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectDue = db.prepare<{ id: number }, [number]>(
@@ -39,7 +39,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
   );
-  // The query goes from one day to the day before through the index. So its time grows with the number of days, not of snapshots.
+  // The query uses the index to step back from day to day. So its time grows with the number of days, not of snapshots.
   const selectDaily = db.prepare<{ at: number }, [number, string, number, number]>(
     `WITH RECURSIVE last (at, day) AS (
        SELECT * FROM (
@@ -73,15 +73,15 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
   );
-  // Reads the index of each ticker in ascending order of `seq`, only as far as the limit requires. After that, reads the rows.
+  // Reads the index of each ticker in ascending order of `seq`, and stops at the limit. After that, reads the rows.
   const selectEventsOf = db.prepare<LevelRow & Entry, [number, string, number, number]>(
     `WITH wanted AS (
        SELECT seq FROM json_each(?2) CROSS JOIN levels INDEXED BY levels_of_ticker
        WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
      ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
   );
-  // `kept_at` is the moment at which the record was stored. Rows that earlier versions of the program wrote do not have `kept_at`. The
-  // `as_of` of such rows is only slightly earlier.
+  // `kept_at` is the time at which the record was stored. A row of an earlier version of the program has no `kept_at`, so the query uses
+  // its `as_of`, which is only slightly earlier.
   const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
     `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
        SELECT min((
@@ -96,15 +96,15 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   );
 
   const save = db.transaction((snapshotId: number, record: LevelRecord | undefined) => {
-    // If the levels are no longer due, this process or another one has meanwhile stored them, or removed or replaced the snapshot.
+    // The levels are no longer due if this process or another process has meanwhile stored them, or has removed or replaced the snapshot.
     if (deleteDue.run(snapshotId).changes === 0) return;
     deleteOf.run(snapshotId);
     if (record === undefined) return;
     const { underlying, asOf, simulated } = record;
-    // Levels that are dated after `presentMs` have a wrong date. `last` leaves them out, because all correctly dated levels are older.
+    // Levels dated after `presentMs` have a wrong date. `last` leaves them out, because all correctly dated levels are older.
     const presentMs = nowMs() + AHEAD_MS;
     const last = selectLast.get(Number(simulated), underlying, presentMs)?.at;
-    // The record becomes an entry of the log of levels (`levelEvents`) only if it is newer than all stored levels up to `presentMs`.
+    // The record becomes an entry of the log (`levelEvents`) only if it is newer than all stored levels up to `presentMs`.
     const advanced = Number(last === undefined || (last < asOf && asOf <= presentMs));
     const { source } = selectSource.get(snapshotId)!;
     insert.run({ ...rowOf(record), source, advanced, keptAt: nowMs() });
@@ -141,7 +141,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   };
 }
 
-/** A record as SQLite stores it: booleans are 0 and 1. */
+/** A level record as SQLite stores it: booleans are 0 and 1. */
 type LevelRow = Omit<LevelRecord, Flag> & Record<Flag, number>;
 type Flag = 'simulated' | 'flipResolved';
 type Entry = Pick<LevelEvent, 'seq' | 'source'>;

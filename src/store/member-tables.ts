@@ -3,8 +3,8 @@ import type { Member, MemberStore, TelegramLink } from '../access/members.ts';
 import { ClientError } from '../core/errors.ts';
 
 /**
- * Creates the functions that read and write members and the messaging accounts that are linked to them. Each link belongs to a member.
- * Members are revoked and never removed.
+ * Creates the functions that read and write members and their links to messaging accounts. Each link belongs to a member. Members can be
+ * revoked, but are never removed.
  */
 export function memberTables(db: Database): Omit<MemberStore, 'version'> {
   const columns = 'uuid, tier, status, expires_at AS expiresAt, key_digest AS keyDigest';
@@ -59,9 +59,9 @@ export function memberTables(db: Database): Omit<MemberStore, 'version'> {
   };
 }
 
-/** The fields of `Member` as a type alias, because the types of bun:sqlite do not accept an interface for named parameters. */
+/** The fields of `Member`, as a type alias, because bun:sqlite does not accept an interface as the type of named parameters. */
 type MemberValues = Pick<Member, keyof Member>;
 
-/** A link as SQLite stores it: booleans are 0 and 1. */
+/** A link to a messaging account as SQLite stores it: booleans are 0 and 1. */
 type LinkRow = Omit<TelegramLink, Flag> & Record<Flag, number>;
 type Flag = 'routing1dte' | 'routingRadar';

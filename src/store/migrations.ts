@@ -1,20 +1,20 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { OperatorError } from '../core/errors.ts';
 
-/** The first schema, from version 0.2.0. */
+/** The number of the first schema, which version 0.2.0 had. */
 export const FIRST_SCHEMA = 13;
 
-/** Returns the number of the schema that these migrations lead to. */
+/** Returns the number of the schema after the last of these migrations. */
 export function newestSchema(migrations: readonly string[]): number {
   return FIRST_SCHEMA + migrations.length - 1;
 }
 
 /**
- * Migrates the database to the newest schema, in one transaction. If two processes migrate at once, the second one waits for the first one
- * and then has nothing to do.
+ * Migrates the database to the newest schema, in one transaction. If two processes migrate at once, the second process waits for the first
+ * process, and then has nothing to do.
  *
- * Throws `OperatorError` if the database has a newer schema than the migrations or an older one than the first, or if a migration fails. The
- * database stays unchanged.
+ * Throws `OperatorError` if a migration fails, if the schema of the database is newer than the migrations, or if it is older than the first
+ * schema. After an error, the database is unchanged.
  */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
   const newest = newestSchema(migrations);
@@ -27,11 +27,11 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
     }
     db.run(`PRAGMA user_version = ${newest}`);
   });
-  // A database usually has the newest schema already. In that case, it is opened without the write lock.
+  // A database usually has the newest schema already. In that case, the database is opened without the write lock.
   if (schemaOf(db) !== newest) migrateOnce.immediate();
 }
 
-/** Throws `OperatorError` if this program does not know the number of a schema, because the schema is too new or too old. */
+/** Throws `OperatorError` if this program does not know a schema, because the number of the schema is too high or too low. */
 export function requireKnown(schema: number, newest = newestSchema(MIGRATIONS)): void {
   refuseOld(schema);
   if (schema <= newest) return;
@@ -41,7 +41,7 @@ export function requireKnown(schema: number, newest = newestSchema(MIGRATIONS)):
   );
 }
 
-/** Throws `OperatorError` if the schema is older than the first schema. An empty database has the number 0. */
+/** Throws `OperatorError` if a schema is older than the first schema. An empty database has the schema 0. */
 export function refuseOld(schema: number): void {
   if (schema === 0 || schema >= FIRST_SCHEMA) return;
   throw new OperatorError(
@@ -50,7 +50,7 @@ export function refuseOld(schema: number): void {
   );
 }
 
-/** Opens a database of any schema from the first on. Throws `OperatorError` if its schema is older. */
+/** Opens a database with any known schema. Throws `OperatorError` if its schema is older than the first schema. */
 export function openAnySchema(path: string): Database {
   const db = new Database(path, { readwrite: true, strict: true });
   try {
@@ -62,7 +62,7 @@ export function openAnySchema(path: string): Database {
   }
 }
 
-/** Runs a migration. Throws `OperatorError` if its SQL does not fit the database. */
+/** Runs a migration. Throws `OperatorError` if the SQL of the migration does not fit the database. */
 function run(db: Database, migration: string, number: number): void {
   try {
     db.run(migration);
@@ -76,14 +76,14 @@ function run(db: Database, migration: string, number: number): void {
   }
 }
 
-/** Returns the number of the schema of a database, 0 for a new one. */
+/** Returns the number of a database's schema. A new database has the number 0. */
 export function schemaOf(db: Database): number {
   return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
 }
 
 /**
- * The migrations in their order. The first one creates the tables of `FIRST_SCHEMA` in an empty database. Each of the others leads from one
- * schema to the next. The statements of a released migration never change: every change is a new migration.
+ * The migrations in their order. The first migration creates the tables of `FIRST_SCHEMA` in an empty database. Each later migration leads
+ * from one schema to the next schema. The statements of a released migration never change, because every change is a new migration.
  */
 export const MIGRATIONS: readonly string[] = [
   `

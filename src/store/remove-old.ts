@@ -5,16 +5,16 @@ import { printCounts } from './tape/print-counts.ts';
 import { tapesIn } from './tape/print-rows.ts';
 import type { TapeId } from './tape/tape-days.ts';
 
-/** Maximum number of rows of prints that one transaction removes. Requests can be served between two transactions. */
+/** Maximum number of print rows that one transaction removes. Requests can be served between two transactions. */
 const PRINTS_MAX = 250;
-/** Maximum number of rows of levels that one transaction removes. */
+/** Maximum number of level records that one transaction removes. */
 const LEVELS_MAX = 1_000;
 /** Maximum number of snapshots that one statement removes. */
 const SNAPSHOTS_MAX = 20;
 
 /**
- * Creates the functions that remove data after its retention, and that return the moment from which data is kept. Levels stay when their
- * snapshot is removed, until their own retention ends. The sums of a day are removed when the prints of the day have been removed.
+ * Creates the functions that remove data after its retention, and a function that returns the moment from which data is kept. After a
+ * snapshot is removed, its levels stay until their own retention ends. The sums of a day are removed after the prints of the day.
  */
 export function retention(db: Database): RetentionStore {
   const selectTapes = tapesIn(db);
@@ -23,14 +23,14 @@ export function retention(db: Database): RetentionStore {
     `DELETE FROM prints WHERE rowid IN
        (SELECT rowid FROM prints WHERE simulated = ? AND underlying = ? AND at < ? LIMIT ?) RETURNING at, canceled`,
   );
-  // Selects a part whose last print is too old. Retention removes whole days, and a part belongs to one day.
+  // Selects a part of the tape whose last print is too old. Retention removes whole days, and a part belongs to one day.
   const selectPart = db.prepare<{ id: number; entries: number }, [number]>(
     'SELECT id, entries FROM tape_parts WHERE to_at < ? LIMIT 1',
   );
   const deletePart = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
   const deleteDays = db.prepare<null, [string]>('DELETE FROM tape_days WHERE day < ?');
   const deleteSums = db.prepare<null, [string]>('DELETE FROM print_sums WHERE day < ?');
-  // The newest snapshot of a ticker always stays. A snapshot whose levels are due stays until these levels are recorded.
+  // The newest snapshot of a ticker is never removed. A snapshot with due levels is not removed before its levels are recorded.
   const old = `SELECT id FROM snapshots AS candidate WHERE id NOT IN (SELECT snapshot FROM levels_due)
     AND as_of < (SELECT max(as_of) FROM snapshots
       WHERE simulated = candidate.simulated AND underlying = candidate.underlying AND as_of <= ?1)`;
@@ -57,7 +57,7 @@ export function retention(db: Database): RetentionStore {
   );
   const selectKept = db.prepare<{ at: number }, [RetainedKind]>('SELECT at FROM kept_from WHERE what = ?');
   const removePrints = (fromMs: number): number => {
-    // Record the moment before the first print is removed, so that answers report that prints are missing.
+    // Saves the moment before the first print is removed, so that answers report that prints are missing.
     saveKept.run('prints', fromMs);
     let removed = 0;
     for (const { simulated, underlying } of selectTapes.all()) {
@@ -71,7 +71,7 @@ export function retention(db: Database): RetentionStore {
       deletePart.run(part.id);
       return part.entries;
     }
-    // All old prints have been removed, so remove the sums of their days.
+    // When all old prints have been removed, the sums of their days are removed.
     if (removed < PRINTS_MAX) {
       deleteSums.run(newYorkDate(fromMs));
       deleteDays.run(newYorkDate(fromMs));
@@ -112,9 +112,9 @@ export function retention(db: Database): RetentionStore {
   };
 }
 
-/** Creates the function that returns the oldest and the newest moment of a kind of data. */
+/** Creates the function that returns the oldest and the newest moment for a kind of data. */
 function dataSpans(db: Database): RetentionStore['dataSpan'] {
-  // The queries step from one underlying to the next through the index, so their time does not grow with the number of rows.
+  // The queries use the index to step from one underlying to the next, so their time does not grow with the number of rows.
   const spanIn = (table: string, first: string, last: string) =>
     db.prepare<{ fromMs: number | null; toMs: number | null }, [number, number]>(
       `WITH RECURSIVE names (name) AS (

@@ -6,18 +6,18 @@ import type { SnapshotListing, SnapshotStore } from '../market/store.ts';
 import { decodeChain, decodeChainAsync, encodeChain, isIntact } from './chain-codec.ts';
 import { thinSimulated } from './thin-simulated.ts';
 
-/** Called with a snapshot that is damaged and was set aside. */
+/** Called with each damaged snapshot that was set aside. */
 export type OnDamaged = (snapshot: SnapshotListing) => void;
 
 /**
- * Creates the functions that read and write the snapshots of chains. All recorded snapshots are stored. When a simulated snapshot is
- * stored, older simulated snapshots of its ticker are deleted, except those that `simulatedRetention` keeps.
+ * Creates the functions that read and write the snapshots of chains. Every recorded snapshot is stored. A new simulated snapshot deletes
+ * older simulated snapshots of its ticker, except the snapshots that `simulatedRetention` keeps.
  *
- * With `onDamaged`, a damaged snapshot is reported and moved to a separate table, so that the previous snapshot becomes the newest. Without
- * it, the read of a damaged snapshot throws `OperatorError`.
+ * If `onDamaged` is given, a damaged snapshot is reported and moved to a separate table, so that the previous snapshot becomes the newest
+ * snapshot. Otherwise, reading a damaged snapshot throws `OperatorError`.
  */
 export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
-  // REPLACE deletes the old row and inserts a row with a new id, so caches do not return the old snapshot.
+  // REPLACE deletes the old row and inserts a row with a new id, so caches never return the old snapshot.
   const insert = db.prepare<null, [SnapshotRow & { day: string }]>(
     `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
      VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
@@ -30,7 +30,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
   const selectById = db.prepare<SnapshotRow, [number]>(
     'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
   );
-  // The query goes from one name to the next through the index. So its time grows with the number of underlyings, not of snapshots.
+  // The query uses the index to step from one name to the next. So its time grows with the number of underlyings, not of snapshots.
   const selectUnderlyings = db.prepare<{ name: string }, [number, string, number]>(
     `WITH RECURSIVE names (name) AS (
        SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying >= ?2
@@ -39,7 +39,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
        FROM names WHERE name IS NOT NULL
      ) SELECT name FROM names WHERE name IS NOT NULL LIMIT ?3`,
   );
-  // With max(), SQLite takes the id from the row with the maximum.
+  // If a query has max(), SQLite takes the id from the row with the maximum.
   const selectDaily = db.prepare<{ id: number }, [number, string, number, number]>(
     `SELECT id, max(as_of) FROM snapshots WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ?
      GROUP BY day ORDER BY day`,
@@ -106,7 +106,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     copyDamaged.run(id);
     deleteById.run(id);
   });
-  /** Sets aside a snapshot whose blob could not be decoded. Throws the error if it has another cause, or if there is no `onDamaged`. */
+  /** Sets aside a snapshot whose blob could not be decoded. Throws the error if it has another cause, or if `onDamaged` is undefined. */
   const setAsideAfter = (error: unknown, id: number, row: SnapshotRow): undefined => {
     if (!(onDamaged && error instanceof OperatorError)) throw error;
     setAside.immediate(id);
@@ -178,7 +178,7 @@ function listingOf({
   return { underlying, asOf, source, simulated: simulated === 1 };
 }
 
-/** Returns the name of a snapshot for an error message. */
+/** Returns the name of a snapshot in an error message. */
 function nameOf(id: number, { underlying }: SnapshotRow): string {
   return `snapshot ${id} of ${underlying}`;
 }

@@ -19,43 +19,39 @@ import { retention } from './remove-old.ts';
 import { chainTable, type OnDamaged } from './snapshot-table.ts';
 import { printTable } from './tape/print-table.ts';
 
-/**
- * The functions that read and write all stored data. The data is in one SQLite file, which several processes can have open at the same
- * time.
- */
+/** The functions that read and write all stored data. All data is in one SQLite file, which several processes can open at the same time. */
 export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore {
   /**
-   * Runs `work` in one transaction, and returns its result. If `work` throws, none of its writes is committed. `work` must not await. A
-   * transaction can contain another transaction.
+   * Runs `work` in one transaction, and returns the result of `work`. If `work` throws, none of its writes is committed. The function
+   * `work` must not be asynchronous. Transactions can be nested.
    */
   transaction<T>(work: () => T): T;
-  /** Reads every page of the file. Returns what is wrong with it, or nothing. */
+  /** Reads every page of the file. Returns the problems of the file, or an empty list. */
   integrityProblems(): string[];
   /** Closes the file. A second call does nothing. */
   close(): void;
 }
 
 /**
- * What a process may do with the stored data.
- * - `own`: creates the file, upgrades an older schema, reads and writes.
- * - `write`: reads and writes a database that exists and has the newest schema.
- * - `read`: only reads such a database.
+ * The permissions of a process for the stored data.
+ * - `own`: the process creates the file, upgrades an older schema, reads and writes.
+ * - `write`: the process reads and writes an existing database with the newest schema.
+ * - `read`: the process only reads an existing database with the newest schema.
  */
 export type StoreMode = 'own' | 'write' | 'read';
 
 export interface StoreEvents {
-  /** Called with the schema that the database had before it was upgraded. */
+  /** Called after an upgrade with the previous schema of the database. */
   readonly onUpgrade?: ((from: number) => void) | undefined;
-  /** Called with each snapshot that is found to be damaged and is set aside. Without this callback, the read of such a snapshot throws. */
+  /** Called with each damaged snapshot that is set aside. Without this callback, reading a damaged snapshot throws an error. */
   readonly onDamaged?: OnDamaged | undefined;
 }
 
 /**
- * Opens the store at `path`, or a store in memory if `path` is `:memory:`. With the mode `own`, creates the file with mode 0600 and its
- * folder with mode 0700 if they do not exist, and upgrades an older database after a copy of it was made. `nowMs` is the wall clock, ms
- * since the epoch.
+ * Opens the store at `path`, or a store in memory if `path` is `:memory:`. In the mode `own`, creates a missing file with mode 0600 and a
+ * missing folder with mode 0700, and copies an older database before its upgrade. `nowMs` is the wall clock, ms since the epoch.
  *
- * Throws `OperatorError` if the file is not a database, has another schema or cannot be used.
+ * Throws `OperatorError` if the file is not a database, has an unknown schema or cannot be used.
  */
 export function openStore(
   path: string,
@@ -96,18 +92,18 @@ function requireNewest(schema: number, path: string): void {
 const MEMORY = ':memory:';
 
 /**
- * Maximum time that a write waits for a write of another process. Such writes take milliseconds, so a longer wait means that the other
- * process hangs.
+ * Maximum time that a write waits for another process to complete a write. Such a write takes milliseconds, so a longer wait means that the
+ * other process hangs.
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Maximum number of problems of a damaged file that are returned. */
+/** Maximum number of problems that are returned for a damaged file. */
 const PROBLEMS_MAX = 10;
 
-/** Pause between two tries to switch a file to WAL. */
+/** Pause between two attempts to switch a file to WAL, ms. */
 const BUSY_PAUSE_MS = 5;
 
-/** Size to which SQLite truncates the write-ahead log after a burst of writes. */
+/** Size to which SQLite truncates the write-ahead log after many writes, bytes. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
 function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undefined): Store {
@@ -135,21 +131,21 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
         .all()
         .map(({ integrity_check }) => integrity_check)
         .filter((problem) => problem !== 'ok'),
-    // close(true) also finalizes the statements. After close(), the file would stay open until the statements are garbage-collected.
+    // close(true) also finalizes the statements. With close(), the file would stay open until the statements are garbage-collected.
     close: () => db.close(true),
   };
 }
 
 /**
- * Minimum time between two checks whether another process has written. A check locks the file, and this lock takes as much time as a read.
+ * Minimum time between two checks for writes of other processes, ms. A check locks the file, and this lock takes as much time as a read.
  */
 const OTHERS_CHECK_MS = 10;
 
 /**
- * Creates three functions that concern the version of the stored data. `version` returns a text that changes when the data changes. The
- * text consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs
- * steps that change only the form in which data is stored, and `uncounted` runs work that writes only what no cached result depends on.
- * Neither function changes the version, so results that are cached by version stay valid.
+ * Creates three functions for the version of the stored data. `version` returns a text that changes when the data changes. The text
+ * consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs steps
+ * that change only the form of the stored data. `uncounted` runs work whose writes do not affect any cached result. These two functions do
+ * not change the version, so results that are cached by version stay valid.
  */
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
@@ -191,8 +187,8 @@ function versionOf(db: Database) {
 }
 
 /**
- * Runs `work` and returns its result. Throws `TypeError` if the result is a promise, because the transaction would be committed before
- * `work` has completed.
+ * Runs `work` and returns the result of `work`. Throws `TypeError` if the result is a promise, because the transaction would be committed
+ * before `work` has completed.
  */
 function atOnce<T>(work: () => T): T {
   const result = work();
@@ -201,12 +197,12 @@ function atOnce<T>(work: () => T): T {
 }
 
 /**
- * Sets the options of a connection. With the journal mode WAL, readers continue while one process writes. With the synchronous mode FULL,
- * each commit syncs the log. If the process is killed, no commit is lost with FULL or with NORMAL. But with NORMAL, a power cut could undo
- * the revocation of a member. Market data arrives in a few large transactions, so their syncs (up to a few ms each) take little time.
+ * Sets the options of a connection. In the journal mode WAL, readers continue while one process writes. In the synchronous mode FULL, each
+ * commit syncs the log. If the process is killed, neither FULL nor NORMAL loses a commit. But with NORMAL, a power cut could undo the
+ * revocation of a member. Market data arrives in a few large transactions, so their syncs (up to a few ms each) take little time.
  */
 function configure(db: Database): void {
-  // This option affects only new files. With this option, the pages that packing frees can be returned to the disk.
+  // This option affects only new files. With this option, free pages after packing can be returned to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   switchToWal(db);
   db.run('PRAGMA synchronous = FULL');
@@ -214,7 +210,7 @@ function configure(db: Database): void {
   db.run(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
 }
 
-/** Switches a file to WAL permanently. Tries again, because SQLite itself does not wait if two processes switch a new file at once. */
+/** Switches a file to WAL permanently. Tries again, because SQLite itself does not wait if two processes switch a file at once. */
 function switchToWal(db: Database): void {
   const deadlineMs = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {
@@ -229,19 +225,19 @@ function switchToWal(db: Database): void {
   }
 }
 
-/** Makes the database file readable and writable by its owner only. Creates the file if it does not exist. Log files get the same mode. */
+/** Lets only the owner read and write the database file. Creates the file if it does not exist. Log files get the same mode. */
 function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    // Change the mode by path, because closing a descriptor of the file would release the locks of this process's other connections.
+    // Changes the mode by path, because closing a descriptor of the file would release the locks of this process's other connections.
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   }
 }
 
-/** Returns what went wrong with the file of a database, in the words of SQLite or of the system, and what to do. */
+/** Returns a message in the words of SQLite or the operating system on the problem of a database file, and a hint on what to do. */
 function problemOf(path: string, error: unknown): [message: string, hint: string] {
   const reason = error instanceof Error ? error.message : String(error);
   const whose = ownership(path) || ownership(dirname(path));

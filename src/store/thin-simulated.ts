@@ -2,14 +2,14 @@ import type { Database } from 'bun:sqlite';
 import { HALF_HOUR_MS, simulatedRetention } from '../market/simulated-past.ts';
 
 /**
- * Returns a function that removes a ticker's simulated rows, except those that `simulatedRetention` keeps. `newest` is the moment of the
- * ticker's newest row. The snapshots and their levels are thinned in the same way.
+ * Returns a function that removes a ticker's simulated rows, except the rows that `simulatedRetention` keeps. `newest` is the moment of the
+ * ticker's newest row. Snapshots and level records are removed by the same rule.
  */
 export function thinSimulated(
   db: Database,
   table: 'snapshots' | 'levels',
 ): (underlying: string, newest: number) => void {
-  // The index by day has all columns of the query. The last row of a day always stays.
+  // The index by day has all columns of the query. The last row of a day is never removed.
   const thin = db.prepare<null, [string, number, number]>(
     `DELETE FROM ${table} WHERE rowid IN (
        SELECT rowid FROM ${table} AS candidate INDEXED BY ${table}_by_day

@@ -11,59 +11,60 @@ export interface ConnectionServer {
 }
 
 export interface ConnectionMonitorDeps {
-  /** The clients' ends of the connections with an open stream, in the form that `peerOf` returns. */
+  /** Returns the clients' ends of the connections with an open stream, in the form that `peerOf` returns. */
   readonly streamPeers: () => Iterable<string>;
-  /** Whether all connections come from a proxy. If so, the addresses and idle times are of the proxy, not of clients. */
+  /** Whether all connections come from a proxy. In that case, addresses and idle times belong to the proxy and not to clients. */
   readonly behindProxy: boolean;
   readonly observe: Observe;
 }
 
 /**
  * Ensures that file descriptors stay free for new clients, files and providers. Anyone can open connections, and a server without a free
- * descriptor accepts none.
+ * descriptor accepts no connection.
  *
- * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, the monitor inspects them. If there may
- * be too many, it records which connections make requests and for which account, and closes the connections that exceed the limits. The
- * monitor inspects descriptors, because the runtime does not list connections. The monitor treats connections of HTTP/1.1 and HTTP/2 alike.
+ * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, the monitor inspects the connections.
+ * If there may be too many connections, the monitor records which connections make requests and for which account, and closes the
+ * connections that exceed the limits. The monitor inspects descriptors, because the runtime does not list connections. It treats HTTP/1.1
+ * and HTTP/2 alike.
  */
 export type ConnectionMonitor = ReturnType<typeof createConnectionMonitor>;
 
-/** The limits of connections and streams that follow from the limit of open descriptors. */
+/** Limits on connections and streams, computed from the limit on open descriptors. */
 export interface DescriptorPlan {
-  /** Soft limit of open descriptors of the process. */
+  /** The soft limit on open descriptors of the process. */
   readonly descriptors: number;
-  /** Descriptors that must stay free. */
+  /** Number of descriptors that must stay free. */
   readonly reserve: number;
   /** Maximum number of connections. */
   readonly connections: number;
-  /** From this number of connections on, the monitor inspects the connections. */
+  /** The number of connections from which the monitor inspects the connections. */
   readonly monitorFrom: number;
-  /** Maximum number of connections without a key, per address. */
+  /** Maximum number of connections without a key from one address. */
   readonly addressMax: number;
-  /** Maximum number of connections without a key, over all addresses. */
+  /** Maximum number of connections without a key from all addresses together. */
   readonly keylessMax: number;
-  /** Limits of open streams over all accounts, for MCP and for live levels. With these limits, some connections are left for requests. */
+  /** Maximum numbers of open streams of all accounts, for MCP and for live levels. These limits leave some connections for requests. */
   readonly mcpStreamsMax: number;
   readonly liveStreamsMax: number;
   /**
-   * Time between two counts of open descriptors, ms. The fewer descriptors there are, the shorter is this time, because a flood of
-   * connections would use them up sooner.
+   * Time between two counts of open descriptors, ms. If there are fewer descriptors, the time is shorter, because a flood of connections
+   * would use up the descriptors sooner.
    */
   readonly checkEveryMs: number;
 }
 
 const RESERVE_MAX = 256;
-/** Descriptors that the process itself has open: for the database, the feeds and the runtime. */
+/** Number of descriptors that the process itself has open, for the database, the feeds and the runtime. */
 const OWN_DESCRIPTORS = 32;
 const ADDRESS_MAX = 100;
 const KEYLESS_MAX = 1_000;
 const MONITOR_FROM = 100;
 const MCP_STREAMS_MAX = 40_000;
 const LIVE_STREAMS_MAX = 4_000;
-/** If the limit of descriptors is below this number, the log says at the start how many connections and streams that limit allows. */
+/** If the limit on descriptors is below this number, the log states at the start how many connections and streams the limit allows. */
 const FEW_DESCRIPTORS = 8_192;
 
-/** Returns the plan for a limit of open descriptors. An unknown limit is infinite. */
+/** Returns the plan for a limit on open descriptors. An unknown limit counts as infinite. */
 export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
   const reserve = Math.min(RESERVE_MAX, Math.floor(descriptors / 4));
   const connections = Math.max(0, descriptors - reserve - OWN_DESCRIPTORS);
@@ -80,25 +81,25 @@ export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
   };
 }
 
-/** Time between two inspections of the connections while there may be too many, ms. */
+/** Time between two inspections of the connections if there may be too many connections, ms. */
 const SCAN_MS = 1_000;
-/** Time between two inspections of the connections while there are not too many, ms. */
+/** Time between two inspections of the connections if there are not too many connections, ms. */
 const CALM_SCAN_MS = 5_000;
-/** The pause after an inspection is at least this many times its duration, so that inspections take at most a hundredth of the time. */
+/** The pause after an inspection is at least this many times as long as the inspection, so that the pauses take 99 % of the time. */
 const SCAN_SHARE = 100;
 const IDLE_MS = 30_000;
 const GRACE_MS = 2_000;
 /**
- * A connection belongs to a member for this long after its last request with a valid key, ms. The rate limit bounds how many connections
- * can belong to one account, because each needs a request.
+ * Time for which a connection belongs to a member after its last request with a valid key, ms. The rate limit bounds how many connections
+ * can belong to one account, because each connection needs a request.
  */
 const MEMBER_MS = 60_000;
-/** Maximum number of connections that are closed in one step. Such a step takes some 5 ms. */
+/** Maximum number of connections that one step closes. Such a step takes about 5 ms. */
 const CLOSED_PER_STEP = 500;
 /** Minimum time between two reports of closed connections, ms. */
 const REPORT_EVERY_MS = 10_000;
 
-/** The record of a connection. Times are in ms of `performance.now()`. */
+/** The monitor's record of a connection. Times are in ms of `performance.now()`. */
 interface ConnectionRecord {
   readonly sinceMs: number;
   lastRequestMs?: number;
@@ -119,12 +120,12 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
   let server: ConnectionServer | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
   let ownDescriptors = 0;
-  /** The moment since which requests are recorded. Undefined while requests are not recorded. Recording takes 1 or 2 µs per request. */
+  /** The time since which requests are recorded. Undefined while requests are not recorded. Recording takes 1 or 2 µs per request. */
   let recordingSinceMs: number | undefined;
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
-  /** The moment of the last count of descriptors. New requests are recorded with this moment, which is precise enough. */
+  /** The time of the last count of descriptors. This time is precise enough as the recorded time of new requests. */
   let checkedMs = 0;
   let unreported = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 
@@ -161,13 +162,13 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
     } else if (sockets) {
       if (isDue && !isScanning) void scan(sockets);
     } else if (toFree > 0 && isDue) {
-      // If the connections cannot be inspected, the monitor can only close idle connections.
+      // If the connections cannot be inspected, the monitor only closes idle connections.
       scanDueMs = nowMs + SCAN_MS;
       reportClosed(server!.closeIdleConnections(), nowMs);
     }
   };
 
-  /** Inspects all connections in steps, and closes the connections that exceed the limits. */
+  /** Inspects all connections in several steps, and closes the connections that exceed the limits. */
   const scan = async (own: NonNullable<typeof sockets>): Promise<void> => {
     isScanning = true;
     let workedMs = 0;
@@ -180,7 +181,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
     };
     try {
       const port = server!.port!;
-      // Connections with an open stream are exempt, because streams have limits of their own.
+      // Connections with an open stream are exempt from these limits, because streams have their own limits.
       const streams = new Set(streamPeers());
       const found: OwnConnection[] = [];
       let inspected = 0;
@@ -195,8 +196,8 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
         const connections = known(found);
         const nowMs = performance.now();
         if (toFree > 0 || isCrowded(connections, limits)) crowdedMs = nowMs;
-        // Requests are recorded until MEMBER_MS after the last moment with too many connections. So the monitor already knows the members
-        // if the limit is soon exceeded again.
+        // Requests are recorded until MEMBER_MS after the last time with too many connections. So if the limit is soon exceeded again, the
+        // monitor already knows the members.
         if (nowMs - crowdedMs >= MEMBER_MS) {
           recordingSinceMs = undefined;
           return [];
@@ -218,7 +219,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
     }
   };
 
-  /** Returns what is known about the connections, and deletes the records of closed connections. */
+  /** Returns the known facts on the connections, and deletes the records of closed connections. */
   const known = (found: readonly OwnConnection[]): (KnownConnection & { connection: OwnConnection })[] => {
     const nowMs = performance.now();
     const closedPeers = new Set(records.keys());
@@ -238,7 +239,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
   };
 
   return {
-    /** Records a request that is admitted: a request to a public path, or a request of an account within its rate limit. */
+    /** Records an admitted request: a request to a public path, or a request of an account within its rate limit. */
     onRequest(request: Request, account?: string) {
       if (recordingSinceMs === undefined) return;
       const peer = peerOf(request);
@@ -249,9 +250,9 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
       record.account = account;
       record.admittedMs = checkedMs;
     },
-    /** Returns the other end of a request's connection, for a stream that is being opened. Undefined if the other end is not known. */
+    /** Returns the client's end of a request's connection, for a stream that is being opened. Returns undefined if it is not known. */
     peerOf,
-    /** Starts to monitor the connections of a listening server. */
+    /** Starts to monitor the connections of a server that is listening. */
     start(listening: ConnectionServer) {
       server = listening;
       ownDescriptors = openDescriptors();

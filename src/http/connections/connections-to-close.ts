@@ -1,34 +1,34 @@
-/** A connection without an open stream, and what is known about its client. Times are in ms of `performance.now()`. */
+/** A connection without an open stream, and the known facts on its client. Times are in ms of `performance.now()`. */
 export interface KnownConnection {
   readonly address: string;
-  /** When the connection was first seen. */
+  /** The time at which the connection was first seen. */
   readonly sinceMs: number;
-  /** The moment since which requests of the connection are recorded. */
+  /** The time since which requests of the connection are recorded. */
   readonly recordedSinceMs: number;
-  /** The moment of the last request, with or without a key. Undefined if no request was recorded. */
+  /** The time of the last request, with or without a key. Undefined if no request was recorded. */
   readonly lastRequestMs: number | undefined;
   /** The account of a recent request with a valid key. Undefined if there was no such request. */
   readonly account: string | undefined;
 }
 
 export interface ConnectionLimits {
-  /** Limit of connections without a key, per address. */
+  /** Maximum number of connections without a key from one address. */
   readonly addressMax: number;
-  /** Limit of connections without a key, over all addresses. */
+  /** Maximum number of connections without a key from all addresses together. */
   readonly keylessMax: number;
-  /** A connection without a key is closed if it makes no request for this long. */
+  /** Time without a request after which a connection without a key is closed, ms. */
   readonly idleMs: number;
   /**
-   * Time that a connection has to send a key before it counts in the limits. If too few descriptors are free, a connection counts from its
-   * start.
+   * Time in which a connection can send a key before it counts towards the limits, ms. If too few descriptors are free, a connection counts
+   * from its start.
    */
   readonly graceMs: number;
 }
 
 /**
- * Returns the connections to close. Takes first all connections without a key that are idle or exceed the limits. If this frees fewer than
- * `toFree` connections, takes further connections one by one. Each is taken from the account (or, without a key, from the address) with the
- * most remaining connections.
+ * Returns the connections to close. First takes all connections without a key that are idle or exceed the limits. If these are fewer than
+ * `toFree` connections, takes further connections one by one. Each further connection belongs to the account with the most remaining
+ * connections. Connections without a key are grouped by address instead of account.
  */
 export function connectionsToClose<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -58,8 +58,8 @@ export function connectionsToClose<Connection extends KnownConnection>(
 }
 
 /**
- * Whether the connections would exceed the limits if none belonged to a member. If the result is false, the monitor need not identify the
- * accounts of the connections.
+ * Returns whether the connections would exceed the limits if no connection belonged to a member. If the result is false, the monitor need
+ * not identify the accounts of the connections.
  */
 export function isCrowded(
   connections: readonly Pick<KnownConnection, 'address'>[],
@@ -70,8 +70,8 @@ export function isCrowded(
 }
 
 /**
- * Groups connections by a key. In each group, connections that have made a request come before the others, and older connections before
- * newer ones. Connections are closed from the end of a group.
+ * Groups connections by a key. In each group, connections that have made a request come before other connections, and older connections
+ * come before newer connections. Connections are closed from the end of a group.
  */
 function groupedByPriority<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -82,11 +82,11 @@ function groupedByPriority<Connection extends KnownConnection>(
   return [...Map.groupBy(connections, keyOf).values()].map((group) => group.sort(byPriority));
 }
 
-/** Takes `count` connections one by one, each from the group that has the most connections left, and returns them. */
+/** Takes `count` connections one by one, and returns them. Each connection comes from the group with the most remaining connections. */
 function takeFromLargest<Connection>(groups: readonly Connection[][], count: number): Connection[] {
   if (count <= 0) return [];
   const sizes = groups.map(({ length }) => length).sort((a, b) => b - a);
-  // Groups longer than `level` are cut to this length, which removes `count` connections or a few more.
+  // Groups longer than `level` are shortened to this length. This removes `count` connections or a few more.
   let [level, above, freed] = [sizes[0] ?? 0, 0, 0];
   while (level > 0 && freed < count) {
     while ((sizes[above] ?? 0) >= level) above++;

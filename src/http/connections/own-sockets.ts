@@ -2,36 +2,36 @@ import { ptr } from 'bun:ffi';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { openLibc } from '../../core/libc.ts';
 
-/** A connection that a server of this process has accepted. */
+/** An open connection that a server of this process has accepted. */
 export interface OwnConnection {
   readonly descriptor: number;
-  /** Address and port of the other end, in the form of `peerName`. */
+  /** The address and port of the client's end, in the form of `peerName`. */
   readonly peer: string;
-  /** The address of the client for limits per address: an IPv4 address, or the first 64 bits of an IPv6 address. */
+  /** The client's address for limits per address: an IPv4 address, or the first 64 bits of an IPv6 address. */
   readonly address: string;
 }
 
 /**
- * The sockets of this process, read from the operating system, because the runtime does not list them. Call these functions only on the
- * thread of the event loop. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the
- * next `await`.
+ * The sockets of this process, read from the operating system, because the runtime does not list sockets. Callers must call these functions
+ * on the thread of the event loop. The server accepts and closes connections on that thread, so a descriptor belongs to one connection
+ * until the next `await`.
  */
 export interface OwnSockets {
-  /** Yields the connections accepted on a port. Each item has the connections among the next STEP_DESCRIPTORS descriptors. */
+  /** Yields the connections that were accepted on a port. Each item has the connections among the next STEP_DESCRIPTORS descriptors. */
   accepted(port: number): Generator<OwnConnection[], void>;
   /**
-   * Shuts a connection down in both directions. The runtime then notices the end of the connection and closes the descriptor itself. Does
-   * nothing if the descriptor belongs to another connection by now.
+   * Shuts a connection down in both directions. The runtime then notices the end of the connection, and closes the descriptor itself. Does
+   * nothing if the descriptor now belongs to another connection.
    */
   end(connection: OwnConnection, port: number): void;
   /**
-   * Gives all new connections of a port to one of its listeners. `index` is the listener's place in the order in which the kernel counts
-   * them. Returns false if the system refuses.
+   * Gives all new connections of a port to one of its listeners. `index` is the listener's position in the order of the kernel. Returns
+   * false if the system does not allow this.
    */
   steer(port: number, index: number): boolean;
 }
 
-/** Descriptors inspected in one step, which takes less than 2 ms. */
+/** Number of descriptors that one step inspects, in less than 2 ms. */
 const STEP_DESCRIPTORS = 2_000;
 
 const AF_INET = 2;
@@ -40,13 +40,13 @@ const SHUT_BOTH = 2;
 const SOL_SOCKET = 1;
 const SO_ACCEPTCONN = 30;
 const SO_ATTACH_REUSEPORT_CBPF = 51;
-/** The instruction of a packet filter that returns a constant. */
+/** The packet filter instruction that returns a constant. */
 const BPF_RETURN = 0x06;
-/** Size of a buffer for a socket address, in bytes. No socket address is larger. */
+/** Size of a buffer for a socket address, bytes. Every socket address fits into the buffer. */
 const ADDRESS_BYTES = 128;
 const TEXT_BYTES = 64;
 
-/** Returns access to the sockets of this process. Returns undefined on a system other than Linux, and if the C library cannot be loaded. */
+/** Returns access to the sockets of this process. Returns undefined if the system is not Linux, or if the C library cannot be loaded. */
 export function openOwnSockets(): OwnSockets | undefined {
   const libc = openLibc({
     getsockname: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
@@ -71,7 +71,7 @@ export function openOwnSockets(): OwnSockets | undefined {
   };
 
   const connectionOf = (descriptor: number, port: number): OwnConnection | undefined => {
-    // Ports are in network byte order. A listening socket has no client end.
+    // Ports are in network byte order. A listening socket has no client.
     if (!reads(libc.getsockname, descriptor) || view.getUint16(2) !== port) return undefined;
     if (!reads(libc.getpeername, descriptor)) return undefined;
     const peerPort = view.getUint16(2);
@@ -86,7 +86,7 @@ export function openOwnSockets(): OwnSockets | undefined {
     return { descriptor, peer: peerName(address, peerPort), address: network };
   };
 
-  /** Yields what `read` returns for the open descriptors, in steps of STEP_DESCRIPTORS. */
+  /** Yields the results of `read` for the open descriptors, in steps of STEP_DESCRIPTORS. */
   function* readOpen<Found>(read: (descriptor: number) => Found | undefined): Generator<Found[], void> {
     let left = openDescriptors();
     for (let from = 0; left > 0 && from < descriptorsMax(); from += STEP_DESCRIPTORS) {
@@ -132,20 +132,20 @@ export function peerName(address: string, port: number): string {
 const F_GETFD = 1;
 
 /**
- * Returns the number of open descriptors of this process (sockets, files and the runtime's descriptors). Returns NaN if the system does not
+ * Returns the number of open descriptors of this process: sockets, files and the runtime's descriptors. Returns NaN if the system does not
  * report the number.
  */
 export function openDescriptors(): number {
   try {
-    // Since Linux 6.2, the size of this folder is the number of descriptors. Reading the size needs no descriptor.
+    // Since Linux 6.2, the size of this folder is the number of open descriptors. Reading the size does not need a descriptor.
     return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length - 1;
   } catch (error) {
-    // No descriptor is left to read the folder, so all of them are open.
+    // No descriptor is left to read the folder, so all descriptors are open.
     return (error as NodeJS.ErrnoException).code === 'EMFILE' ? descriptorsMax() : Number.NaN;
   }
 }
 
-/** Returns how many descriptors this process may have open (`ulimit -n`). Infinite if the system does not report the limit. */
+/** Returns how many descriptors this process may have open (`ulimit -n`), or infinity if the system does not report the limit. */
 export function descriptorsMax(): number {
   limit ??= readLimit();
   return limit;

@@ -1,20 +1,20 @@
 import { openOwnSockets } from './own-sockets.ts';
 
 /**
- * Steers the new connections of a port to the newest listener. A closing listener resets connections that wait to be accepted, and closes
- * idle connections. With steering, an older listener gets no new connections, and can stay open for its present connections.
+ * Steers the new connections of a port to the newest listener. A listener that closes also resets connections that wait to be accepted, and
+ * closes idle connections. With steering, an older listener gets no new connections, so it can stay open for its present connections.
  */
 export function createPortSteering(port: number) {
   const sockets = openOwnSockets();
-  /** The listeners in the kernel's order, each as a number. Newer listeners have higher numbers. */
+  /** The numbers of the listeners, in the kernel's order. A newer listener has a higher number. */
   const order: number[] = [];
   let added = 0;
-  // A single listener gets all connections without a filter.
+  // If there is a single listener, it gets all connections without a filter.
   const steer = () => order.length === 1 || (sockets?.steer(port, order.indexOf(Math.max(...order))) ?? false);
   return {
     /**
-     * Adds a listener that gets all new connections from now on. Returns false if the system cannot do this. The system then distributes
-     * new connections over all listeners.
+     * Adds a listener that gets all new connections from now on. Returns false if the system cannot steer connections. In this case, the
+     * system distributes new connections over all listeners.
      */
     add() {
       order.push(added++);
@@ -22,7 +22,7 @@ export function createPortSteering(port: number) {
     },
     /** Records that the oldest listener was closed. */
     removeOldest() {
-      // The kernel moves the last listener to the place of the closed listener.
+      // When a listener is closed, the kernel moves the last listener to its position.
       const i = order.indexOf(Math.min(...order));
       const last = order.pop()!;
       if (i < order.length) order[i] = last;

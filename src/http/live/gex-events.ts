@@ -3,26 +3,26 @@ import type { MarketStore } from '../../market/store.ts';
 import { recordedGexNodes } from '../../operations/gex/gex-nodes.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 
-/** An event in the form that clients receive. */
+/** An event as clients receive it. */
 export interface GexEvent {
   readonly seq: number;
   readonly ticker: string;
   readonly bytes: Uint8Array;
 }
 
-/** A page of the log of levels: the events of some tickers after a sequence number. */
+/** A page from the log of levels. It has the events of some tickers after a sequence number. */
 export interface GexPage {
-  /** The events, encoded. */
+  /** The encoded events. */
   readonly chunks: readonly Uint8Array[];
-  /** The sequence number up to which the page has all events of the tickers. */
+  /** The sequence number up to which the page has every event of the tickers. */
   readonly upTo: number;
   /** Whether the log has more events after `upTo`. */
   readonly hasMore: boolean;
 }
 
 /**
- * The log of GEX levels as events. The newest events stay in memory, in an encoding that all streams share. Older events are read from the
- * store by ticker, page by page. The pages are cached until the log grows, so that streams at the same position share one read.
+ * The log of GEX levels as events. The newest events stay in memory, encoded once for all streams. Older events are read from the store for
+ * the requested tickers, page by page. Pages are cached until the log grows, so that streams at the same position share one read.
  */
 export type GexEvents = ReturnType<typeof createGexEvents>;
 
@@ -34,26 +34,26 @@ export interface GexEventsOptions {
 
 type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 'firstMissedAt' | 'currentLevels'>;
 
-/** Maximum number of events of a page. Such a page has some 100 KB. */
+/** Maximum number of events on a page. Such a page has about 100 KB. */
 const PAGE_EVENTS = 256;
 /**
- * Number of events in memory. These events take some 2 MB, and cover more than a minute if 59 tickers change every second. Streams that are
- * further behind read the store.
+ * Number of events in memory. These events take about 2 MB, and cover more than a minute if 59 tickers change every second. A stream that
+ * needs older events reads the store.
  */
 const RECENT_EVENTS = 4_096;
-/** Events are dropped when there are more than RECENT_EVENTS times this factor. */
+/** Events are dropped when memory has this many times RECENT_EVENTS. */
 const DROP_FROM = 1.25;
-/** Maximum number of events that one call of `refresh` reads, in some 5 ms. */
+/** Maximum number of events that one call of `refresh` reads. Such a call takes about 5 ms. */
 const REFRESH_EVENTS = 1_024;
-/** Maximum number of cached pages of the store. The cached pages take some 8 MB. */
+/** Maximum number of cached pages from the store. The cached pages take about 8 MB. */
 const SHARED_PAGES = 64;
-/** A client that has missed more than a day starts with the current levels. Older levels are in the history, which has its own route. */
+/** A client that has missed more than a day starts with the current levels. The history has older levels, under its own route. */
 const REPLAY_MS = 24 * 3_600_000;
-/** Time for which current levels are cached, ms. Levels with a future time become current at that time, without an event. */
+/** Time for which current levels are cached, ms. Levels that are dated in the future become current at their date, without an event. */
 const CURRENT_MS = 1_000;
 
 export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax = RECENT_EVENTS }: GexEventsOptions) {
-  /** All events after `from` up to `head`, oldest first. */
+  /** All events after the sequence number `from` up to `head`, the oldest event first. */
   let recent: GexEvent[] = [];
   let from = log.lastLevelSeq();
   let head = from;
@@ -61,7 +61,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
   let current = { upTo: -1, atMs: 0, events: new Map<string, GexEvent | undefined>() };
 
   return {
-    /** Reads levels that were stored since the last call, at most REFRESH_EVENTS. Returns true if there may be more levels. */
+    /** Reads the levels that were stored since the last call, but at most REFRESH_EVENTS. Returns true if there may be more levels. */
     refresh() {
       let count = 0;
       for (let hasMore = true; hasMore && count < REFRESH_EVENTS; ) {
@@ -72,14 +72,14 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
         hasMore = events.length === PAGE_EVENTS;
       }
       if (count > 0) pages.clear();
-      // Many events are dropped at once. If events were dropped one by one, each drop would move all other events.
+      // Drops many events at once. If events were dropped one by one, each drop would move all other events.
       if (recent.length > DROP_FROM * recentMax) {
         from = recent.at(-recentMax - 1)!.seq;
         recent = recent.slice(-recentMax);
       }
       return count >= REFRESH_EVENTS;
     },
-    /** Returns the page after `seq` from memory. Returns undefined if `seq` is older than the events in memory. */
+    /** Returns the page after the sequence number `seq` from memory. Returns undefined if memory does not have all events after `seq`. */
     recentPage(seq: number, tickers: ReadonlySet<string>) {
       if (seq < from) return undefined;
       const start = firstAfter(recent, seq);
@@ -88,7 +88,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
       const wanted = events.filter(({ ticker }) => tickers.has(ticker));
       return { chunks: wanted.map(({ bytes }) => bytes), upTo: events.at(-1)?.seq ?? seq, hasMore };
     },
-    /** Returns the page after any `seq` from the store. Reading a page takes some milliseconds. */
+    /** Returns the page after the sequence number `seq` from the store. Reading a page takes a few milliseconds. */
     storedPage(seq: number, tickers: ReadonlySet<string>) {
       const names = [...tickers].sort();
       const key = `${seq},${names.join()}`;
@@ -96,9 +96,9 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
       if (known) return known;
       const events = log.levelEventsOf(names, seq, PAGE_EVENTS, simulated).map(eventOf);
       const hasMore = events.length === PAGE_EVENTS;
-      // If there are fewer events than a page can have, the log has no other events of these tickers up to `head`.
+      // If a page is not full, the log has no other events of these tickers up to `head`.
       const upTo = Math.max(events.at(-1)?.seq ?? seq, hasMore ? seq : head);
-      // The events are one chunk, which all streams that read this page share.
+      // The events form one chunk, which all streams that read this page share.
       const chunks = events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))];
       const page = { chunks, upTo, hasMore };
       if (pages.size >= SHARED_PAGES) pages.delete(pages.keys().next().value!);
@@ -106,17 +106,17 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
       return page;
     },
     /**
-     * Whether a client that has all events up to `seq` can resume there. Returns false if `seq` is higher than the last sequence number of
-     * the log, or if the oldest missed event was stored more than 24 hours ago.
+     * Returns whether a client that has all events up to `seq` can resume there. Returns false if `seq` is higher than the last sequence
+     * number of the log, or if the oldest missed event was stored more than 24 hours ago.
      */
     canResumeFrom(seq: number, tickers: ReadonlySet<string>) {
       if (seq > log.lastLevelSeq()) return false;
       const missedAt = log.firstMissedAt([...tickers], seq, simulated);
       return missedAt === undefined || nowMs() - missedAt < REPLAY_MS;
     },
-    /** Returns the newest levels of tickers, in the order of the log, and the sequence number at which they were the newest. */
+    /** Returns the newest levels of the tickers in the order of the log, and the last sequence number of the log at that time. */
     current(tickers: Iterable<string>) {
-      // The sequence number is read before the levels. So levels that another process adds during the read have a higher number.
+      // The sequence number is read before the levels. So levels that another process adds during the read have a higher sequence number.
       const upTo = log.lastLevelSeq();
       if (current.upTo !== upTo || Math.abs(nowMs() - current.atMs) >= CURRENT_MS) {
         current = { upTo, atMs: nowMs(), events: new Map() };
@@ -135,7 +135,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
   };
 }
 
-/** Returns the index of the first event after `seq`. */
+/** Returns the index of the first event after the sequence number `seq`. */
 function firstAfter(events: readonly GexEvent[], seq: number): number {
   let [low, high] = [0, events.length];
   while (low < high) {

@@ -9,19 +9,19 @@ import { validate } from '../../operations/engine/validate.ts';
 export interface GexStreamRequest {
   readonly account: Account;
   readonly headers: Headers;
-  /** The tickers in the path, separated by commas. */
+  /** The requested tickers, as in the path: separated by commas. */
   readonly tickers: string;
   readonly query: URLSearchParams;
-  /** Address and port of the client. Undefined if the connection is not known. */
+  /** The client's address and port. Undefined if the connection is not known. */
   readonly peer?: string | undefined;
 }
 
-/** Maximum number of tickers of a stream, as many as a universe may have. */
+/** Maximum number of tickers in a stream, equal to the maximum of a universe. */
 const TICKERS_MAX = 1_000;
 
 /**
- * Returns the tickers of a request without repeats, under their names in the market. Throws `ClientError` (400) for too many tickers, or
- * for a ticker that is malformed or not tracked.
+ * Returns the tickers of a request without duplicates, with the names that the market uses. Throws `ClientError` (400) if there are too
+ * many tickers, or if a ticker is malformed or not tracked.
  */
 export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 'tracked'>): ReadonlySet<string> {
   const given = [...new Set(tickers.split(','))];
@@ -39,8 +39,8 @@ export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 't
 const ONE_TICKER = Type.Object({ ticker });
 
 /**
- * Returns the sequence number up to which the client has all events. Returns undefined if the request does not contain such a number.
- * Throws `ClientError` (400) if the number is malformed.
+ * Returns the sequence number up to which the client has all events. Returns undefined if the request has no such number. Throws
+ * `ClientError` (400) if the number is malformed.
  */
 export function lastEventIdOf({ headers, query }: GexStreamRequest): number | undefined {
   const text = headers.get('last-event-id') ?? query.get('last_event_id');

@@ -25,10 +25,10 @@ export interface GexStreamDeps {
 
 export type GexStreams = ReturnType<typeof createGexStreams>;
 
-/** Snapshots come in batches. Levels that are stored within this time, ms, are sent together in one write to each socket. */
+/** Time in which stored levels are collected before one write sends them to each socket, ms. Snapshots arrive in batches. */
 const BATCH_MS = 20;
 
-/** Creates the streams of live levels, which use SSE. After a stream has ended, a client can resume it with the id of the last event. */
+/** Creates the streams of live levels, in the format SSE. A client can resume an ended stream with the id of the last event. */
 export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamDeps) {
   const registry = createStreamRegistry({ ...STREAM_LIMITS, ...limits });
   const subscriptions = new Set<Subscription>();
@@ -39,7 +39,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     timer = undefined;
     try {
       announceStep('live levels');
-      // Another process may have stored many levels. Lets other work run between two reads.
+      // Another process may have stored many levels. So other work runs between two reads.
       if (events.refresh()) timer = setTimeout(broadcast, 0);
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });
@@ -48,14 +48,14 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
   };
 
   /**
-   * Reads the log in a job of the scheduler. The job does not count in the account's limit of jobs, because a stream reads one page at a
-   * time and the number of streams is limited.
+   * Reads the log in a job of the scheduler. The job does not count towards the account's limit on jobs, because a stream reads one page at
+   * a time and the number of streams is limited.
    */
   const runInScheduler = async <Result>(account: string, work: () => Result): Promise<Result> =>
     scheduler.run({ account, name: 'live replay', steps: oneStep(work), isCounted: false });
 
   return {
-    /** Opens a stream of the levels of tickers. Throws `ClientError`: 400 if the request is invalid, 429 or 503 if a limit is reached. */
+    /** Opens a stream of the levels of tickers. Throws `ClientError`: 400 for an invalid request, 429 or 503 if a limit is reached. */
     open(request: GexStreamRequest) {
       const { account, peer } = request;
       const tickers = tickersOf(request, market);
@@ -87,7 +87,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
       observe({ kind: 'stream_opened', account: account.id, streams: registry.size });
       return sseResponse(subscription.stream.body);
     },
-    /** Call this whenever there may be new levels. A call is cheap. */
+    /** Callers must call this function whenever there may be new levels. A call takes little time. */
     wake() {
       if (!closed) timer ??= setTimeout(broadcast, BATCH_MS);
     },
@@ -97,7 +97,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
       clearTimeout(timer);
       registry.close();
     },
-    /** Address and port of each client whose connection is known. */
+    /** The address and port of each client whose connection is known. */
     peers: registry.peers,
     /** Returns the number of open streams of an account. */
     streamsOf: registry.streamsOf,

@@ -5,27 +5,27 @@ import type { GexEvents } from './gex-events.ts';
 export interface SubscriptionDeps {
   readonly events: GexEvents;
   readonly tickers: ReadonlySet<string>;
-  /** The sequence number up to which the client has all events. Undefined: the stream begins with the current levels. */
+  /** The sequence number up to which the client has all events. If the number is undefined, the stream begins with the current levels. */
   readonly after: number | undefined;
-  /** Runs a read of the store in the scheduler. */
+  /** Runs `work`, which reads the store, in the scheduler. */
   readonly runScheduled: <Result>(work: () => Result) => Promise<Result>;
-  /** Called when the client has closed the connection, or when reading the log has failed. */
+  /** Called when the client has closed the connection, or after an error while reading the log. */
   readonly onClose: () => void;
 }
 
 /**
- * The stream of one client. The stream is a cursor over the log. The stream reads the log as fast as the client reads, so a slow client
- * takes the memory of only one page.
+ * The stream of one client, which is a cursor over the log. The stream reads the log as fast as the client reads, so a slow client takes
+ * the memory of only one page.
  */
 export type Subscription = ReturnType<typeof createSubscription>;
 
-/** The next page is read when the client has fewer unread bytes than this. */
+/** Number of unread bytes of the client below which the next page is read. */
 const QUEUE_BYTES = 64 * 1024;
 
 export function createSubscription({ events, tickers, after, runScheduled, onClose }: SubscriptionDeps) {
   let cursor = after ?? 0;
   let started = false;
-  /** Wakes the stream. Undefined unless the stream waits for new events. */
+  /** Wakes the stream. Undefined if the stream does not wait for new events. */
   let wakeUp: (() => void) | undefined;
 
   const send = (chunks: readonly Uint8Array[]): void => {
@@ -44,7 +44,7 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
     send([PREAMBLE, ...current.chunks]);
   };
 
-  /** Sends the next page that has events of the tickers. Waits until such a page exists. */
+  /** Waits until there is a next page with events of the tickers, and sends the page. */
   const sendNextPage = async (): Promise<void> => {
     while (!stream.hasEnded) {
       const page =
@@ -58,7 +58,7 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
       }
       const woken = Promise.withResolvers<void>();
       wakeUp = woken.resolve;
-      // Lets other work run between two pages of a long log.
+      // Other work can run between two pages of a long log.
       if (page.hasMore) setImmediate(woken.resolve);
       await woken.promise;
     }
@@ -83,13 +83,13 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
 
   return {
     stream,
-    /** Call this when the log may have new events. */
+    /** Callers must call this function when the log may have new events. */
     wake: () => wakeUp?.(),
     ping() {
-      // While data waits for the client, no ping is needed.
+      // No ping is needed while data waits for the client.
       if (stream.unreadBytes < QUEUE_BYTES) stream.write(PING);
     },
-    /** Ends the stream. If `drop` is true, data that the client has not read is dropped. */
+    /** Ends the stream. If `drop` is true, drops the data that the client has not read. */
     end(drop: boolean) {
       if (drop) stream.drop();
       else {

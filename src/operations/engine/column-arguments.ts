@@ -48,9 +48,7 @@ function* rowSteps<Result>(
  */
 export const COLUMNS_BYTES_MAX = 4 * 1024 * 1024;
 
-/**
- * Returns the schema of a table's field: an array with one value per row, or one value for all rows. Each value has the schema `scalar`.
- */
+/** Returns the schema of a table's field: an array with one value per row, or one value for all rows. `scalar` is a value's schema. */
 export const column = <Schema extends TSchema>(scalar: Schema) =>
   Type.Union([scalar, Type.Array(scalar, { maxItems: COLUMN_ROWS_MAX })], {
     description: `${scalar.description} One value for all rows, or an array with one value per row.`,

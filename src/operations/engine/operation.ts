@@ -22,9 +22,7 @@ export interface Operation<
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
-  /**
-   * The name of the view in the web terminal that uses the operation, or the reason why no view uses it. The view `house` has all tools.
-   */
+  /** The name of the terminal's view for the operation, or the reason why it has none. The view `house` has a form for each tool. */
   readonly page: string | { readonly absent: string };
   /** The arguments of an example call, for the documentation. */
   readonly example: Partial<Static<Input>>;

@@ -18,10 +18,7 @@ export const SNAPSHOT_CONTRACTS = 20_000;
 export const SUMMED_PRINTS = 200_000;
 /** Number of prints that one token pays to read one by one. A request with a minimum premium reads prints one by one. */
 export const SINGLE_PRINTS = 20_000;
-/**
- * Number of rows that one token pays for in a table, as JSON or as binary columns. The request's own token pays for the first JSON_ROWS
- * rows.
- */
+/** Number of rows that one token pays for in a table, as JSON or as binary columns. The token of each request pays for JSON_ROWS rows. */
 export const JSON_ROWS = 1_000;
 export const BINARY_ROWS = 10_000;
 
@@ -30,9 +27,7 @@ export function analysisCost({ count }: Chain): number {
   return Math.ceil(count / ANALYSIS_CONTRACTS);
 }
 
-/**
- * Returns the cost of pricing `contracts` contracts at `spots` spots each, tokens. The request's own token pays for MOVED_CONTRACTS prices.
- */
+/** Returns the cost of pricing `contracts` contracts at `spots` spots each, tokens. The request's token pays for MOVED_CONTRACTS prices. */
 export function movesCost(contracts: number, spots: number): number {
   return rowsCost(contracts * spots, MOVED_CONTRACTS);
 }

@@ -57,8 +57,7 @@ function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): rea
 }
 
 /**
- * Returns the levels of a market reading. The levels depend only on the prepared chain and the premium of its series, which are the cache
- * key.
+ * Returns the levels of a market reading. They are cached, because they depend only on the prepared chain and the premium of its series.
  */
 export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
   const premium = directionalPremium(large);

@@ -18,36 +18,36 @@ import { OperatorError } from '../../core/errors.ts';
 import { openAnySchema, requireKnown, schemaOf } from '../migrations.ts';
 import { copyDurably, syncPath } from './upgrade.ts';
 
-/** Name of the database in a data folder and in a backup. */
+/** The name of the database file in a data folder and in a backup. */
 export const DATABASE = 'zomma.sqlite';
-/** Names of the other files of a backup. */
+/** The names of the other files in a backup. */
 const SECRET = 'secret.encrypted';
 const MANIFEST = 'manifest.json';
 
-/** What a backup holds, and how to find out whether it is whole. */
+/** The description of a backup's contents, with the data that is needed to check that the backup is complete. */
 export interface Manifest {
   readonly format: 1;
   readonly version: string;
   readonly schema: number;
-  /** ISO 8601. */
+  /** When the backup was made, ISO 8601. */
   readonly made_at: string;
   readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
-  /** Rows of each table. */
+  /** The number of rows in each table. */
   readonly rows: Readonly<Record<string, number>>;
 }
 
-/** The secret of a data folder with the passphrase that encrypts it. */
+/** The secret of a data folder, together with the passphrase that encrypts the secret. */
 export interface SealedSecret {
   readonly secret: Uint8Array;
   readonly passphrase: string;
 }
 
 /**
- * Copies a database, in its state at one moment, to the folder `to`, which must not exist. A server may write meanwhile. The copy is
- * checked, has a manifest with digests, is synced to the disk, and is readable by this user alone. The folder appears complete or not at
- * all.
+ * Copies the state of a database at one moment to the folder `to`, which must not exist. A server may write during the copy. The copy is
+ * checked, has a manifest with digests, is synced to the disk, and can only be read by this user. The folder appears in one step, when it
+ * is complete.
  *
- * Throws `OperatorError` if the folder exists, the schema of the database is older than the first, or the copy is damaged.
+ * Throws `OperatorError` if the folder exists, the schema of the database is older than the first supported schema, or the copy is damaged.
  */
 export async function makeBackup(
   database: string,
@@ -87,8 +87,8 @@ export async function makeBackup(
 }
 
 /**
- * Checks that a backup is whole: its files have the digests of its manifest, and the database has no damage and the rows of the manifest.
- * Throws `OperatorError` that names the file and its fault.
+ * Checks that a backup is complete: its files have the digests of its manifest, and the database has no damage and has the numbers of rows
+ * of the manifest. Throws `OperatorError` that names the file and the reason.
  */
 export async function checkBackup(from: string): Promise<Manifest> {
   const manifest = readManifest(from);
@@ -108,8 +108,8 @@ export async function checkBackup(from: string): Promise<Manifest> {
 }
 
 /**
- * Puts a checked backup in place as the database at `database`, whose folder must exist. The database appears complete or not at all.
- * Returns the secret if the backup has one.
+ * Checks a backup and puts its database at the path `database`, whose folder must exist. The database appears in one step, when it is
+ * complete. Returns the secret if the backup has a secret.
  *
  * Throws `OperatorError` if the passphrase is missing or wrong.
  */
@@ -129,7 +129,7 @@ export async function restoreBackup(
   return secret;
 }
 
-/** Returns the folders of the backups in a folder, the oldest first. */
+/** Returns the folders of the backups in a folder, the oldest backup first. */
 export function backupsIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -155,7 +155,7 @@ function readManifest(from: string): Manifest {
   throw new OperatorError(`${path} is no manifest of this version`, 'Use the version of Zomma that made the backup.');
 }
 
-/** Returns the schema of a copy and the rows of its tables. Throws `OperatorError` if SQLite finds damage. */
+/** Returns the schema of a database copy and the number of rows in its tables. Throws `OperatorError` if SQLite finds damage. */
 function examine(copy: string): { schema: number; rows: Record<string, number> } {
   const db = new Database(copy, { readonly: true, strict: true });
   try {
@@ -189,7 +189,7 @@ async function digestOf(path: string): Promise<{ bytes: number; sha256: string }
   return { bytes: statSync(path).size, sha256: hash.digest('hex') };
 }
 
-/** Cost of deriving a key from a passphrase: some 0.1 s and 32 MiB. */
+/** Cost of deriving a key from a passphrase: about 0.1 s and 32 MiB. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 const CIPHER = 'aes-256-gcm';
 

@@ -3,17 +3,17 @@ import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBusy, OperatorError } from '../../core/errors.ts';
 
-/** Name of the lock file in the data folder. */
+/** The name of the lock file in the data folder. */
 const LOCK_FILE = 'lock';
 
 export interface FolderLock {
-  /** Lets another process serve the data folder. A second call does nothing. */
+  /** Releases the lock, so that another process can serve the data folder. A second call does nothing. */
   release(): void;
 }
 
 /**
- * Locks a data folder for one server. The lock is SQLite's lock on a separate small database. The kernel releases the lock when the process
- * ends for any reason. Readers and commands need no lock.
+ * Locks a data folder for one server, with SQLite's lock on a separate small database. The kernel releases the lock when the process ends
+ * for any reason. Readers and commands need no lock.
  *
  * Throws `OperatorError` with the id of the other process if the folder is locked.
  */
@@ -26,7 +26,7 @@ export function lockFolder(dataDir: string): FolderLock {
     db.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL)');
     db.run('DELETE FROM holder');
     db.run('INSERT INTO holder VALUES (?)', [process.pid]);
-    // Other processes can read the process id only if it is committed. The lock is then taken again, and held.
+    // The process id is committed, because other processes cannot read it before. After the commit, the lock is taken again and held.
     db.run('COMMIT');
     begin(db);
   } catch (error) {
@@ -42,8 +42,8 @@ export function lockFolder(dataDir: string): FolderLock {
 }
 
 /**
- * Returns the id of the process that serves a data folder, or `unknown` while that process takes the lock. Returns undefined if no process
- * serves the folder. Changes nothing.
+ * Returns the id of the process that serves a data folder. Returns `unknown` while the process is still taking the lock. Returns undefined
+ * if no process serves the folder. Changes nothing.
  */
 export function lockHolder(dataDir: string): number | 'unknown' | undefined {
   const path = join(dataDir, LOCK_FILE);
@@ -64,7 +64,7 @@ function begin(db: Database): void {
   db.run('BEGIN IMMEDIATE');
 }
 
-/** Returns the id of the process that holds the lock. Returns undefined while that process takes the lock. */
+/** Returns the id of the process that holds the lock. Returns undefined while the process is still taking the lock. */
 function holderOf(db: Database): number | undefined {
   try {
     return db.query<{ pid: number }, []>('SELECT pid FROM holder').get()?.pid;

@@ -15,16 +15,16 @@ import {
 /** The number of the newest schema. */
 export const SCHEMA = newestSchema(MIGRATIONS);
 
-/** Returns the path of the copy that is made before a database of a schema is upgraded. */
+/** Returns the path of the copy that is made before a database with the given schema is upgraded. */
 export function copyBeforeUpgrade(path: string, schema: number): string {
   return `${path}.schema-${schema}`;
 }
 
 /**
- * Upgrades a database to the newest schema, in one transaction. First copies it to `copyBeforeUpgrade`, so that `undoUpgrade` can bring it
- * back. A new database gets no copy. Returns the schema that the database had, or undefined if there was nothing to do.
+ * Upgrades a database to the newest schema, in one transaction. Before that, copies the database to `copyBeforeUpgrade`, so that
+ * `undoUpgrade` can restore it. A new database gets no copy. Returns the previous schema, or undefined if no upgrade was needed.
  *
- * Throws `OperatorError` if the program does not know the schema of the database, or if a migration fails. The database then stays unchanged.
+ * Throws `OperatorError` if the program does not know the schema of the database, or if a migration fails. The database is then unchanged.
  */
 export function upgrade(db: Database, path: string, migrations: readonly string[] = MIGRATIONS): number | undefined {
   const before = schemaOf(db);
@@ -37,8 +37,8 @@ export function upgrade(db: Database, path: string, migrations: readonly string[
 }
 
 /**
- * Puts the newest copy from before an upgrade in the place of the database, and keeps the present database beside it. The caller must hold
- * the lock of the folder, and no other process may have the database open. Returns the schema of the copy and the path of what it replaced.
+ * Replaces the database by the newest copy from before an upgrade, and keeps the replaced database in the same folder. The caller must hold
+ * the folder's lock, and no other process may have the database open. Returns the copy's schema and the replaced database's path.
  *
  * Throws `OperatorError` if there is no copy of an earlier schema from `FIRST_SCHEMA` on.
  */
@@ -54,36 +54,36 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
       'An upgrade makes the copy. Restore a backup with `zomma restore` instead.',
     );
   }
-  // With this journal mode, SQLite moves the write-ahead log into the file. Otherwise the log would be applied to the copy.
+  // SQLite now moves the write-ahead log into the database file. Otherwise, SQLite would apply the log to the copy.
   db.run('PRAGMA journal_mode = DELETE');
   db.close(true);
   const kept = copyBeforeUpgrade(path, now);
   rmSync(kept, { force: true });
   linkSync(path, kept);
-  // Replaces the file in one step: a process that is killed leaves either database, never neither.
+  // Replaces the file in one step. If the process is killed, the path has the old or the new database, but never no database.
   renameSync(copyBeforeUpgrade(path, schema), path);
   syncPath(dirname(path));
   return { schema, kept };
 }
 
 /**
- * Rewrites a database without the space of removed data, and replaces the old file. The caller must hold the lock of the folder, and no
- * other process may write to the database. A process that is killed leaves either file.
+ * Rewrites a database without the space that removed data occupies, and replaces the old file. The caller must hold the lock of the folder,
+ * and no other process may write to the database. If the process is killed, the path has the old or the new file.
  */
 export function compactDatabase(path: string): void {
   const db = new Database(path, { readwrite: true, strict: true });
-  // A file of an earlier version gets this option now. With this option, later removals give their space back to the disk.
+  // A database file of an earlier version gets this option here. With this option, later removals return their space to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   const draft = `${path}.compact`;
   copyDurably(db, draft);
-  // With this journal mode, SQLite moves the write-ahead log into the file. Otherwise the log would be applied to the copy.
+  // SQLite now moves the write-ahead log into the database file. Otherwise, SQLite would apply the log to the copy.
   db.run('PRAGMA journal_mode = DELETE');
   db.close(true);
   renameSync(draft, path);
   syncPath(dirname(path));
 }
 
-/** Copies a database to a file with mode 0600. The file appears complete or not at all. Replaces an earlier copy. */
+/** Copies a database to a file with mode 0600, and replaces an earlier copy. The file appears in one step, when it is complete. */
 export function copyDurably(db: Database, to: string): void {
   const draft = `${to}.partial`;
   rmSync(draft, { force: true });
@@ -94,7 +94,7 @@ export function copyDurably(db: Database, to: string): void {
   syncPath(dirname(to));
 }
 
-/** Makes the contents of a file, or the names in a folder, durable. */
+/** Syncs the contents of a file, or the names in a folder, to the disk. */
 export function syncPath(path: string): void {
   const fd = openSync(path, 'r');
   fsyncSync(fd);

@@ -6,23 +6,23 @@ import type { TapeDay } from './tape-days.ts';
 import { validRows } from './tape-entries.ts';
 import type { Part, TapeParts } from './tape-parts.ts';
 
-/** Consecutive parts of a day and the sums of their prints. */
+/** Consecutive parts of a day's tape, and the sums of their prints. */
 export interface SummedParts {
   readonly parts: readonly Part[];
-  /** Reads the sums. Throws `OperatorError` if the stored sums are damaged. */
+  /** Reads the stored sums. Throws `OperatorError` if the sums are damaged. */
   readonly sums: () => TapeSums;
 }
 
-/** See `blockSums`. */
+/** The functions that `blockSums` creates. */
 export type BlockSums = ReturnType<typeof blockSums>;
 
-/** Sums are stored only if there are this many prints per contract. With fewer prints per contract, adding up the prints is as fast. */
+/** Minimum number of prints per contract for stored sums. With fewer prints per contract, adding up the prints is as fast. */
 const PRINTS_PER_CONTRACT_MIN = 4;
 
 /**
  * Creates the functions that read and write the stored sums of blocks. A block is a run of consecutive parts of a day, or all parts of the
- * day. The sums of a block are the sums of its prints by contract. The sums are stored with two counts of the block: all prints and valid
- * prints. The sums are used only while the block still has these counts. So no write to the tape has to remove sums.
+ * day. The sums of a block are the sums of its prints by contract. Two counts of the block are stored with its sums: all prints and valid
+ * prints. The sums are used only while the block still has these counts, so a write to the tape does not have to remove sums.
  */
 export function blockSums(db: Database, parts: TapeParts) {
   const selectSums = db.prepare<{ rowid: number; last: number; entries: number; valid: number }, [number]>(
@@ -49,15 +49,15 @@ export function blockSums(db: Database, parts: TapeParts) {
     if (valid < PRINTS_PER_CONTRACT_MIN * sums.contracts.strike.length) return;
     putSums.run(block[0]!.id, block.at(-1)!.id, entries, valid, encodeSums(sums));
   };
-  /** Records that a day is summed: its small parts are joined into larger parts, and all its parts are added up. */
+  /** Records that a day is summed, after its small parts were joined into larger parts and all its parts were added up. */
   const recordSummedDay = ({ simulated, underlying, day }: TapeDay, dayParts: readonly Part[]): void => {
     const { entries, valid } = countsOf(dayParts);
     putDay.run(simulated, underlying, day, entries, valid);
   };
   /**
    * Stores the sums of a block with `put`. If the block is a whole day (`isDay`), also records the day as summed. Does nothing if a part of
-   * the block was replaced, or has prints that were canceled or corrected since the part was written. Does nothing either if `isDay` is
-   * set and the day has more parts now.
+   * the block was replaced, or has prints that were canceled or corrected after the part was written. Also does nothing if `isDay` is set
+   * and the day has more parts now.
    */
   const putUnchanged = db.transaction((tapeDay: TapeDay, block: readonly Part[], sums: TapeSums, isDay: boolean) => {
     const current = parts.ofDay(tapeDay);
@@ -71,7 +71,7 @@ export function blockSums(db: Database, parts: TapeParts) {
   return {
     /**
      * Finds the blocks that begin with the part at index `from`, have at most `partsMax` parts, end at or before `toMs`, and have stored
-     * sums with unchanged counts. Returns the block with the most prints, or `undefined` if no block is found.
+     * sums with unchanged counts. Returns the block with the most prints, or `undefined` if there is no such block.
      */
     longest(from: number, dayParts: readonly Part[], toMs: number, partsMax: number): SummedParts | undefined {
       const { id, day } = dayParts[from]!;
@@ -86,12 +86,12 @@ export function blockSums(db: Database, parts: TapeParts) {
       }
       return undefined;
     },
-    /** Returns the days before `beforeDay` that are not summed, or that have changed since they were summed (see `recordSummedDay`). */
+    /** Returns the days before `beforeDay` that are not summed, or that have changed after they were summed (see `recordSummedDay`). */
     unsummedDays: (beforeDay: string): TapeDay[] => selectUnsummed.all(beforeDay),
     /**
-     * Adds up the sums of the parts of a day in three steps: the sums of the parts give the sums of blocks of PARTS.few parts, these give
-     * the sums of blocks of PARTS.many parts, and these give the sums of the whole day. Stores the sums of each block with `put`, and
-     * records the day as summed. Other work can run at each `yield`.
+     * Adds up the sums of the parts of a day in three steps. The sums of parts give the sums of blocks of PARTS.few parts. The sums of
+     * these blocks give the sums of blocks of PARTS.many parts, and then the sums of the whole day. Stores the sums of each block with
+     * `put`, and records the day as summed. Other work can run at each `yield`.
      */
     *addUp(tapeDay: TapeDay): Generator<number, void> {
       const dayParts = parts.ofDay(tapeDay);
@@ -100,7 +100,7 @@ export function blockSums(db: Database, parts: TapeParts) {
       const day = new TapeSummer();
       for (const [i, part] of dayParts.entries()) {
         let sums: TapeSums | undefined = sumsOf(validRows(parts.columnsOf(part)));
-        // The sums of a block that is full, or that ends with the last part of the day, are added to the next larger block.
+        // When a block is full, or ends with the last part of the day, its sums are added to the next larger block.
         for (const size of sizes) {
           summers.get(size)!.add(sums);
           yield 0;

@@ -8,12 +8,12 @@ import type { TapeParts } from './tape-parts.ts';
 import type { PartWriter } from './write-parts.ts';
 
 /**
- * Limits of a transaction that moves rows into parts: the number of rows, and the time after which it moves no further rows, ms. With these
- * limits, a transaction takes about 10 ms.
+ * Limits of a transaction that moves rows into parts: the maximum number of rows, and the time after which no further rows are moved, ms.
+ * With these limits, a transaction takes about 10 ms.
  */
 export const MOVED_AT_ONCE = 512;
 const MOVED_MS = 8;
-/** Number of free pages that stay in the database file. Further free pages are returned to the disk, this number at a time. */
+/** Number of free pages that stay in the database file. Further free pages are returned to the disk in steps of this number. */
 const FREE_PAGES = 256;
 
 /** The dependencies of `tapePacker`. */
@@ -24,11 +24,11 @@ export interface PackerDeps {
   readonly blocks: BlockSums;
 }
 
-/** Packs the prints of past New York days into parts, in short transactions. See `MarketStore.packTape`. */
+/** Packs the prints of past New York days into parts, in short transactions (see `MarketStore.packTape`). */
 export function tapePacker(db: Database, { rows, parts, writer, blocks }: PackerDeps) {
   /**
-   * Moves the oldest rows of a day into its parts. Returns the number of rows. Call this function within a transaction and within
-   * `rows.counted`.
+   * Moves the oldest rows of a day into the parts of the day. Returns the number of moved rows. Callers must call this function within a
+   * transaction and within `rows.counted`.
    */
   const moveRows = (tapeDay: TapeDay, limit: number): number => {
     const range = rangeOfDay(tapeDay.day);
@@ -41,7 +41,7 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
     return oldest.length;
   };
 
-  /** Moves rows of the last tape in `tapes`, and removes tapes from `tapes` that have no more rows to move. */
+  /** Moves rows of the last tape in the array `tapes`. Removes a tape from the array if the tape has no more rows to move. */
   const moveOldest = (tapes: TapeId[], beforeMs: number, limit: number): number => {
     const until = performance.now() + (MOVED_MS * limit) / MOVED_AT_ONCE;
     let moved = 0;
@@ -59,8 +59,8 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
   const join = db.transaction(writer.join);
 
   /**
-   * Moves rows into parts, rewrites parts with canceled or corrected entries, joins and adds up the parts of each day, and returns free
-   * pages to the disk.
+   * Moves rows into parts, rewrites parts that have canceled or corrected entries, joins the parts of each day and adds them up, and
+   * returns free pages to the disk.
    */
   function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {
     const [beforeMs] = rangeOfDay(beforeDay);
@@ -79,7 +79,7 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
   return { moveRows, packTape };
 }
 
-/** Returns free pages to the disk. Does nothing for files that were created without auto_vacuum. */
+/** Returns free pages to the disk. Has no effect on files that were created without auto_vacuum. */
 function* returnFreePages(db: Database): Generator<number, void> {
   const selectFree = db.query<{ pages: number }, []>('SELECT freelist_count AS pages FROM pragma_freelist_count');
   while (selectFree.get()!.pages > FREE_PAGES) {

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 
-/** The fields of a row of `prints` that determine which counts the row changes. */
+/** The fields of a `prints` row that determine which counts the row changes. */
 interface Counted {
   readonly simulated: number;
   readonly underlying: string;
@@ -8,23 +8,23 @@ interface Counted {
   readonly at: number;
 }
 
-/** Counts the rows of the table `prints` by minute. */
+/** Counts the rows of the table `prints` for each minute. */
 export interface PrintCounts {
-  /** Runs `work`, and then writes the counts that `work` changed. Call this method within a transaction. */
+  /** Runs `work`, and then writes the counts that `work` changed. Callers must call this method within a transaction. */
   batch<T>(work: () => T): T;
-  /** Adds to the counts of rows and of canceled rows. Negative numbers are subtracted. Call this method within `batch`. */
+  /** Adds to the counts of rows and of canceled rows. Negative numbers reduce the counts. Callers must call this method within `batch`. */
   count(row: Counted, entries: number, canceled: number): void;
-  /** Returns the number of rows in [fromMs, toMs], and the number of canceled rows among them. */
+  /** Returns the number of rows from `fromMs` to `toMs`, and how many of these rows are canceled. */
   of(simulated: number, underlying: string, fromMs: number, toMs: number): { entries: number; canceled: number };
 }
 
-/** Length of a slot, ms. Do not change this length: the stored counts have slots of this length. */
+/** Length of a slot, ms. This length must not change, because the stored counts have slots of this length. */
 export const SLOT_MS = 60_000;
 
 /**
- * Creates the functions that read and write the counts of print rows. There is one row of counts for each minute of an underlying. So a
- * million print rows are counted with a few hundred rows of counts. Each writer of prints counts its rows, and writes the counts once per
- * transaction. Triggers would count each row separately, and double the time of a save.
+ * Creates the functions that read and write the counts of print rows. Each minute of an underlying has one row of counts. So a few hundred
+ * rows of counts are enough to count a million print rows. Each writer of prints counts its rows, and writes the counts once per
+ * transaction. Triggers would count each row separately, and a save would take twice as long.
  */
 export function printCounts(db: Database): PrintCounts {
   const add = db.prepare<null, [number, string, number, number, number]>(
@@ -47,7 +47,7 @@ export function printCounts(db: Database): PrintCounts {
   );
 
   const slots = new Map<string, Slot>();
-  // Prints arrive mostly in order, so the next print is usually in the same slot.
+  // Prints mostly arrive in time order, so the next print is usually in the same slot.
   let last: Slot | undefined;
   const clear = () => {
     slots.clear();
@@ -63,7 +63,7 @@ export function printCounts(db: Database): PrintCounts {
 
   return {
     batch(work) {
-      // Remove the counts that a failed transaction may have left.
+      // Removes the counts that a failed transaction may have left.
       clear();
       const result = work();
       for (const { simulated, underlying, slot, entries, canceled } of slots.values()) {
@@ -81,8 +81,8 @@ export function printCounts(db: Database): PrintCounts {
     of(simulated, underlying, fromMs, toMs) {
       const tapeKey = [simulated, underlying] as const;
       const hasNoRows = (from: number, to: number) => from > to || selectAny.get(...tapeKey, from, to)!.found === 0;
-      // The first and the last slot may be only partly in the range. Such a slot is read from the counts if all its rows are in the range.
-      // The last slot of a day usually has this property.
+      // A part of the first and the last slot may be outside the range. If all rows of such a slot are in the range, they are read from the
+      // counts. This is usually true for the last slot of a day.
       const [first, last] = [slotOf(fromMs), slotOf(toMs)];
       const from = hasNoRows(first * SLOT_MS, fromMs - 1) ? first : first + 1;
       const to = hasNoRows(toMs + 1, (last + 1) * SLOT_MS - 1) ? last : last - 1;
@@ -100,7 +100,7 @@ export function printCounts(db: Database): PrintCounts {
   };
 }
 
-/** The counts of the rows of one minute, or changes of these counts. */
+/** The counts of rows in one minute, or changes of such counts. */
 interface Slot {
   readonly simulated: number;
   readonly underlying: string;
@@ -109,7 +109,7 @@ interface Slot {
   canceled: number;
 }
 
-/** Returns the number of the minute since the epoch. */
+/** Returns the number of minutes from the epoch to a time. */
 function slotOf(atMs: number): number {
   return Math.floor(atMs / SLOT_MS);
 }

@@ -5,37 +5,37 @@ import { printCounts } from './print-counts.ts';
 import type { TapeId } from './tape-days.ts';
 import { CANCELED, CORRECTED } from './tape-entries.ts';
 
-/** Smallest premium in the index of large prints, dollars. */
+/** Smallest premium of a print in the index of large prints, dollars. */
 const INDEXED_MIN = 25_000;
 
-/** A row with the columns that `TapeColumns` needs. This row is faster to read than the full row. */
+/** A row with only the columns of `TapeColumns`. Reading such a row takes less time than reading the full row. */
 export interface ColumnRow extends TapeRow {
   readonly rowid: number;
   readonly flags: number;
 }
 
-/** A position between rows: after the row `rowid` of the moment `atMs`. */
+/** A position between two rows: after the row with the id `rowid` at the moment `atMs`. */
 export interface RowCursor {
   readonly atMs: number;
   readonly rowid: number;
 }
 
-/** A row that can be moved into a part. */
+/** A row that can become part of the packed tape. */
 export interface MovableRow {
   readonly rowid: number;
-  /** The print, with the id with which it was delivered. */
+  /** The print, with the id that the feed delivered. */
   readonly print: Print;
-  /** 0 if the print is valid, else CANCELED or CORRECTED. */
+  /** 0 if the print is valid, or else CANCELED or CORRECTED. */
   readonly flag: number;
 }
 
-/** See `printRows`. */
+/** The functions that `printRows` creates. */
 export type PrintRows = ReturnType<typeof printRows>;
 
 /**
- * Creates the functions that read and write the prints that are not packed yet. Each of these prints is a row of the table `prints`. A row
- * has the id of its print, but the row of a corrected print is stored as canceled under another id. The rowids have the order of arrival.
- * Reads leave out canceled rows, unless their comment states otherwise.
+ * Creates the functions that read and write the prints that are not packed yet. Each of these prints is a row of the table `prints`. The id
+ * of a row is the id of its print. When a print is corrected, its row is stored as canceled under another id. The rowids are in order of
+ * arrival. Reads leave out canceled rows, unless their comment states otherwise.
  */
 export function printRows(db: Database) {
   const counts = printCounts(db);
@@ -46,13 +46,13 @@ export function printRows(db: Database) {
        $bid, $ask, $delta, $multiLeg, $sweep, $block, $canceled) ON CONFLICT DO NOTHING`,
   );
   const selectKnown = db.prepare<PrintRow, [number, string]>(`${SELECT} WHERE simulated = ? AND id = ?`);
-  // The id of a corrected copy consists of the print's id, '~' and a rowid. Such ids sort between the print's id with '~' and the print's
-  // id with '~:'.
+  // The id of a corrected copy consists of the print's id, '~' and a rowid. In sorted order, such an id is between two texts: the print's
+  // id followed by '~', and the print's id followed by '~:'.
   const selectEarlier = db.prepare<PrintRow, [number, string]>(
     `${SELECT} WHERE simulated = ?1 AND id > ?2 || '~' AND id < ?2 || '~:'`,
   );
   const cancel = db.prepare<null, [number, string]>('UPDATE prints SET canceled = 1 WHERE simulated = ? AND id = ?');
-  // The row that is corrected stays as a canceled row under another id. The correction gets the original id.
+  // The original row stays as a canceled row under another id, and the correction gets the original id.
   const replace = db.prepare<null, [number, string]>(
     `UPDATE prints SET canceled = 1, id = id || '~' || rowid WHERE simulated = ? AND id = ?`,
   );
@@ -61,8 +61,8 @@ export function printRows(db: Database) {
     db.prepare<PrintRow, [number, string, number, number, number]>(`${SELECT} ${WITHIN} AND canceled = 0 ${more}`);
   const selectAbove = select('AND premium >= ? ORDER BY at, rowid');
   const selectLarge = select(`AND premium >= ${INDEXED_MIN} AND premium >= ? ORDER BY at, rowid`);
-  // The query does not sort by rowid, because this sort would take as long as the rest of the query. `sortRows` sorts the few prints that
-  // share a moment.
+  // The query does not sort by rowid, because sorting would take as long as the rest of the query. `sortRows` sorts the few prints that
+  // have the same moment.
   const selectColumns = db.prepare<ColumnRow, [number, string, number, number]>(
     `${SELECT_COLUMNS} ${WITHIN} AND canceled = 0 ORDER BY at`,
   );
@@ -95,7 +95,7 @@ export function printRows(db: Database) {
   );
   const selectTapes = tapesIn(db);
 
-  /** Runs `statement`, which cancels the row with the id of a print or marks it as corrected. Counts the row as canceled. */
+  /** Runs `statement`, which cancels the row of a print or marks the row as corrected. Counts the row as canceled. */
   const retireBy = (statement: typeof cancel, { simulated, underlying, at, id }: Print): void => {
     statement.run(Number(simulated), id);
     counts.count({ simulated: Number(simulated), underlying, at }, 0, 1);
@@ -103,11 +103,11 @@ export function printRows(db: Database) {
 
   return {
     /**
-     * Runs `work`, and then writes the counts of rows. Call this method within a transaction, and call the methods that write within
-     * `work`.
+     * Runs `work`, and then writes the counts of rows. Callers must call this method within a transaction. They must call the methods that
+     * write within `work`.
      */
     counted: counts.batch,
-    /** Inserts a print. Returns false if a row has the print's id already. */
+    /** Inserts a print. Returns false if a row already has the id of the print. */
     insert(print: Print): boolean {
       const row = rowOf(print);
       if (insert.run(row).changes === 0) return false;
@@ -116,12 +116,12 @@ export function printRows(db: Database) {
     },
     /** Cancels a stored print. */
     cancel: (stored: Print): void => retireBy(cancel, stored),
-    /** Marks a stored print as corrected, which makes its id free for the correction. */
+    /** Marks a stored print as corrected. After that, the correction can use the id of the print. */
     markCorrected: (stored: Print): void => retireBy(replace, stored),
-    /** Returns the oldest rows of a range, including canceled rows, in order of time and then of arrival. */
+    /** Returns the oldest rows of a range, including canceled rows, in order of time and then in order of arrival. */
     oldest: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number, limit: number): MovableRow[] =>
       selectOldest.all(simulated, underlying, fromMs, toMs, limit).map(movableOf),
-    /** Removes the oldest rows of a range, as `oldest` returned them. Throws `Error` if the rows changed meanwhile. */
+    /** Removes the oldest rows of a range, which the method `oldest` returned. Throws `Error` if the rows have changed since then. */
     removeOldest({ simulated, underlying }: TapeId, fromMs: number, toMs: number, oldest: readonly MovableRow[]): void {
       const last = oldest.at(-1)!;
       const removed = deleteOldest.run(simulated, underlying, fromMs, toMs, last.print.at, last.rowid).changes;
@@ -131,21 +131,21 @@ export function printRows(db: Database) {
       }
     },
 
-    /** Returns the row with the id of a print, even if the row is canceled. Returns `undefined` if there is none. */
+    /** Returns the row with the id of a print, even if the row is canceled. Returns `undefined` if there is no such row. */
     withIdOf({ simulated, id }: Print): Print | undefined {
       const row = selectKnown.get(Number(simulated), id);
       return row ? printOf(row) : undefined;
     },
-    /** Returns the corrected copies of a print. The ids of these copies differ from the id with which they were delivered. */
+    /** Returns the corrected copies of a print. The copies are stored with other ids than the delivered id. */
     correctedCopiesOf: ({ simulated, id }: Print): Print[] => selectEarlier.all(Number(simulated), id).map(printOf),
-    /** Returns the prints in [fromMs, toMs] with at least a minimum premium, in order of time and then of arrival. */
+    /** Returns the prints of a period with at least a minimum premium, in order of time and then in order of arrival. */
     atLeast: (underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[] =>
       (minPremiumUsd < INDEXED_MIN ? selectAbove : selectLarge)
         .all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd)
         .map(printOf),
     /**
-     * Returns the first `limit` prints with at least a minimum premium after a position and up to `toMs`, in order of time and then of
-     * arrival.
+     * Returns the first `limit` prints that come after a position and not after `toMs`, with at least a minimum premium. The prints are in
+     * order of time and then in order of arrival.
      */
     nextAtLeast(
       { simulated, underlying }: TapeId,
@@ -157,51 +157,51 @@ export function printRows(db: Database) {
       const statement = minPremiumUsd < INDEXED_MIN ? selectNextAbove : selectNextLarge;
       return statement.all(simulated, underlying, atMs, toMs, minPremiumUsd, rowid, limit);
     },
-    /** Returns the prints in [fromMs, toMs] as columns. */
+    /** Returns the prints from `fromMs` to `toMs` as columns. */
     columns: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): TapeColumns =>
       columnsOfRows(sortRows(selectColumns.all(simulated, underlying, fromMs, toMs))),
 
-    /** Returns whether [fromMs, toMs] has rows, including canceled rows. */
+    /** Returns whether there are rows from `fromMs` to `toMs`. Canceled rows count. */
     has: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): boolean =>
       selectAny.get(simulated, underlying, fromMs, toMs)!.found === 1,
-    /** Returns the number of rows in [fromMs, toMs], and the number of canceled rows among them. */
+    /** Returns the number of rows from `fromMs` to `toMs`, and how many of these rows are canceled. */
     count: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
       counts.of(simulated, underlying, fromMs, toMs),
-    /** Returns the time of the first print in [fromMs, toMs], ms since the epoch. Returns `undefined` if there is none. */
+    /** Returns the time of the first print from `fromMs` to `toMs`, ms since the epoch. Returns `undefined` if there is no print. */
     firstAt: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): number | undefined =>
       selectFirst.get(simulated, underlying, fromMs, toMs)?.at,
     /**
-     * Returns the time of the print after the first `count` prints in [fromMs, toMs], ms since the epoch. Returns `undefined` if there is
-     * none.
+     * Skips the first `count` prints from `fromMs` to `toMs`, and returns the time of the next print, ms since the epoch. Returns
+     * `undefined` if there is no next print.
      */
     atAfter: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number, count: number): number | undefined =>
       selectNth.get(simulated, underlying, fromMs, toMs, count)?.at,
-    /** Returns the time of the last print up to `untilMs`, ms since the epoch. Returns `undefined` if there is none. */
+    /** Returns the time of the last print up to `untilMs`, ms since the epoch. Returns `undefined` if there is no print. */
     lastAt: ({ simulated, underlying }: TapeId, untilMs: number): number | undefined =>
       selectLast.get(simulated, underlying, untilMs)?.at,
-    /** Returns the time of the oldest row of a tape, canceled or not, ms since the epoch. Returns `undefined` if there is none. */
+    /** Returns the time of the oldest row of a tape, ms since the epoch. Canceled rows count. Returns `undefined` if there is no row. */
     oldestAt: ({ simulated, underlying }: TapeId): number | undefined => selectOldestAt.get(simulated, underlying)?.at,
     /** Returns the tapes that have rows. */
     tapes: (): TapeId[] => selectTapes.all(),
   };
 }
 
-/** Returns the position before all rows of a moment and of later moments. */
+/** Returns the position before the first row at or after a moment. */
 export function beforeRowsOf(atMs: number): RowCursor {
-  // -1 is less than every rowid.
+  // The number -1 is less than every rowid.
   return { atMs, rowid: -1 };
 }
 
-/** Returns rows as columns. The rows must be in order of time and then of arrival. */
+/** Returns rows as columns. The rows must be in order of time and then in order of arrival. */
 export function columnsOfRows(rows: readonly ColumnRow[]): TapeColumns {
   return columnsBy(rows, ({ flags }) => flags);
 }
 
-/** Prepares the query of the tapes that have rows. */
+/** Prepares the query for the tapes that have rows. */
 export function tapesIn(db: Database) {
-  // The query steps from one underlying to the next through the index. So its time grows with the number of underlyings, not with the
-  // length of the tape. A comparison of pairs, (simulated, underlying) > (…), would read all rows, because SQLite uses only the first
-  // column of the index for such a comparison.
+  // The query uses the index to step from one underlying to the next. So its time grows with the number of underlyings, not with the length
+  // of the tape. A comparison of pairs, (simulated, underlying) > (…), would read all rows, because SQLite uses only the first column of
+  // the index for such a comparison.
   return db.prepare<TapeId, []>(
     `WITH RECURSIVE kinds (simulated, underlying) AS (
        SELECT * FROM (SELECT simulated, underlying FROM prints ORDER BY simulated, underlying LIMIT 1)
@@ -224,7 +224,7 @@ const SELECT_COLUMNS = `SELECT rowid, root, expiry, call_put AS callPut, strike,
   CASE side WHEN 'bid' THEN ${FLAG.bid} WHEN 'ask' THEN ${FLAG.ask} WHEN 'mid' THEN ${FLAG.mid} ELSE 0 END
     + ${FLAG.multiLeg} * multi_leg + ${FLAG.sweep} * sweep + ${FLAG.block} * block AS flags FROM prints`;
 
-/** Returns rows in order of time and then of arrival. The given rows must be in order of time already. */
+/** Returns rows in order of time and then in order of arrival. The given rows must already be in order of time. */
 function sortRows(rows: ColumnRow[]): ColumnRow[] {
   const isSorted = rows.every(({ at, rowid }, i) => {
     const before = rows[i - 1];
@@ -248,7 +248,7 @@ function rowOf(print: Print): PrintRow {
   };
 }
 
-/** Returns a row as a print with the id with which the print was delivered. */
+/** Returns a row as a print with the id that the feed delivered. */
 function movableOf({ rowid, ...row }: PrintRow & { rowid: number }): MovableRow {
   const print = printOf(row);
   const isCorrected = print.canceled && row.id.endsWith(`~${rowid}`);

@@ -10,24 +10,24 @@ import { LAST_DATED_MS } from './tape-days.ts';
 /** The stored sums of large prints. */
 export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom'> {
   /**
-   * Adds a print to the sums of its day, or subtracts it if `times` is -1. Ignores prints that are not large, and prints of contracts with
-   * an adjusted deliverable. Call this method within a transaction.
+   * Adds a print to the sums of its day. If `times` is -1, subtracts the print. Ignores prints that are not large, and prints of contracts
+   * with an adjusted deliverable. Callers must call this method within a transaction.
    */
   count(print: Print, times: 1 | -1): void;
   /**
-   * Reads the minimum premium of a large print again, because another process may have changed the minimum. Call this method at the start
-   * of a transaction.
+   * Reads the minimum premium of a large print, because another process may have changed it. Callers must call this method at the start of
+   * a transaction.
    */
   refresh(): void;
 }
 
 /** The functions that read the stored prints. */
 export interface PrintSource {
-  /** Returns the prints of a range that are stored as rows and have at least a minimum premium. */
+  /** Returns the prints of a range that are stored as rows, with at least a minimum premium. */
   readonly rows: PrintStore['prints'];
-  /** Yields those prints of a range that are stored in parts and have at least a minimum premium, one part of a day at a time. */
+  /** Yields the prints of a range that are stored in parts, with at least a minimum premium, one part of a day at a time. */
   readonly packed: (...range: PrintRange) => Iterable<PackedPrints>;
-  /** Returns whether a range may have prints, including canceled prints. False means that the range has no prints. */
+  /** Returns false if a range has no prints. Returns true if the range may have prints, even if the prints are canceled. */
   readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
 }
 
@@ -39,8 +39,8 @@ interface PackedPrints {
 /**
  * Creates the functions that read and write the sums of large prints. The key of a sum is the tape (simulated or recorded, and the
  * underlying), the New York day, the series, call or put, the aggressor's side, and the flags `multiLeg` and `deep`. The transaction that
- * writes prints updates their sums. The sums of a window are read from the sums of its full days and from the prints of its partial days.
- * So little data is read, even if the tape is long.
+ * writes prints updates their sums. The sums of a window are computed from the sums of its full days and the prints of its partial days. So
+ * little data is read, even if the tape is long.
  */
 export function printSums(db: Database, { rows, packed, mayHave }: PrintSource): PrintSums {
   const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');
@@ -103,7 +103,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
         return [...sums.values()].map(printSumOf);
       }
       const hasNoPrints = (from: number, to: number) => from > to || !mayHave(underlying, from, to, simulated);
-      // The first and the last day may be only partly in the window. Such a day counts as a full day if all its prints are in the window.
+      // A part of the first and last day may be outside the window. Such a day counts as full if all its prints are inside.
       const [first, last] = [dayOf(Math.max(fromMs, 0)), dayOf(Math.min(toMs, LAST_DATED_MS))];
       const from = hasNoPrints(startOf(first), fromMs - 1) ? first : addDays(first, 1);
       const to = hasNoPrints(toMs + 1, startOf(addDays(last, 1)) - 1) ? last : addDays(last, -1);
@@ -121,7 +121,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
 /** A sum as SQLite stores it: booleans are 0 and 1, and the premium is in units of 1 / PREMIUM_UNITS dollars. */
 type SumRow = Omit<PrintSum, 'multiLeg' | 'deep'> & { multiLeg: number; deep: number };
 
-/** Returns a print as a sum. If `times` is -1, the counts and the premium are negative. */
+/** Returns a print as a sum. If `times` is -1, the number of prints, the contracts and the premium are negative. */
 function rowOf(print: Print, times: 1 | -1): SumRow {
   const { multiLeg, deep, prints, contracts, premium, ...same } = sumOf(print);
   return {
@@ -134,7 +134,7 @@ function rowOf(print: Print, times: 1 | -1): SumRow {
   };
 }
 
-/** Yields the sums of prints in columns. Creates no object per print, because a day can have a million prints. */
+/** Yields the sums of prints in columns. Does not create an object per print, because a day can have a million prints. */
 function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
   const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
   const sums = new Map<number, { prints: number; contracts: number; premium: number }>();
@@ -154,10 +154,10 @@ function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
   }
 }
 
-/** The side for each value of the side bits in a print's flags. */
+/** The side that each value of the side bits in a print's flags stands for. */
 const SIDES = ['none', 'bid', 'ask', 'mid'] as const;
 
-/** Returns the side bits of a print from its quote, with the same rule as `sumOf`. */
+/** Returns the side bits of a print, computed from its quote by the rule of `sumOf`. */
 function sideByQuote(price: number, bid: number, ask: number): number {
   if (!(ask > bid)) return 0;
   return { 1: FLAG.ask, 0: FLAG.mid, [-1]: FLAG.bid }[change((bid + ask) / 2, price)];
@@ -178,7 +178,7 @@ function printSumOf({ multiLeg, deep, premium, ...same }: SumRow): PrintSum {
   return { ...same, multiLeg: multiLeg === 1, deep: deep === 1, premium: premium / PREMIUM_UNITS };
 }
 
-/** Returns whether the contract of a print has an adjusted deliverable. No sum contains such prints. */
+/** Returns whether the contract of a print has an adjusted deliverable. Prints of such contracts are not part of any sum. */
 function isAdjusted({ root }: Print): boolean {
   return rootOf(root).adjusted;
 }

@@ -10,31 +10,27 @@ import { printSaver } from './save-prints.ts';
 import { tapeParts } from './tape-parts.ts';
 import { PART_MAX, partWriter } from './write-parts.ts';
 
-/** Numbers of prints that are processed together. Tests use smaller numbers. */
+/** Numbers of prints that are processed together. Tests use smaller numbers than the server. */
 export interface TapeSizes {
   /** Prints per part. */
   readonly part: number;
-  /**
-   * Minimum number of prints of one day that a save writes directly into parts. If a save has fewer prints, rewriting a part takes too much
-   * time.
-   */
+  /** Minimum number of prints of one day that a save writes directly into parts. For fewer prints, rewriting a part takes too much time. */
   readonly atOnce: number;
-  /** Maximum number of rows that are read at a time. */
+  /** Maximum number of rows in one read. */
   readonly rows: number;
 }
 
 const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
 
 /**
- * Creates the functions that read and write option trades. Each trade is stored once by its id. A later copy with other values corrects the
- * print. A later copy that is marked as canceled cancels the print permanently. A print is valid if it was neither corrected nor
- * canceled. Prints of one moment stay in the order of their arrival, because the tick rule depends on this order.
+ * Creates the functions that read and write option trades. Each trade is stored once by its id. A copy that arrives later with other values
+ * corrects the print. A copy that arrives later and is marked as canceled cancels the print permanently. A print is valid if it was neither
+ * corrected nor canceled. Prints of the same moment stay in the order of their arrival, because the tick rule depends on this order.
  *
  * New prints are stored as rows, and the prints of past New York days are packed into parts. A save with `atOnce` can also write to the
- * parts directly. Parts store digests of the ids. The prints in rows arrived after the prints in the parts of their day. So if prints of
- * one moment are in parts and in rows, the prints in parts come first. The id of a copy is looked up in the rows, and in the parts of the
- * copy's underlying and day. So after a day is packed, a print that has the id of a packed print, but another day or another underlying, is
- * a different print.
+ * parts directly. Parts store digests of the ids. The prints in rows arrived after the prints in the parts of their day. So among prints of
+ * the same moment, the prints in parts come first. The id of a copy is looked up in the rows, and in the parts of the copy's underlying and
+ * day. So a print with the id of a packed print, but with another day or underlying, is a different print.
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintStore {
   const rows = printRows(db);

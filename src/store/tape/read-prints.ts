@@ -7,9 +7,9 @@ import { merged, packedFieldsOf, printsWithin } from './tape-entries.ts';
 import { groupFrom, type TapeParts } from './tape-parts.ts';
 
 /**
- * Creates the functions that read prints from rows and parts, in order of time and then of arrival. The prints in rows arrived after the
- * prints in the parts of their day. So among prints of one moment, the prints in parts come first. `rowsAtOnce` is the number of rows that
- * `largePrints` reads at a time.
+ * Creates the functions that read prints from rows and parts, in order of time and then in order of arrival. The prints in rows arrived
+ * after the prints in the parts of their day. So among prints of the same moment, the prints in parts come first. `rowsAtOnce` is the
+ * number of rows in one read of `largePrints`.
  */
 export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: number) {
   /** Yields the packed prints of a range, one part of a day at a time. */
@@ -27,22 +27,22 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
       .toArray()
       .flat();
     const ofRows = rows.atLeast(...range);
-    // The sort is stable, so the packed prints of a moment come first.
+    // The sort is stable, so among prints of the same moment, the packed prints come first.
     return ofParts.length === 0 ? ofRows : [...ofParts, ...ofRows].sort((a, b) => a.at - b.at);
   };
 
-  /** Returns whether a range may have prints, including canceled prints. False means that the range has no prints. */
+  /** Returns false if a range has no prints. Returns true if the range may have prints, even if the prints are canceled. */
   const mayHave = (underlying: string, fromMs: number, toMs: number, simulated: boolean): boolean => {
     const tape = tapeIdOf(underlying, simulated);
     return rows.has(tape, fromMs, toMs) || parts.within(tape, fromMs, toMs).length > 0;
   };
 
-  /** Yields the prints of a range as columns, one group of parts or some rows at a time. Prints may be packed between two steps. */
+  /** Yields the prints of a range as columns. Each step reads one group of parts or some rows. Prints may be packed between two steps. */
   function* largePrints(
     ...[underlying, fromMs, toMs, simulated, minPremiumUsd]: PrintRange
   ): Generator<TapeColumns, void> {
     const tape = tapeIdOf(underlying, simulated);
-    // Parts have been read up to `from` (exclusive), and rows up to `cursor`.
+    // The parts before the moment `from` have been read, and the rows up to `cursor`.
     let from = fromMs;
     let cursor = beforeRowsOf(fromMs);
     while (from <= toMs || cursor.atMs <= toMs) {
@@ -56,11 +56,11 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
       const all = [...ofParts, columnsOfRows(taken)].filter(({ count }) => count > 0);
       from = until + 1;
       cursor = isWhole ? beforeRowsOf(from) : { atMs: until, rowid: taken.at(-1)!.rowid };
-      // Yields even without prints, because decoding parts took time, and other work must run.
+      // Yields even if there are no prints, because decoding the parts took time, and other work must run.
       yield all.length > 0 ? all.reduce(merged) : columnsOfRows([]);
     }
   }
-  /** Returns the first part of a range with a valid print, and the parts that are read together with it. */
+  /** Returns the first part of a range that has a valid print, and the parts that must be read together with this part. */
   const firstGroup = (tape: TapeId, fromMs: number, toMs: number) => {
     const part = parts.first(tape, fromMs, toMs);
     return part ? groupFrom(part, parts.ofDay({ ...tape, day: part.day })) : [];
@@ -97,8 +97,7 @@ function printsOf(columns: TapeColumns, tape: TapeId): Print[] {
 }
 
 /**
- * Rows that are read together: all prints of the moments up to `until`. If `isWhole` is false, these are only some of the prints of the
- * moment `until`.
+ * Rows that are read together: all prints up to the moment `until`. If `isWhole` is false, some prints of the moment `until` are missing.
  */
 interface TakenRows {
   readonly taken: readonly ColumnRow[];
@@ -107,8 +106,8 @@ interface TakenRows {
 }
 
 /**
- * Shortens a full batch of rows so that it ends between two moments. If all its rows have the same moment, returns the whole batch. `most`
- * is the number of rows of a full batch.
+ * Shortens a full batch of rows so that it does not split the prints of one moment. If all rows of the batch have the same moment, returns
+ * the whole batch. `most` is the number of rows in a full batch.
  */
 function wholeMoments(found: readonly ColumnRow[], most: number, until: number): TakenRows {
   if (found.length < most) return { taken: found, until, isWhole: true };

@@ -15,29 +15,29 @@ export interface SaveDeps {
   readonly parts: TapeParts;
   readonly writer: PartWriter;
   readonly sums: PrintSums;
-  /** Moves the oldest rows of a day into its parts. Returns the number of rows. */
+  /** Moves the oldest rows of a day into the parts of the day. Returns the number of moved rows. */
   readonly moveRows: (tapeDay: TapeDay, limit: number) => number;
 }
 
 /** The result of a save. */
 interface Saved {
-  /** Number of prints with a new id. */
+  /** Number of prints that had a new id. */
   readonly added: number;
   /** Number of prints that corrected or canceled a stored print. */
   readonly changed: number;
 }
 
 /**
- * Returns a function that saves prints in one transaction. The function stores prints as rows, with one exception. With `atOnce`, the
- * function writes the prints of a day directly into parts if there are at least `partsFrom` prints, and if fewer than MOVED_AT_ONCE rows of
- * the day are stored. The function moves these rows into parts first.
+ * Returns a function that saves prints in one transaction. The function stores prints as rows, with one exception. If `atOnce` is set, a
+ * day has at least `partsFrom` prints, and fewer than MOVED_AT_ONCE rows of the day are stored, then the function writes the day's prints
+ * directly into parts. Before that, it moves the day's rows into parts.
  *
- * A copy, in this file, is a stored version of a print with a certain id. The valid copy is neither corrected nor canceled.
+ * In this file, a copy is a stored version of a print with a certain id. The valid copy is neither corrected nor canceled.
  */
 export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }: SaveDeps, partsFrom: number) {
   /**
-   * Saves a print as a row. `packed` has the copies in parts with the id of the print. Returns `undefined` if the print is neither new nor
-   * a change of the valid copy.
+   * Saves a print as a row. `packed` has the copies in parts that have the id of the print. Returns `undefined` if the print is neither new
+   * nor a change of the valid copy.
    */
   const saveRow = (print: Print, packed: readonly StoredCopy[]): 'added' | 'changed' | undefined => {
     if (packed.length === 0 && rows.insert(print)) {
@@ -48,7 +48,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const validCopy = stored ? undefined : validCopyOf(packed);
     const valid = stored?.canceled === false ? stored : validCopy?.print();
     if (valid === undefined || isSamePrint(valid, print)) return undefined;
-    // A tape that is read again delivers the version before a correction, and then the correction. The earlier version changes nothing.
+    // A tape that is read again delivers a corrected print in its earlier version first. The earlier version changes nothing.
     const isEarlier = rows.correctedCopiesOf(print).some((earlier) => isSamePrint(earlier, print));
     if (isEarlier || isCorrectedSince(packed, print)) return undefined;
     sums.count(valid, -1);
@@ -63,14 +63,14 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
   };
 
   /**
-   * Saves prints of one day directly into its parts. All rows of the day must have been moved into parts before, so that the parts have all
-   * copies.
+   * Saves the prints of one day directly into the parts of the day. All rows of the day must already be in parts, so that the parts have
+   * all copies.
    */
   const saveInParts = (tapeDay: TapeDay, prints: readonly Print[]): Saved => {
     const digests = digestsOf(prints);
     const packed = findCopies(parts, tapeDay, digests, parts.ofDay(tapeDay));
     const firstById = new Map<string, number>();
-    /** For the index of the first print with an id: the indices of the prints with this id that this save adds. */
+    /** Indices of the prints that this save adds, grouped by id. The key is the index of the first print with the id. */
     const newByFirst = new Map<number, number[]>();
     const retired = new Uint8Array(prints.length);
     const toPack: number[] = [];
@@ -90,13 +90,13 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
       toPack.push(i);
     };
     /**
-     * Applies a print whose id has copies. The copies are `before` (in parts) and the prints with this id that this save added earlier.
-     * `first` is the index of the first print with the id. A correction replaces the valid copy. A cancellation only retires the
-     * valid copy. Returns false if the print changes nothing.
+     * Applies a print to the copies with the same id. The copies are `before` (in parts) and the prints that this save has already added.
+     * `first` is the index of the first print with the id. A correction replaces the valid copy, and a cancellation only retires the valid
+     * copy. Returns false if the print changes nothing.
      */
     const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
       const print = prints[i]!;
-      // If the parts have no copy, this save added the first print with the id, so that print is one of the copies.
+      // If the parts have no copy, this save added the first print with the id, so the first print is one of the copies.
       const newOfId = newByFirst.get(first) ?? (before === undefined ? [first] : []);
       const copies = [...(before ?? []), ...newOfId.map(newCopy)];
       const validCopy = validCopyOf(copies);
@@ -127,7 +127,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     return { added, changed };
   };
 
-  /** Returns, for each print of these days, the copies in parts that have the print's id. The key is the print's index in `prints`. */
+  /** Returns the copies in parts that have the id of each print of the given days. The key is the index of the print in `prints`. */
   const packedCopies = (prints: readonly Print[], days: readonly DayOfPrints[]): Map<number, StoredCopy[]> => {
     const copies = new Map<number, StoredCopy[]>();
     for (const day of days) {
@@ -147,7 +147,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const inParts = new Set<number>();
     const others: DayOfPrints[] = [];
     for (const day of groupByDay(prints)) {
-      // If the day may still have rows, its prints are saved as rows too, so that the order of arrival is preserved.
+      // If a day may still have rows, its prints are also saved as rows, so that the order of arrival is preserved.
       if (!atOnce || day.indices.length < partsFrom || moveRows(day, MOVED_AT_ONCE) === MOVED_AT_ONCE) {
         others.push(day);
         continue;
@@ -177,10 +177,10 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
 
 /**
  * Throws `RangeError` if a number is not finite, `at` is not a safe integer, or `callPut` is neither 1 nor -1. The message begins with `NOT
- * NULL`, like SQLite's message for a row in which a number is NaN.
+ * NULL`, as SQLite's message does if a number of a row is NaN.
  */
 function assertValidNumbers({ id, at, callPut, strike, price, size, multiplier }: Print): void {
-  // The sum is not finite if one of the numbers is not.
+  // The sum is not finite if one of the numbers is not finite.
   const isValid = Number.isFinite(strike + price + size + multiplier) && Number.isSafeInteger(at);
   if (!isValid || (callPut !== 1 && callPut !== -1))
     throw new RangeError(`NOT NULL: print ${id} has an invalid number`);

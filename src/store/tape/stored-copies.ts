@@ -6,21 +6,21 @@ import type { Part, TapeParts } from './tape-parts.ts';
 
 /** A stored version of a print with a certain id. */
 export interface StoredCopy {
-  /** 0 if the copy is valid, else CANCELED or CORRECTED. */
+  /** 0 if the copy is valid, or else CANCELED or CORRECTED. */
   readonly flag: number;
   print(): Print;
   retire(flag: typeof CANCELED | typeof CORRECTED): void;
 }
 
-/** The position of a stored copy: a row of a part. */
+/** The position of a stored copy: a part, and a row of the part. */
 interface PartOfPrint {
   readonly part: Part;
   readonly row: number;
 }
 
 /**
- * Finds the copies of some prints in the parts of their day. `digests` has the digests of the prints' ids. Returns the copies by the index
- * of the first print with the id. The method `retire` of a copy writes to the store immediately.
+ * Finds the copies of some prints in the parts of their day. `digests` has the digests of the prints' ids. The key of the result is the
+ * index of the first print with the id. The method `retire` of a copy immediately writes to the store.
  */
 export function findCopies(
   parts: TapeParts,
@@ -47,8 +47,8 @@ export function findCopies(
 }
 
 /**
- * Finds the entries whose ids have one of the given digests. Returns the positions of these entries by the index of the digest. If several
- * of the given digests are equal, uses the index of the first of them.
+ * Finds the entries whose ids have one of the given digests. The key of the result is the index of the digest. If several of the given
+ * digests are equal, the key is the index of the first of these digests.
  */
 function findDigests(parts: TapeParts, digests: Uint32Array, dayParts: readonly Part[]): Map<number, PartOfPrint[]> {
   const table = digestTable(digests);
@@ -66,24 +66,24 @@ function findDigests(parts: TapeParts, digests: Uint32Array, dayParts: readonly 
   return found;
 }
 
-/** Returns whether a copy has the values of a stored print and is not canceled. */
+/** Returns whether a copy has the same values as a stored print, and is not canceled. */
 export function isSamePrint(stored: Print, copy: Print): boolean {
   return !copy.canceled && Bun.deepEquals({ ...stored, id: '', canceled: false }, { ...copy, id: '' });
 }
 
-/** Returns whether a print is a version that was corrected later: one of the corrected copies has the values of the print. */
+/** Returns whether a print is an earlier version that was corrected, because one of the corrected copies has the values of the print. */
 export function isCorrectedSince(copies: readonly StoredCopy[], print: Print): boolean {
   return copies.some((copy) => copy.flag === CORRECTED && isSamePrint(copy.print(), print));
 }
 
-/** Returns the copy that is neither corrected nor canceled. Returns `undefined` if there is none. */
+/** Returns the copy that is neither corrected nor canceled, or `undefined` if there is no such copy. */
 export function validCopyOf(copies: readonly StoredCopy[]): StoredCopy | undefined {
   return copies.find(({ flag }) => flag === 0);
 }
 
 /**
- * Returns the digests of the prints' ids, two words of 32 bits for each id. With a million prints per day, two prints of one day have the
- * same digest on only one of forty million days.
+ * Returns the digests of the prints' ids, with two words of 32 bits for each id. If every day has a million prints, two prints of one day
+ * have the same digest on only one of forty million days.
  */
 export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Array {
   const digests = new BigUint64Array(prints.length);
@@ -91,9 +91,7 @@ export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Arr
   return new Uint32Array(digests.buffer);
 }
 
-/**
- * Creates a function that looks up a digest in a hash table of `digests`. The function returns the index of the first equal digest, or -1.
- */
+/** Creates a function that finds a digest in a hash table of `digests`. It returns the index of the first equal digest, or -1. */
 function digestTable(digests: Uint32Array): (low: number, high: number) => number {
   const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
   const slots = new Int32Array(size).fill(-1);

@@ -4,14 +4,14 @@ import { ColumnReader, ColumnWriter, decimalDigitsOf, sealed, unsealed, wholes }
 import type { TapeEntries } from './tape-entries.ts';
 
 /**
- * Encodes entries as two blobs, each of about 8 bytes per print. The digests of the ids have a separate blob, because they cannot be
- * compressed and are rarely read.
+ * Encodes entries as two blobs. Each blob takes about 8 bytes per print. The digests of the ids have a separate blob, because they cannot
+ * be compressed and are rarely read.
  *
  *     "ZTP1" | CRC-32 | zstd of: JSON of the head | columns
  *     "ZTI1" | CRC-32 | ids
  *
- * A bid is stored as the difference from the contract's last bid. The ask and the price are stored as differences from the bid. If there is
- * no bid, the ask itself is stored, and the price is stored as the difference from the contract's last price.
+ * A bid is stored as the difference from the previous bid of the contract. The ask and the price are stored as differences from the bid. If
+ * there is no bid, the ask itself is stored, and the price is stored as the difference from the previous price of the contract.
  */
 export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids: Uint8Array } {
   const { count, contract, at, price, size, multiplier, bid, ask, delta, flags } = entries;
@@ -45,7 +45,7 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
 }
 
 /**
- * Decodes the columns of all entries, valid or not. Throws `OperatorError` if the blob is damaged. `name` is the blob's name in the error.
+ * Decodes the columns of all entries, valid or not valid. Throws `OperatorError` if the blob is damaged. `name` identifies the blob in it.
  */
 export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   const reader = new ColumnReader(blob, MAGIC.columns, name);
@@ -63,8 +63,8 @@ export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
 }
 
 /**
- * Decodes the digests of ids, two words of 32 bits for each id. Throws `OperatorError` if the blob is damaged. `name` is the blob's name in
- * the error.
+ * Decodes the digests of ids, with two words of 32 bits for each id. Throws `OperatorError` if the blob is damaged. `name` identifies the
+ * blob in the error.
  */
 export function decodeIds(blob: Uint8Array, name: string): Uint32Array {
   const content = unsealed(blob, MAGIC.ids, name);
@@ -88,7 +88,7 @@ export function encodeSums({ contracts, byContract, cells }: TapeSums): Uint8Arr
   return writer.sealed(MAGIC.sums);
 }
 
-/** Decodes a blob of `encodeSums`. Throws `OperatorError` if the blob is damaged. `name` is the blob's name in the error. */
+/** Decodes a blob of `encodeSums`. Throws `OperatorError` if the blob is damaged. `name` identifies the blob in the error. */
 export function decodeSums(blob: Uint8Array, name: string): TapeSums {
   const reader = new ColumnReader(blob, MAGIC.sums, name);
   const head = JSON.parse(reader.text()) as SumsHead;
@@ -119,9 +119,9 @@ interface Head {
   readonly from: number;
   /** Number of contracts. */
   readonly contracts: number;
-  /** Number of decimals of quotes. If `quote` or `paid` is absent, bids, asks and prices are stored as they are. */
+  /** The number of decimals in quotes. If `quote` or `paid` is absent, bids, asks and prices are stored unchanged. */
   readonly quote?: number;
-  /** Number of decimals of prices. */
+  /** The number of decimals in prices. */
   readonly paid?: number;
   readonly series: TapeContracts['series'];
 }
@@ -132,18 +132,18 @@ interface SumsHead {
   /** Number of cells. */
   readonly cells: number;
   /**
-   * The stored columns of the cells. A number below CELL.width is the index of a field. A number from CELL.width on is the rounding error
-   * of the field `number - CELL.width`. Columns of zeros are not stored.
+   * The numbers of the stored columns of cells. A number below CELL.width is the index of a field. A higher number is CELL.width plus the
+   * index of a field, and stands for the rounding errors of the field. Columns of zeros are not stored.
    */
   readonly fields: readonly number[];
   readonly series: TapeContracts['series'];
 }
 
-/** The magic numbers of the formats: "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format must use another number. */
+/** The magic numbers of the formats: "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format must use a new magic number. */
 const MAGIC = { columns: 0x3150545a, ids: 0x3149545a, sums: 0x3153545a };
 
 /**
- * Returns the contracts that have at least one entry, with new numbers. The contract with most prints has the number 0, because small
+ * Returns the contracts that have at least one entry, with new numbers. The contract with the most prints gets the number 0, because small
  * numbers compress best. `numbers` has the new number of each old number.
  */
 function usedContracts({ count, contract, contracts }: TapeColumns) {
@@ -175,12 +175,12 @@ function readContracts(reader: ColumnReader, count: number, series: TapeContract
   return { series, seriesIndex: Uint32Array.from(reader.numbers(count)), strike: reader.numbers(count) };
 }
 
-/** Returns the difference of each value from the previous value. The first difference is from `from`. */
+/** Returns the difference between each value and the previous value. For the first difference, `from` is the previous value. */
 function differences(values: Float64Array, from = 0): Float64Array {
   return values.map((value, row) => value - (row === 0 ? from : values[row - 1]!));
 }
 
-/** Replaces differences (see `differences`) in place by the values from which they were computed. */
+/** Replaces differences by the values from which `differences` computed them. The function changes the given array. */
 function sums(values: Float64Array, from = 0): Float64Array {
   let sum = from;
   for (let row = 0; row < values.length; row++) {
@@ -190,16 +190,16 @@ function sums(values: Float64Array, from = 0): Float64Array {
   return values;
 }
 
-/** Quotes and prices as whole numbers, in units of their last decimal. */
+/** Quotes and prices as whole numbers. Their unit is their last decimal place. */
 interface Quotes {
   readonly bids: Float64Array;
   readonly asks: Float64Array;
   readonly prices: Float64Array;
-  /** Units of prices per unit of quotes: 10 to the power of the additional decimals of prices. */
+  /** The number of price units in a quote unit: 10 to the power of the additional decimals of prices. */
   readonly times: number;
 }
 
-/** Returns the differences that are stored in place of quotes and prices. */
+/** Returns the differences that are stored instead of quotes and prices. */
 function quoteDifferences(contract: Uint32Array, contracts: number, { bids, asks, prices, times }: Quotes) {
   const [lastBid, lastPrice] = [new Float64Array(contracts), new Float64Array(contracts)];
   const out = { bids: bids.slice(), asks: asks.slice(), prices: prices.slice() };
@@ -224,7 +224,7 @@ interface StoredQuotes {
   readonly paid: number;
 }
 
-/** Replaces the differences of `quoteDifferences` in place by quotes and prices in dollars. */
+/** Replaces the differences of `quoteDifferences` by quotes and prices in dollars. The function changes the given arrays. */
 function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price, quote, paid }: StoredQuotes) {
   const [lastBid, lastPrice] = [new Float64Array(contracts), new Float64Array(contracts)];
   const [times, overQuote, overPaid] = [10 ** (paid - quote), 10 ** quote, 10 ** paid];
@@ -243,12 +243,12 @@ function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price,
   return { bid, ask, price };
 }
 
-/** Returns the values of one field in all rows. `values` has `width` fields for each row. */
+/** Returns the values of one field in all rows. Each row of `values` has `width` fields. */
 function fieldOf(values: Float64Array, field: number, width: number): Float64Array {
   return Float64Array.from({ length: values.length / width }, (_, row) => values[row * width + field]!);
 }
 
-/** Writes the values of one field in all rows. `values` has `width` fields for each row. */
+/** Writes the values of one field in all rows. Each row of `values` has `width` fields. */
 function putField(values: Float64Array, column: Float64Array, field: number, width: number): void {
   for (let row = 0; row < column.length; row++) values[row * width + field] = column[row]!;
 }

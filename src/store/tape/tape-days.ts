@@ -9,7 +9,7 @@ export interface TapeId {
   readonly underlying: string;
 }
 
-/** Returns the id of a tape. `simulated` is a boolean, as in `MarketStore`. */
+/** Returns the id of a tape. Here, `simulated` is a boolean, as in `MarketStore`. */
 export function tapeIdOf(underlying: string, simulated: boolean): TapeId {
   return { simulated: Number(simulated), underlying };
 }
@@ -19,16 +19,16 @@ export interface TapeDay extends TapeId {
   readonly day: string;
 }
 
-/** A day, and the prints of a list that traded on it. */
+/** A day, and the prints of a given list that traded on this day. */
 export interface DayOfPrints extends TapeDay {
-  /** Indices of the prints in the list, in ascending order. */
+  /** The indices of the day's prints in the list, in ascending order. */
   readonly indices: readonly number[];
 }
 
-/** Groups prints by tape and New York day, in the order of the first print of each day. */
+/** Groups prints by tape and New York day. The groups are in the order of their first prints. */
 export function groupByDay(prints: readonly Print[]): DayOfPrints[] {
   const days = new Map<string, TapeDay & { readonly indices: number[] }>();
-  // Prints arrive mostly in order, so the next print is usually of the same day.
+  // Prints mostly arrive in time order, so the next print is usually of the same day.
   let last: (TapeDay & { readonly indices: number[] }) | undefined;
   for (const [i, { underlying, at, simulated }] of prints.entries()) {
     const day = dayOf(at);
@@ -49,10 +49,10 @@ export const rangeOfDay = memoize(RANGES_CACHED_MAX, (day: string): readonly [fr
   newYorkInstant(addDays(day, 1), '00:00') - 1,
 ]);
 
-/** Days after this moment are not computed, because the year of a date has only four digits. */
+/** The last moment whose New York day is computed, because the year of a date has only four digits. */
 export const LAST_DATED_MS = Date.UTC(9999, 0, 1);
 
-/** Returns the last millisecond of the New York day of a moment. Returns a moment from `LAST_DATED_MS` on unchanged. */
+/** Returns the last millisecond of the New York day of a moment. Returns the moment itself if it is not before `LAST_DATED_MS`. */
 export function endOfDay(atMs: number): number {
   return atMs >= LAST_DATED_MS ? atMs : rangeOfDay(dayOf(Math.max(0, atMs)))[1];
 }

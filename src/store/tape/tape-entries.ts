@@ -4,18 +4,18 @@ import { ContractNumbers, NUMBERS, pickRows, type TapeColumns, tapeColumnsOf } f
 import type { TapeId } from './tape-days.ts';
 
 /**
- * Prints as they are stored in a part. Canceled and corrected prints are included, because later copies are compared with them. Each print
- * has a digest of its id, two words of 32 bits, in place of the id.
+ * Prints in the form in which a part stores them. Canceled and corrected prints are included, because new copies are compared with them.
+ * Instead of its id, each print has a digest of the id, two words of 32 bits.
  */
 export interface TapeEntries extends TapeColumns {
   readonly ids: Uint32Array;
 }
 
-/** Flags of entries that are no longer valid: canceled, and replaced by a correction. */
+/** Flags of entries that are no longer valid, because the entry was canceled or was replaced by a correction. */
 export const CANCELED = 32;
 export const CORRECTED = 64;
 
-/** Returns prints as entries. The prints must be in time order. `retired` has CANCELED, CORRECTED or 0 for each print. */
+/** Returns prints as entries. The prints must be in time order. For each print, `retired` has CANCELED, CORRECTED or 0. */
 export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: Uint8Array): TapeEntries {
   const columns = tapeColumnsOf(prints);
   retired.forEach((flag, row) => {
@@ -24,7 +24,7 @@ export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: U
   return { ...columns, ids };
 }
 
-/** Returns the valid entries. Returns `columns` itself if all entries are valid. */
+/** Returns the columns of the valid entries. If all entries are valid, returns `columns` itself. */
 export function validRows(columns: TapeColumns): TapeColumns {
   const { count, flags } = columns;
   const rows = new Uint32Array(count);
@@ -34,8 +34,8 @@ export function validRows(columns: TapeColumns): TapeColumns {
 }
 
 /**
- * Returns the prints in [fromMs, toMs] with a premium of at least `minPremiumUsd` dollars. Returns `columns` itself if this minimum is 0
- * and all prints are in the range.
+ * Returns the prints from `fromMs` to `toMs` with a premium of at least `minPremiumUsd` dollars. Returns `columns` itself if this minimum
+ * is 0 and all prints are in the range.
  */
 export function printsWithin(columns: TapeColumns, fromMs: number, toMs: number, minPremiumUsd = 0): TapeColumns {
   const { at, count, price, size, multiplier } = columns;
@@ -49,12 +49,12 @@ export function printsWithin(columns: TapeColumns, fromMs: number, toMs: number,
   return pickRows(columns, rows.subarray(0, found));
 }
 
-/** Returns the fields that all packed prints of a tape have in common. Packed prints have no id, and only valid prints are read. */
+/** Returns the fields that are the same in all packed prints of a tape. Packed prints have no id, and only valid prints are read. */
 export function packedFieldsOf({ simulated, underlying }: TapeId) {
   return { id: '', canceled: false, underlying, simulated: simulated === 1 };
 }
 
-/** Returns the entries in rows [from, to). The result shares memory with `entries`. */
+/** Returns the entries from the row `from` (included) to the row `to` (excluded). The result shares memory with `entries`. */
 export function sliceEntries(entries: TapeEntries, from: number, to: number): TapeEntries {
   if (from === 0 && to === entries.count) return entries;
   return {
@@ -67,7 +67,7 @@ export function sliceEntries(entries: TapeEntries, from: number, to: number): Ta
   };
 }
 
-/** Merges columns of prints, or entries, in time order. Within a moment, the prints of `first` come first. */
+/** Merges columns of prints or of entries in time order. Among prints of the same moment, the prints of `first` come first. */
 export function merged<T extends TapeColumns | TapeEntries>(first: T, second: T): T {
   const numbers = new ContractNumbers();
   const [ofFirst, ofSecond] = [numbers.ofAll(first.contracts), numbers.ofAll(second.contracts)];
@@ -79,14 +79,14 @@ export function merged<T extends TapeColumns | TapeEntries>(first: T, second: T)
   const flags = joined(first.flags, second.flags, new Uint8Array(count));
   const both: TapeColumns = { count, contracts: numbers.contracts(), contract, ...columns, flags };
   const ids = 'ids' in first && 'ids' in second ? joined(first.ids, second.ids, new Uint32Array(2 * count)) : undefined;
-  // If `second` begins after `first` ends, no sorting is needed.
+  // If `second` begins after the end of `first`, no sorting is needed.
   const isSorted = first.count === 0 || second.count === 0 || first.at[first.count - 1]! <= second.at[0]!;
   const order = isSorted ? undefined : orderOf(first, second);
   const all = order ? pickRows(both, order) : both;
   return (ids ? { ...all, ids: order ? pickPairs(ids, order) : ids } : all) as T;
 }
 
-/** Merges at least one list of entries in time order. Within a moment, the entries of earlier lists come first. */
+/** Merges one or more lists of entries in time order. Among entries of the same moment, the entries of earlier lists come first. */
 export function mergedAll(all: readonly TapeEntries[]): TapeEntries {
   const half = all.length >> 1;
   return half === 0 ? all[0]! : merged(mergedAll(all.slice(0, half)), mergedAll(all.slice(half)));

@@ -4,30 +4,30 @@ import { decodeColumns, decodeIds } from './tape-codec.ts';
 import { endOfDay, rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
 import { type CANCELED, type CORRECTED, type TapeEntries, validRows } from './tape-entries.ts';
 
-/** The head of a part: its row of the table `tape_parts` without the blobs. A print is valid if it was neither canceled nor corrected. */
+/** A part's row in the table `tape_parts`, without the blobs. A print is valid if it was neither canceled nor corrected. */
 export interface Part {
   readonly id: number;
   readonly day: string;
   readonly fromAt: number;
   readonly toAt: number;
   readonly place: number;
-  /** Number of prints in the part, and number of valid prints among them. */
+  /** The number of all prints in the part, and the number of valid prints in the part. */
   readonly entries: number;
   readonly valid: number;
-  /** Number of prints that were valid when the part was written, and are no longer valid. */
+  /** The number of prints that were valid when the part was written, but are no longer valid. */
   readonly retired: number;
-  /** Time of the last print that was valid when the part was written, ms since the epoch. */
+  /** The time of the last print among the prints that were valid when the part was written, ms since the epoch. */
   readonly lastAt: number | null;
 }
 
-/** Maximum number of decoded parts in the cache. A window begins and ends within a part, and is usually requested more than once. */
+/** Maximum number of decoded parts in the cache. A window usually begins and ends within a part, and is requested more than once. */
 const CACHED_PARTS_MAX = 4;
-/** Maximum number of words of digests in the cache: the words of four million prints. */
+/** Maximum number of digest words in the cache, enough for four million prints. */
 const CACHED_ID_WORDS_MAX = 8_000_000;
 
 /**
  * The functions that read the packed tape. The tape is packed as columns, in parts of about ten thousand prints. The parts of a day are
- * ordered by (from, to, place). If two parts share a moment, the later part has the prints that arrived later.
+ * ordered by the columns `from`, `to` and `place`. If two parts share a moment, the later part has the prints that arrived later.
  */
 export type TapeParts = ReturnType<typeof tapeParts>;
 
@@ -75,7 +75,7 @@ export function tapeParts(db: Database) {
     for (const { entry, flag } of part.retired > 0 ? selectRetired.all(part.id) : []) columns.flags[entry]! |= flag;
     return columns;
   };
-  /** Valid prints by part. The most recently used part is the last. */
+  /** The valid prints of each cached part. The most recently used part is the last part. */
   const validColumns = new Map<string, TapeColumns>();
   const validColumnsOf = (part: Part): TapeColumns => {
     const key = `${part.id} ${part.retired}`;
@@ -87,7 +87,7 @@ export function tapeParts(db: Database) {
   };
   const ids = new Map<number, Uint32Array>();
   let cachedIdWords = 0;
-  // Cached because loading a day reads the digests of all its parts repeatedly. The digests of a part never change.
+  // The digests are cached, because loading a day reads the digests of all its parts repeatedly. The digests of a part never change.
   const idsOf = (part: Part): Uint32Array => {
     const cached = ids.get(part.id);
     if (cached) return cached;
@@ -102,50 +102,48 @@ export function tapeParts(db: Database) {
   };
 
   return {
-    /** Returns the parts with times in [fromMs, toMs], in order. */
+    /** Returns the parts that have times from `fromMs` to `toMs`, in their order. */
     within,
-    /** Returns the parts of a day, in order. */
+    /** Returns the parts of a day, in their order. */
     ofDay: (tapeDay: TapeDay): Part[] => within(tapeDay, ...rangeOfDay(tapeDay.day)),
-    /** Returns the numbers of all prints and of valid prints in the parts with times in [fromMs, toMs]. */
+    /** Returns the numbers of all prints and of valid prints in the parts that have times from `fromMs` to `toMs`. */
     counts: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
       selectCounts.get(simulated, underlying, fromMs, endOfDay(toMs), toMs)!,
-    /** Returns the first part with times in [fromMs, toMs] and a valid print. Returns `undefined` if there is none. */
+    /** Returns the first part that has a valid print and times from `fromMs` to `toMs`. Returns `undefined` if there is no such part. */
     first: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): Part | undefined =>
       selectFirst.get(simulated, underlying, fromMs, endOfDay(toMs), toMs) ?? undefined,
-    /** Returns the last part that begins at or before `untilMs` and has a valid print. Returns `undefined` if there is none. */
+    /** Returns the last part that has a valid print and begins at or before `untilMs`. Returns `undefined` if there is no such part. */
     before: ({ simulated, underlying }: TapeId, untilMs: number): Part | undefined =>
       selectBefore.get(simulated, underlying, untilMs) ?? undefined,
     /** Returns a part by its id, or `undefined` if the part was removed. */
     part: (id: number): (Part & TapeDay) | undefined => selectPart.get(id) ?? undefined,
-    /** Returns the ids of the parts with entries that were canceled or corrected since the part was written. */
+    /** Returns the ids of the parts in which entries were canceled or corrected after the part was written. */
     retiredParts: (): number[] => selectRetiredParts.all().map(({ part }) => part),
     /** Returns all entries of a part, with their current flags and without their digests. Throws `OperatorError` if the part is damaged. */
     columnsOf,
-    /**
-     * Returns the digests of the ids of a part's entries, two words of 32 bits for each id. Throws `OperatorError` if the part is damaged.
-     */
+    /** Returns the digests of the ids in a part, with two words of 32 bits for each id. Throws `OperatorError` if the part is damaged. */
     idsOf,
     /** Returns all entries of a part. Throws `OperatorError` if the part is damaged. */
     entriesOf: (part: Part): TapeEntries => ({ ...columnsOf(part), ids: idsOf(part) }),
     /** Returns the valid prints of a part. Throws `OperatorError` if the part is damaged. */
     validColumnsOf,
     /**
-     * Returns the valid prints with a premium of at least `minPremiumUsd` dollars. The result can also have smaller prints, which the
+     * Returns the valid prints with a premium of at least `minPremiumUsd` dollars. The result may also have smaller prints, which the
      * caller must filter out.
      */
     largeOf(part: Part, minPremiumUsd: number): TapeColumns {
       const large = part.retired > 0 ? null : selectLarge.get(part.id, minPremiumUsd);
       return large ? decodeColumns(large.blob, nameOf(part)) : validColumnsOf(part);
     },
-    /** Records that the entry in a row of a part is no longer valid. */
+    /** Records that the entry at a row of a part is no longer valid. */
     retire: (part: Part, row: number, flag: typeof CANCELED | typeof CORRECTED): void =>
       void insertRetired.run(part.id, row, flag),
   };
 }
 
 /**
- * Returns a part and the parts after it, as long as each part begins in the moment in which the previous part ends. These parts are read
- * together.
+ * Returns a part and the consecutive parts that must be read together with it, because each part begins at the moment at which the previous
+ * part ends.
  */
 export function groupFrom(part: Part, dayParts: readonly Part[]): Part[] {
   const group = [part];
@@ -156,12 +154,12 @@ export function groupFrom(part: Part, dayParts: readonly Part[]): Part[] {
   return group;
 }
 
-/** Returns whether the part `next` begins in the moment in which the last of some consecutive parts ends. */
+/** Returns whether the part `next` begins at the moment at which the last part in `parts` ends. */
 export function sharesMoment(parts: readonly Part[], next: Part | undefined): boolean {
   return next !== undefined && next.fromAt <= parts.at(-1)!.toAt;
 }
 
-/** Returns the name of a part for an error message. */
+/** Returns the name of a part in an error message. */
 function nameOf(part: Part): string {
   return `part ${part.id} of the tape of ${part.day}`;
 }

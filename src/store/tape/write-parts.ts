@@ -6,29 +6,29 @@ import type { TapeDay } from './tape-days.ts';
 import { entriesOf, merged, mergedAll, sliceEntries, type TapeEntries, validRows } from './tape-entries.ts';
 import type { Part, TapeParts } from './tape-parts.ts';
 
-/** Maximum number of prints of a part. Decoding or writing a part takes a few milliseconds. */
+/** Maximum number of prints in a part. Decoding or writing a part takes a few milliseconds. */
 export const PART_MAX = 16_384;
 /**
- * A part can also have a separate copy of its large prints: the prints whose premium reaches a threshold. The threshold is the lowest value
- * of LARGE_FROM (dollars) for which these prints are at most this share of all prints of the part. If no value satisfies this condition,
- * the part has no such copy.
+ * Maximum share of large prints in a part. A part can have a separate copy of its large prints, which are the prints whose premium reaches
+ * a threshold. The threshold is the lowest value of LARGE_FROM (dollars) at which the share of large prints is at most LARGE_SHARE_MAX. If
+ * there is no such value, the part has no copy.
  */
 const LARGE_SHARE_MAX = 1 / 16;
 const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
-/** New prints of a day, with what a part stores besides their fields. */
+/** New prints of a day, with the further data that a part stores. */
 export interface NewEntries {
   readonly prints: readonly Print[];
-  /** Digests of the ids, two words for each print. */
+  /** The digests of the ids, with two words for each print. */
   readonly digests: Uint32Array;
-  /** CANCELED, CORRECTED or 0 for each print. */
+  /** For each print, CANCELED, CORRECTED or 0. */
   readonly retired: Uint8Array;
 }
 
-/** See `partWriter`. */
+/** The functions that `partWriter` creates. */
 export type PartWriter = ReturnType<typeof partWriter>;
 
-/** Creates the functions that write parts of at most `partMax` prints. A part is larger only if it would otherwise end within a moment. */
+/** Creates the functions that write parts of at most `partMax` prints. A larger part keeps the prints of one moment together. */
 export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
   const insert = db.prepare<null, [Record<string, number | string | null | Uint8Array>]>(
     `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, place, entries, standing, last_at, large_from, large, columns, ids)
@@ -50,7 +50,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
     });
   };
 
-  /** Adds entries to a part, or writes parts after it. `place` is the last place of the day. Returns the last place after the change. */
+  /** Adds entries to a part, or as new parts after it. `place` is the day's last place. Returns the last place after the change. */
   const addTo = (tapeDay: TapeDay, part: Part, added: TapeEntries, place: number): number => {
     let last = place;
     const isAfter = added.at[0]! >= part.toAt;
@@ -66,7 +66,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
     return last;
   };
 
-  /** Adds entries to the parts of a day. The entries must be in time order, and must have arrived after all entries of these parts. */
+  /** Adds entries to the parts of a day. The entries must be in time order, and must have arrived after all entries in these parts. */
   const merge = (tapeDay: TapeDay, added: TapeEntries, dayParts: readonly Part[]): void => {
     if (dayParts.length === 0) {
       for (const [place, piece] of piecesOf(added, partMax, true).entries()) write(tapeDay, piece, place);
@@ -85,8 +85,8 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
 
   return {
     /**
-     * Adds the prints with the given indices to the parts of their day. The prints must have arrived after all entries of these parts, in
-     * ascending order of the indices.
+     * Adds the prints with the given indices to the parts of their day. These prints must have arrived after all entries in the parts, in
+     * ascending order of their indices.
      */
     add(tapeDay: TapeDay, { prints, digests, retired }: NewEntries, indices: readonly number[]): void {
       if (indices.length === 0) return;
@@ -100,7 +100,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       );
       merge(tapeDay, entries, parts.ofDay(tapeDay));
     },
-    /** Joins the first consecutive parts of a day that fit into one part. Returns false if no two consecutive parts fit into one. */
+    /** Joins the first consecutive parts of a day that fit into a single part. Returns false if no two parts do. */
     join(tapeDay: TapeDay): boolean {
       const joinable = joinableOf(parts.ofDay(tapeDay), partMax);
       if (joinable.length === 0) return false;
@@ -110,8 +110,8 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       return true;
     },
     /**
-     * Rewrites a part so that it contains the flags of the entries that were canceled or corrected since it was written. Does nothing if
-     * the part was removed.
+     * Rewrites a part with the flags of the entries that were canceled or corrected after the part was written. Does nothing if the part
+     * was removed.
      */
     rewrite(id: number): void {
       const part = parts.part(id);
@@ -125,7 +125,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
 
 const NO_IDS = new Uint32Array(0);
 
-/** Returns the large prints and their threshold, dollars. Returns `undefined` if no threshold leaves few enough prints. */
+/** Returns the large prints and their threshold, dollars. Returns `undefined` if there are too many prints above every threshold. */
 function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns } | undefined {
   const { count, price, size, multiplier } = columns;
   const most = Math.floor(count * LARGE_SHARE_MAX);
@@ -138,8 +138,8 @@ function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns 
 }
 
 /**
- * Returns whether a part is rewritten to append entries. If it is not rewritten, the entries become separate parts, which are joined when
- * the day is packed. So a few entries do not cause a large part to be rewritten.
+ * Returns whether a part is rewritten to append entries. Otherwise, the entries become separate parts, which are joined when the day is
+ * packed. So a few new entries do not cause a large part to be rewritten.
  */
 function isRewrittenFor(added: number, entries: number, partMax: number): boolean {
   const total = entries + added;
@@ -147,7 +147,7 @@ function isRewrittenFor(added: number, entries: number, partMax: number): boolea
 }
 
 /**
- * Splits entries into pieces of `partMax` entries if `fill` is true, and otherwise into pieces of equal size. Extends each piece to the end
+ * Splits entries into pieces. The pieces have `partMax` entries if `fill` is true, or else equal sizes. Each piece is extended to the end
  * of its last moment, but to at most 2 * `partMax` entries.
  */
 function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEntries[] {
@@ -162,7 +162,7 @@ function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEnt
   return pieces;
 }
 
-/** Returns the first consecutive parts that fit into one part, or an empty list if no two consecutive parts fit into one. */
+/** Returns the first consecutive parts that fit into a single part, or an empty list if no two parts do. */
 function joinableOf(dayParts: readonly Part[], partMax: number): readonly Part[] {
   for (let from = 0; from < dayParts.length; from++) {
     let [to, entries] = [from, 0];
