@@ -18,10 +18,10 @@ const TTE: usize = <usize>BlackScholesColumn.tte * COLUMN;
 const IV: usize = <usize>BlackScholesColumn.iv * COLUMN;
 const RATE: usize = <usize>BlackScholesColumn.rate * COLUMN;
 const DIVIDEND: usize = <usize>BlackScholesColumn.dividend * COLUMN;
-/** The discounts e^(-rT) and e^(-qT). They are inputs if `discounted` is true. */
+/** The discounts e^(-rT) and e^(-qT). The discounts are inputs if `discounted` is true. */
 const DISCOUNT: usize = <usize>BlackScholesColumn.discount * COLUMN;
 const DIVIDEND_DISCOUNT: usize = <usize>BlackScholesColumn.dividendDiscount * COLUMN;
-// Outputs that differ between call and put. If both are computed, each output of the put is PUT bytes after the same output of the call.
+// Outputs that differ between call and put. In a pair, each output of the put is PUT bytes after that output of the call.
 const PRICE: usize = <usize>BlackScholesColumn.price * COLUMN;
 const DELTA: usize = <usize>BlackScholesColumn.delta * COLUMN;
 const THETA: usize = <usize>BlackScholesColumn.theta * COLUMN;
@@ -62,18 +62,19 @@ const THETA_DECAY: usize = SHARED;
 
 /**
  * Computes the Black-Scholes-Merton price with continuous yield and its raw partial derivatives (Merton 1973; Haug, The Complete Guide to
- * Option Pricing Formulas, 2nd ed., chapter 2). For T = 0 or v = 0, the results are the intrinsic value and its derivatives. In this case,
- * the terms with the density are 0, and the delta exactly at the strike is half of its value in the money. If `discounted` is true, the
- * caller gives the discounts. The caller computes two exponentials per expiry, but the kernel would compute two exponentials per row.
+ * Option Pricing Formulas, 2nd ed., chapter 2). For T = 0 or v = 0, the results are the intrinsic value and its derivatives. For T = 0 or v
+ * = 0, the terms with the density are 0, and the delta exactly at the strike is half of its value in the money. If `discounted` is true,
+ * the caller gives the discounts. The caller computes two exponentials per expiry, but the kernel would compute two exponentials per row.
  *
  * The price is the difference of two legs, S e^(-qT) N(d1) - K e^(-rT) N(d2). Both legs use one density, since S e^(-qT) phi(d1) = K
  * e^(-rT) phi(d2). So in the tails, both legs have the same relative error, caused by the density. The difference between the legs has no
  * larger relative error.
  *
  * The kernel has no branches and computes in passes over the rows. A processor looks about two hundred instructions ahead. So in a short
- * pass, it computes many rows at once. In a long pass, it would wait for dependent results of one row. Splitting each exponential and
- * logarithm into two halves saved a quarter of the whole time. The compiler does not merge the passes (asconfig.json: shrinkLevel). A
- * function loads its constants once, at its start. If all passes were one function, its constants would not fit into the registers.
+ * pass, the processor computes many rows at once. In a long pass, the processor would wait for dependent results of one row. Splitting each
+ * exponential and logarithm into two halves saved a quarter of the whole time. The compiler does not merge the passes (asconfig.json:
+ * shrinkLevel). A function loads its constants once, at its start. If all passes were one function, its constants would not fit into the
+ * registers.
  */
 export function blackScholes(count: i32, block: usize, discounted: bool): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -249,7 +250,7 @@ function bothSides(row: usize, end: usize): void {
     const spotLeg = choose(f64x2.lt(v128.load(row, D1), zero), spotTail, spotRest);
     const strikeLeg = choose(f64x2.lt(v128.load(row, D2), zero), strikeTail, strikeRest);
     Side.greeks(row, spotLeg, strikeLeg, row);
-    // For each leg, one of call and put has the tail, and the other has the rest.
+    // For each leg, either the call or the put has the tail, and the other option has the rest.
     const putSpotLeg = f64x2.neg(v128.xor(v128.xor(spotTail, spotRest), spotLeg));
     const putStrikeLeg = f64x2.neg(v128.xor(v128.xor(strikeTail, strikeRest), strikeLeg));
     Side.greeks(row, putSpotLeg, putStrikeLeg, row + PUT);

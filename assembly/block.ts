@@ -2,8 +2,8 @@
  * The number of rows of a block. A block is the memory of the columns, which follow each other at a fixed distance. So one pointer and
  * constant offsets reach all values of a row. If each column had a pointer, sixteen pointers would not fit into the registers.
  *
- * Kernels compute two rows at a time. If the number of rows is odd, they also read and write the row after the last row. The block has room
- * for this row.
+ * Kernels compute two rows at a time. If the number of rows is odd, kernels also read and write the row after the last row. The block has
+ * room for this row.
  */
 export const BLOCK_ROWS: i32 = 1024;
 /**
@@ -11,7 +11,7 @@ export const BLOCK_ROWS: i32 = 1024;
  * bytes, the same row of all columns would compete for the same few places in the cache.
  */
 export const COLUMN: usize = 1024 * 8 + 64;
-/** The number of rows that go through all passes of a kernel together. So few rows fit into the first-level cache. */
+/** The number of rows that go through all passes of a kernel together. Their values fit into the first-level cache. */
 export const STRIP: i32 = 128;
 /** The number of bytes of two doubles. */
 export const PAIR: usize = 16;

@@ -1,6 +1,6 @@
 /**
- * The columns that callers and kernels share, with their positions in the block. Inputs come before outputs. This file contains only
- * enumerations, because both the AssemblyScript compiler and `src/math` read it.
+ * The columns that callers and kernels share, with their positions in the block. Inputs come before outputs. The file contains only
+ * enumerations, because both the AssemblyScript compiler and `src/math` read the file.
  */
 
 /**

@@ -52,8 +52,8 @@ export function hedges(count: i32, block: usize): void {
 }
 
 /**
- * Adds weight * hedge of each row to six numbers at `sums`. These are two partial sums for each of delta, vanna and the change of delta.
- * The block has the inputs of `hedges` and the weights.
+ * Adds weight * hedge of each row to six numbers at `sums`. The six numbers are two partial sums for each of delta, vanna and the change of
+ * delta. The block has the inputs of `hedges` and the weights.
  */
 export function addExposures(count: i32, block: usize, sums: usize): void {
   let delta = v128.load(sums);

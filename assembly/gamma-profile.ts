@@ -21,7 +21,7 @@ const EXPONENT_MIN: f64 = -708.0;
 const EXPONENT_OF_ZERO: f64 = -1000.0;
 /** The maximum length of a run. A run is a sequence of levels that are computed from one start value, see `addGammaLogProfile`. */
 const RUN_MAX: i32 = 64;
-/** A run of at most this length is not halved, because halving it would take more time than it saves. */
+/** A run of at most this length is not halved, because halving would take more time than it saves. */
 const SHORTEST_RUN: i32 = 8;
 /** Upper bound of a factor's exponent. For this exponent, the power of e is finite. */
 const FACTOR_EXPONENT_MAX: f64 = 709.0;

@@ -16,8 +16,9 @@ import { D_MAX, INV_SQRT_2_PI } from './normal';
 // - l jumps per year, m and d mean and standard deviation of a jump's logarithm, k = e^(m + d^2 / 2) - 1;
 // - n the number of jumps until settlement; x = ln(S / K) + (r - q - v^2 / 2 - l k) T, the log-moneyness at settlement without a jump;
 // - s = sqrt(v^2 T + n d^2), the standard deviation of the log-return, d2 = (x + n m) / s, and d1 = d2 + s, all given n jumps;
-// - N the standard normal distribution function, and phi its density. An option has two legs: K e^(-rT) in cash, and S e^(-qT) in spot. The
-// part of a leg for n jumps is the leg times the probability of n jumps.
+// - N the standard normal distribution function, and phi its density.
+// An option has two legs: K e^(-rT) in cash, and S e^(-qT) in spot. The part of a leg for n jumps is the leg times the probability of n
+// jumps.
 
 /**
  * Maximum expected number of jumps. If more jumps are expected, the result is NaN. The limit bounds the work: with 256 expected jumps, the
@@ -54,7 +55,7 @@ const JUMPS_IN_SPOT: usize = 16 * COLUMN;
 const VARIANCE: usize = 17 * COLUMN;
 /** k until the pass `jumps`, and x from this pass on. */
 const MONEYNESS: usize = 18 * COLUMN;
-/** The parts of the legs for n = 0. Each part is the leg times its probability of no jump. */
+/** The parts of the legs for n = 0. Each part is the leg times the leg's probability of no jump. */
 const STRIKE_PART: usize = 19 * COLUMN;
 const SPOT_PART: usize = 20 * COLUMN;
 /** Intermediate values of a logarithm or an exponential, two columns each. One pass begins such a value, and a later pass completes it. */
@@ -101,8 +102,8 @@ const IN_SPOT: usize = 6 * SLOTS;
 const OPEN: usize = 19 * SLOTS;
 
 /**
- * Computes the probability that spot ends at or above the strike, the probability that it ends below the strike, and the prices of call and
- * put, by Merton, "Option pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976). Given n jumps, the
+ * Computes the probability that spot ends at or above the strike, the probability that spot ends below the strike, and the prices of call
+ * and put, by Merton, "Option pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976). Given n jumps, the
  * log-return is normal with variance v^2 T + n d^2. The number n has a Poisson distribution with mean l T, or with mean l (1 + k) T if spot
  * is the unit of account. The mean factor of a jump is 1 + k. The results are NaN if one of these means exceeds 256 jumps.
  *
@@ -265,7 +266,8 @@ class Term {
 
   /**
    * Returns d2 = (x + n m) / s for n jumps, limited to the range from -D_MAX to D_MAX. If s is 0 and the price certainly ends at the
-   * strike, d2 is 0 / 0, which is NaN. This outcome counts as above the strike, because pmin returns D_MAX if its other argument is NaN.
+   * strike, d2 is 0 / 0, which is NaN. A certain end at the strike counts as above the strike, because pmin returns D_MAX if its other
+   * argument is NaN.
    */
   @inline
   static standardised(slot: usize, n: v128, deviation: v128): v128 {
@@ -347,7 +349,7 @@ function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
     const growth = mul(jumps, mul(jumps, perJumps));
     const next = mul(part, growth);
     // The growth of later terms is at most `growth`. So if `growth` is below 1, the remainder is at most next / (1 - growth). While the
-    // terms grow, the bound is negative or 0, so every part exceeds the bound.
+    // terms grow, the bound is negative or 0, so every part is above the bound.
     const bound = mul(sub(f64x2.splat(REMAINDER), times(REMAINDER, growth)), f64x2.pmin(above, below));
     v128.store(slot, above, ABOVE);
     v128.store(slot, below, BELOW);

@@ -128,7 +128,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
           hint: 'Ask the operator for an active membership of an eligible tier.',
         });
       }
-      // If the secret has changed, the key does not match the stored digest. The server would reject the key, so it is not issued.
+      // If the secret has changed, the key does not match the stored digest. The server would reject such a key, so no key is issued.
       if (member.keyDigest !== digest) {
         throw new OperatorError(
           'this member was added with another secret',
@@ -159,7 +159,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
           hint: 'Send your API key in the X-API-Key header, or as Authorization: Bearer.',
         });
       }
-      // Two X-API-Key headers arrive joined by a comma. The joined text does not have the form of a key, so it is rejected.
+      // Two X-API-Key headers arrive joined by a comma. The joined text does not have the form of a key.
       const digest = hasKeyForm(header) ? keyDigest(header) : undefined;
       const member = digest === undefined ? undefined : members.memberByKeyDigest(digest);
       if (!isAuthorized(member, nowMs())) {

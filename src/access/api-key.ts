@@ -43,7 +43,7 @@ export function hasKeyForm(text: string): boolean {
 }
 
 /**
- * Returns a UUID of 8-4-4-4-12 hex digits in lower case. Accepts every version and variant, because the membership system chooses them.
+ * Returns a UUID of 8-4-4-4-12 hex digits in lower case. Accepts every version and variant, because the membership system chooses UUIDs.
  *
  * Throws `ClientError` (`invalid_parameter`) for any other text. The error does not contain the text, because the text may be a member's
  * UUID.

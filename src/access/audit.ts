@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { userName } from './data-owner.ts';
 
-/** A kind of change to members or keys. The names of these kinds never change, because the store contains the names. */
+/** A kind of change to members or keys. The name of a kind never changes, because the store contains the name. */
 export type AuditAction =
   | 'member_added'
   | 'member_changed'

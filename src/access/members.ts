@@ -12,13 +12,13 @@ export interface Member {
 
 /** A member's linked Telegram handle, and the signals that another service may send to the handle. Zomma sends no signals. */
 export interface TelegramLink {
-  /** The complete handle or id. Answers show it masked. */
+  /** The complete handle or id. Answers show the handle or id masked. */
   readonly telegramId: string;
   /** A stored value: whether another service may send signals about options that expire in one day (1DTE) to the handle. */
   readonly routing1dte: boolean;
   /** A stored value: whether another service may send radar signals to the handle. */
   readonly routingRadar: boolean;
-  /** The time of the last ping, ms since the epoch. At present, only linking the handle counts as a ping. Null if there was no ping. */
+  /** The time of the last ping, ms since the epoch, or null. At present, only linking the handle counts as a ping. */
   readonly lastPingAt: number | null;
 }
 

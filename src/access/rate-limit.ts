@@ -47,8 +47,8 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
   return {
     policy,
     /**
-     * Takes `cost` tokens if the bucket has enough tokens, or else no token. A plain request costs one token. With a cost of 0, only
-     * returns the state of the bucket.
+     * Takes `cost` tokens if the bucket has enough tokens, and takes no token otherwise. A plain request costs one token. With a cost of 0,
+     * only returns the state of the bucket.
      */
     take(accountId: string, cost = 1) {
       const atMs = nowMs();

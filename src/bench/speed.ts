@@ -9,7 +9,7 @@ import { distinctOptions, jumpsFor, outOfTheMoney } from './workloads.ts';
 export interface Speed {
   readonly kernel: string;
   readonly unit: string;
-  /** The median time per unit of work, ns. This includes the time for copying the columns in and out. */
+  /** The median time per unit of work, ns. The time includes copying the columns in and out. */
   readonly ns: number;
 }
 

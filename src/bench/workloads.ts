@@ -57,7 +57,7 @@ export function jumpsFor({ count }: OptionSet, seed = 2) {
   };
 }
 
-/** Creates Mulberry32, a small random number generator. It is good enough for inputs, and gives the same numbers on every machine. */
+/** Creates Mulberry32, a small random number generator that gives the same numbers on every machine. It is good enough for inputs. */
 export function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -89,8 +89,8 @@ function declaredBytes({ headers }: Request): number {
 }
 
 /**
- * Returns whether a body has a Content-Length. If so, the body can be read in one call, because the runtime enforces the length. Throws
- * `ClientError` (413) if the length exceeds `bytesMax`.
+ * Returns whether a body has a Content-Length. A body with a Content-Length can be read in one call, because the runtime enforces the
+ * length. Throws `ClientError` (413) if the length exceeds `bytesMax`.
  */
 function isDeclared(request: Request, bytesMax: number): boolean {
   const declared = declaredBytes(request);

@@ -71,8 +71,8 @@ export function watchCertificate({ files, pair, listening, observe, nowMs }: Cer
   let before = seen;
   const timer = setInterval(() => {
     const version = versionOfFiles(files);
-    // During a replacement, one file may be missing or belong to the other pair. So the new pair is used only if the files stay unchanged
-    // until the next check.
+    // During a replacement, one file may be missing, or one file may be old and the other new. So the new pair is used only if the files
+    // stay unchanged until the next check.
     if (version !== '' && version !== seen && version === before) reload();
     before = version;
     warnOfExpiry();

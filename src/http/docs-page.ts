@@ -34,7 +34,9 @@ const startScript = (basePath: BasePath) =>
   `SwaggerUIBundle({ url: '${basePath}/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, defaultModelRendering: 'model' });
 `;
 
-/** The Content-Security-Policy. It allows only resources of this server, and data URLs for the icons in the package's style sheet. */
+/**
+ * The Content-Security-Policy. The policy allows only resources of this server, and data URLs for the icons in the package's style sheet.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -19,8 +19,8 @@ const PUBLIC_PATHS = new Set([
 const STREAM_PATHS = new Set(['/sse', '/messages']);
 
 /**
- * Paths on which clients look for an OAuth sign-in before they send a key. These paths get 404, because the operator gives out keys and
- * there is no sign-in. The answer 401 would suggest a sign-in.
+ * Paths on which clients look for an OAuth sign-in before they send a key. Requests to these paths get 404, because the operator gives out
+ * keys and there is no sign-in. The answer 401 would suggest a sign-in.
  */
 const WELL_KNOWN = /^(?:\/mcp|\/sse)?\/\.well-known\//;
 

@@ -8,7 +8,8 @@ import type { RequestSpan } from '../core/trace-context.ts';
  * one.
  *
  * Elysia reads the source text of a handler to find which parts of a request the handler uses. So handlers name each part in their
- * parameter. For a whole context, Elysia would parse headers, cookies and query. For a body, Elysia would parse it without a size limit.
+ * parameter. If a handler took the whole context, Elysia would parse headers, cookies and query. If a handler named the body, Elysia would
+ * parse the body without a size limit.
  */
 export function createHttpApp() {
   return new Elysia({ normalize: false, strictPath: true }).decorate({

@@ -21,8 +21,9 @@ export type InternalTlsSettings = Pick<SettingValues, 'dataDir' | 'host' | 'allo
 
 /**
  * Returns the files of the internal certificate in a data folder. The certificate and its key are in one file, so that both are replaced in
- * one step. Creates the authority if it is missing. Creates a certificate if there is no certificate, if it expires soon, or if it lacks a
- * name or an address of this server. The caller must hold the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
+ * one step. Creates the authority if it is missing. Creates a certificate if there is no certificate, if the present certificate expires
+ * soon, or if it lacks a name or an address of this server. The caller must hold the lock of the folder. `nowMs` is the wall clock, ms
+ * since the epoch.
  *
  * Throws `OperatorError` if the authority's certificate or key is missing or damaged.
  */
@@ -75,7 +76,7 @@ function pathsIn(dataDir: string) {
   };
 }
 
-/** Returns the names and addresses at which clients reach the server. If it uses all interfaces, returns all addresses. */
+/** Returns the names and addresses at which clients reach the server. If the server uses all interfaces, returns all addresses. */
 function namesOf({ host, allowedHosts }: InternalTlsSettings): string[] {
   const isEveryAddress = host === '0.0.0.0' || host === '::';
   const addresses = isEveryAddress
@@ -100,7 +101,7 @@ function readAuthority(cert: string, key: string): IssuedPair & { readonly notAf
   }
 }
 
-/** Returns the present certificate and key. Returns undefined if they are missing or damaged: the service then creates new ones. */
+/** Returns the present certificate and key. Returns undefined if a file is missing or damaged. */
 function presentPair(files: TlsFiles): TlsPair | undefined {
   try {
     return readTls(files);

@@ -29,8 +29,8 @@ const IDLE_TIMEOUT_S = 60;
  */
 const REPLACED_OPEN_MAX = 32;
 /**
- * The runtime's own limit on the size of a body, bytes. The limit is so large that it never applies. If it applied, the runtime would
- * reject a body without problem details.
+ * The runtime's own limit on the size of a body, bytes. The limit is so large that it never applies. If the limit applied, the runtime
+ * would reject a body without problem details.
  */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
@@ -103,7 +103,7 @@ export function listen(
     void server.stop(true);
     server = serveOn(bound!, tls, true);
   }
-  /** Listeners with a replaced certificate, the oldest listener first. These listeners serve only their open connections. */
+  /** Listeners with a replaced certificate, the oldest first. Such a listener serves only its open connections. */
   const replaced: (typeof server)[] = [];
   let stoppedCount = 0;
   const steering = tls && createPortSteering(server.port!);

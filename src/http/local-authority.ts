@@ -46,7 +46,7 @@ interface Period {
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 const COMMON_NAME = '2.5.4.3';
 
-/** Creates a certificate authority. It can sign server certificates, but no certificates of other authorities. */
+/** Creates a certificate authority. The authority can sign server certificates, but not certificates of other authorities. */
 export function makeLocalAuthority(commonName: string, period: Period): IssuedPair {
   const own = newKey();
   const subject = nameOf(commonName);
@@ -109,7 +109,7 @@ interface Contents {
 function certify({ subject, issuer, period, own, extensions, signer }: Contents): string {
   const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
   const serialNumber = crypto.getRandomValues(new Uint8Array(16));
-  // A serial number must be positive and have no leading zeros. The first byte is from 64 to 127, which meets both conditions.
+  // A serial number must be positive and have no leading zeros. A first byte from 64 to 127 meets both conditions.
   serialNumber[0] = (serialNumber[0]! & 0x3f) | 0x40;
   const tbsCertificate = new TBSCertificate({
     ...{ version: Version.v3, serialNumber: serialNumber.buffer, signature: signatureAlgorithm },

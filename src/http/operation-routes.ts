@@ -60,7 +60,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
     });
     return;
   }
-  // Without columns, the work takes a few microseconds, so it does not go through the scheduler.
+  // Without columns, the work takes a few microseconds, so the work does not go through the scheduler.
   if (bodyBytesMax === undefined) {
     app.post(routerPath(path), async ({ request, account, set }) => {
       return sendNow(view, await readJson(request, { budget, account: account!.id }), context, set);
@@ -121,7 +121,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     const view = isExtended(query) ? extendedView(tool) : toolView(tool);
     const caller = { request, account: account!.id, set };
     const [args, at] = [await readJson(request, { budget, account: caller.account }), query.get('at')];
-    // Without market data, the work takes a few microseconds, so it does not go through the scheduler.
+    // Without market data, the work takes a few microseconds, so the work does not go through the scheduler.
     if (!tool.ofMarket) return sendNow(view, args, context, set);
     await loaded();
     const dated = at !== null && isRecord(args) ? { ...args, at } : args;
@@ -279,8 +279,8 @@ function routerPath(path: string): string {
 }
 
 /**
- * Returns the arguments in the query. A list is either comma-separated or a repeated parameter. If any other parameter is repeated, it also
- * becomes a list, but no field accepts such a list.
+ * Returns the arguments in the query. A list is either comma-separated or a repeated parameter. Any other repeated parameter also becomes a
+ * list, but no field accepts such a list.
  */
 function queryArguments({ operation, input }: View, query: URLSearchParams): Record<string, unknown> {
   const isTaken = (name: string) => !operation.rest!.ignoresUnknown || Object.hasOwn(input.properties, name);

@@ -93,7 +93,7 @@ function fieldOf(text: string): string {
   return `${cut}...`;
 }
 
-/** Prepares a response. Its entity tag changes with the text, the source, the moment of the data and the notes, but not after a restart. */
+/** Prepares a response. The entity tag depends on the text, the source, the moment of the data and the notes. */
 function prepare(text: string, provenance: Provenance | undefined): PreparedResponse {
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
   return prepareResponse(text, etagOf(text, JSON.stringify(origin)), {

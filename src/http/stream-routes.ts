@@ -53,7 +53,7 @@ export const streamRoutes =
         return withDefaults(await streamable.handle(account!, request), set);
       });
 
-/** Returns whether the answer to a message needs market data. A batch needs market data if one of its messages does. */
+/** Returns whether the answer to a message needs market data. A batch needs market data if one of its messages needs market data. */
 function needsData(body: unknown): boolean {
   if (Array.isArray(body)) return body.some(needsData);
   return isRecord(body) && (body.method === 'tools/call' || body.method === 'resources/read');

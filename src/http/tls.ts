@@ -14,7 +14,7 @@ export interface PemPair {
 
 /** A checked certificate chain with its checked private key. */
 export interface TlsPair extends PemPair {
-  /** The subject of the chain's first certificate, and the end of the certificate's validity, ms since the epoch. */
+  /** The subject of the chain's first certificate, and the time at which this certificate expires, ms since the epoch. */
   readonly subject: string;
   readonly notAfterMs: number;
 }

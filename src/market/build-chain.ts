@@ -164,7 +164,7 @@ function newGroup({ root, expiry }: ContractRow, adjusted: boolean): Group {
 }
 
 function bySettlement(a: Group, b: Group): number {
-  // Two expiries of one root can settle at the same moment, for example a Saturday and the preceding Friday.
+  // Two expiries of one root can have the same settlement instant, for example a Saturday and the preceding Friday.
   return a.settlesAt - b.settlesAt || compare(a.root, b.root) || compare(a.expiry, b.expiry);
 }
 

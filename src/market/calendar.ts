@@ -93,7 +93,7 @@ export function openMsBetween(fromMs: number, toMs: number, mostMs: number): num
 
 /**
  * Returns whether quotes are stale, because the exchange was open for more than `staleAfterMs` since the time of the quotes. Hours in which
- * the exchange is closed do not count, because there are no newer quotes in these hours.
+ * the exchange is closed do not count, because no newer quotes appear while it is closed.
  */
 export function isStale(asOf: number, nowMs: number, staleAfterMs: number): boolean {
   return openMsBetween(asOf, nowMs, staleAfterMs) > staleAfterMs;
@@ -159,7 +159,7 @@ export function isDate(text: string): boolean {
   return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
 }
 
-/** Returns the date that is `days` calendar days after a date, or before it if `days` is negative. */
+/** Returns the date that is `days` calendar days after the date `date`, or before this date if `days` is negative. */
 export function addDays(date: string, days: number): string {
   return dateOf(dayNumber(date) + days);
 }

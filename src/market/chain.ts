@@ -40,7 +40,7 @@ export interface Chain {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). They have one settlement, forward and smile. */
+/** The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). All have one settlement, forward and smile. */
 export interface Series {
   readonly root: string;
   /** `YYYY-MM-DD` */

@@ -5,8 +5,8 @@ export interface FeedLedger {
   /** Stores a checkpoint. If the value is null, removes the checkpoint. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
   /**
-   * Sets the running feeds and the tickers that each feed requests. The state of any other feed stays stored, but `feedStates` leaves it
-   * out. If a feed requests tickers, deletes the feed's state of all other tickers.
+   * Sets the running feeds and the tickers that each feed requests. The states of other feeds stay stored, but `feedStates` leaves these
+   * states out. If a feed requests tickers, deletes the feed's state of all other tickers.
    */
   openFeeds(feeds: readonly OpenedFeed[]): void;
   /** Deletes the state of a feed that does not run, but not its checkpoints and gaps. Returns false if there is no such feed. */

@@ -15,7 +15,7 @@ export interface Feed {
   readonly tickers: readonly string[];
   /**
    * Yields the data that is new since the last poll. The first poll yields all data of the source. `nowMs` is the wall clock. When `signal`
-   * is aborted, ends early without an error. Delivers errors of the source as rejections and never throws them.
+   * is aborted, ends early without an error. Delivers an error of the source as a rejection, and never throws the error.
    */
   poll(nowMs: number, signal?: AbortSignal): AsyncIterable<Delivery>;
   /** Yields the data that the source sends by itself, until `signal` is aborted. Reconnects if the connection is lost. */
@@ -64,7 +64,7 @@ export type Delivery =
 export interface LoadedFile {
   readonly path: string;
   readonly rows: number;
-  /** Number of written rows: new prints, and all contracts, closes and dividends, including those that replace stored rows. */
+  /** Number of written rows: new prints, and all contracts, closes and dividends, including rows that replace stored rows. */
   readonly kept: number;
   /** Number of prints whose id was already stored. */
   readonly known: number;

@@ -14,8 +14,8 @@ export interface LevelRecord {
   /** The spot at which net gamma changes its sign. */
   readonly gexFlip: number;
   /**
-   * False if net gamma keeps its sign within 50 % of spot. In this case, `gexFlip` is the spot in this range with the smallest absolute net
-   * gamma.
+   * False if net gamma keeps its sign within 50 % of spot. Without a sign change, `gexFlip` is the spot in this range with the smallest
+   * absolute net gamma.
    */
   readonly flipResolved: boolean;
   readonly callWall: number;
@@ -23,8 +23,8 @@ export interface LevelRecord {
   /** The max pain strike of the dominant expiry: the strike at which its options pay out least. */
   readonly maxPain: number;
   /**
-   * The dominant expiry, `YYYY-MM-DD`. This is the expiry with the most premium in large prints or, if there are no large prints, the
-   * expiry with the most gamma.
+   * The dominant expiry, `YYYY-MM-DD`. The dominant expiry has the most premium in large prints or, if there are no large prints, the most
+   * gamma.
    */
   readonly expiry: string;
   /** Net delta exposure, dollars. */

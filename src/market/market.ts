@@ -88,7 +88,7 @@ export interface Market {
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /**
    * Returns the market as it was at an instant, without data of a later date. So a ticker that has a chain now may have no chain in this
-   * market. The market gives the same answers whenever they are requested, as long as no past data is added or removed.
+   * market. A later request to this market gets the same answer, as long as no past data is added or removed.
    */
   at(instantMs: number): Market;
 }

@@ -19,10 +19,10 @@ export interface Print {
   readonly at: number;
   /** The side of the quote at which the trade took place. Null if the feed does not have the side. */
   readonly side: 'ask' | 'bid' | 'mid' | null;
-  /** The best bid and ask at the time of the trade, dollars per share. Null if the feed does not have them. */
+  /** The best bid and ask at the time of the trade, dollars per share. Null if the feed does not have the quote. */
   readonly bid: number | null;
   readonly ask: number | null;
-  /** Delta of the contract at the time of the trade. Null if the feed does not have it. */
+  /** Delta of the contract at the time of the trade. Null if the feed does not have the delta. */
   readonly delta: number | null;
   /** Whether the trade is a leg of a spread. */
   readonly multiLeg: boolean;

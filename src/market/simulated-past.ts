@@ -42,8 +42,8 @@ export function newestSimulated(nowMs: number): number {
 }
 
 /**
- * Returns the past moments for which a new store gets snapshots, the newest moment first. They are the half hours of the last five trading
- * days and the closes of the last 60 trading days, before the moment `newest` of the newest quotes.
+ * Returns the past moments for which a new store gets snapshots, the newest moment first. The past moments are the half hours of the last
+ * five trading days and the closes of the last 60 trading days, before the moment `newest` of the newest quotes.
  */
 export function pastMoments(newest: number): number[] {
   return tradingDaysTo(newest, CLOSE_DAYS)

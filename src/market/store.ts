@@ -33,8 +33,8 @@ export interface Retention {
 
 /**
  * The storage of market data. Simulated and recorded data are stored in the same tables. A read returns only one of these two kinds, unless
- * its comment states otherwise. Each write is one transaction, but `packTape` needs many. A write of one process is visible to every other
- * process at once.
+ * its comment states otherwise. Each write is one transaction, but `packTape` takes many transactions. A write of one process is visible to
+ * every other process at once.
  */
 export interface MarketStore extends SnapshotStore, RetentionStore, PrintStore, CloseStore, DividendStore, LevelStore {
   /**
@@ -78,8 +78,8 @@ export interface SnapshotStore {
   /** Returns the id of each New York day's last snapshot in the period from `fromMs` to `toMs`, the oldest day first. */
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
   /**
-   * Permanently removes snapshots of an underlying and their levels, simulated and recorded. Without `asOf`, removes all of them; with
-   * `asOf`, those of this moment. Returns the number of moments whose data was removed, including moments that only had levels.
+   * Permanently removes snapshots of an underlying and their levels, simulated and recorded. If `asOf` is given, removes only the snapshots
+   * of this moment. Returns the number of moments whose data was removed, including moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
   /**
@@ -117,8 +117,9 @@ export type PrintRange = [underlying: string, fromMs: number, toMs: number, simu
 
 export interface PrintStore {
   /**
-   * Stores prints. A print whose id is already stored is not stored again, but it may correct or cancel the stored print. If `atOnce` is
-   * set and the batch has a thousand or more prints of one day, the store writes these prints directly as packed columns (see `packTape`).
+   * Stores prints. A print with an already stored id is not stored again, but the print may correct or cancel the stored print. If `atOnce`
+   * is set and the batch has a thousand or more prints of one day, the store writes these prints directly as packed columns (see
+   * `packTape`).
    */
   savePrints(
     prints: readonly Print[],

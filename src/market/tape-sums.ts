@@ -31,11 +31,11 @@ export interface TapeCells {
   readonly lost: Float64Array | undefined;
 }
 
-/** The manners of execution of a print. If a print has several manners, the first of them in this list counts. */
+/** The manners of execution of a print. If a print has several manners of execution, the first manner in this list counts. */
 export const MANNERS = ['multi_leg', 'sweep', 'block', 'single'] as const;
 
 /**
- * The positions of these figures of a contract:
+ * The positions of a contract's figures in its array elements:
  * - the price of the first and of the last print, and the middle of their quotes, which is NaN if a print has no quote;
  * - `direction` of the last price change: 1, -1, or 0 if the price has not changed;
  * - `net`: contracts that customers bought minus contracts that customers sold;
@@ -55,12 +55,12 @@ export const BY_CONTRACT = {
 } as const;
 
 /**
- * The positions of these figures of a cell:
+ * The positions of a cell's figures in its array elements:
  * - `prints` and `contracts`: the number of prints, and the number of contracts in these prints;
  * - `bought` and `sold`: the premium of prints in which customers bought or sold;
  * - `shares`: the net shares that customers bought by prints without a delta;
  * - `deltaShares`: delta times the net shares that customers bought by prints with a delta;
- * - `pending…`: the figures of the pending prints. Their shares are not yet multiplied by the unknown aggressor.
+ * - `pending…`: the figures of the pending prints. The shares of pending prints are not yet multiplied by the unknown aggressor.
  *
  * A figure needs more than 53 bits, the precision of a double, only if the data is corrupt.
  */
@@ -181,7 +181,7 @@ function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Arra
   };
 }
 
-/** Combines the sums of consecutive runs of prints. Callers must add the runs in the order of the tape. */
+/** Combines the sums of consecutive runs of prints. Callers must add the runs in time order. */
 export class TapeSummer {
   readonly #numbers = new ContractNumbers();
   readonly #cells = new Cells();

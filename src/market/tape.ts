@@ -2,10 +2,10 @@ import type { Print } from './prints.ts';
 import { dayOf, type TapeColumns, tapeColumnsOf } from './tape-columns.ts';
 import { sumsOf, type TapeSums } from './tape-sums.ts';
 
-/** Consecutive prints of one New York day in time order. Canceled prints are left out. */
+/** A run of consecutive prints of one New York day in time order, without canceled prints. */
 export interface Stretch {
   readonly day: string;
-  /** The end of the stretch, ms since the epoch. All prints from the beginning of the stretch up to this moment belong to it. */
+  /** The end of the run, ms since the epoch. All prints from the beginning of the run up to this moment belong to the run. */
   readonly toMs: number;
   /** Returns the sums of the prints for each contract. */
   sums(): TapeSums;
@@ -14,7 +14,7 @@ export interface Stretch {
 }
 
 /**
- * Maximum numbers of parts in a stretch of the tape. Reading one part print by print takes a few milliseconds. So the store also has the
+ * Maximum numbers of parts of the tape in a `Stretch`. Reading one part print by print takes a few milliseconds. So the store also has the
  * sums of blocks of `few` and of `many` parts, and the sums of whole days.
  */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;

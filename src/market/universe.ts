@@ -153,7 +153,7 @@ const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   XLP: ['KO', 'PG', 'WMT', 'COST'],
 };
 
-/** The default universe, for operators who do not configure one. It has nine themes and 59 tickers. */
+/** The default universe, for operators who do not configure a universe. The default has nine themes and 59 tickers. */
 export const STANDARD_UNIVERSE: Universe = universeOf(
   {
     beta_lords: ['SPY', 'QQQ', 'IWM', 'DIA', 'SMH', 'XLF', 'VXX'],

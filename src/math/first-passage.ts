@@ -24,7 +24,7 @@ export interface Walk {
 interface Fineness {
   /** The number of equal intervals in the unit of time. */
   readonly intervals: number;
-  /** The number of grid points per standard deviation of the diffusion in an interval, or of a jump if that is smaller. */
+  /** The number of grid points per standard deviation of the diffusion in an interval or of a jump, whichever is smaller. */
   readonly points: number;
 }
 
@@ -37,8 +37,8 @@ const NEAR: Fineness = { intervals: 32, points: 3 };
 const NEAR_WITH_MANY_JUMPS: Fineness = { intervals: 64, points: 3 };
 const MANY_JUMPS = 2;
 /**
- * The distance between the start and the end of the grid, in standard deviations of the whole walk. Walks beyond the grid are treated as if
- * they never returned to the barrier.
+ * The distance between the start and the end of the grid, in standard deviations of the whole walk. A walk beyond the grid is treated as if
+ * it never returned to the barrier.
  */
 const REACH = 4;
 /**

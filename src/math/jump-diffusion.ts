@@ -18,7 +18,7 @@ export interface JumpDiffusionColumns extends Omit<OptionColumns, 'callPut'> {
 export interface JumpDiffusionResult {
   /** Risk-neutral probability that spot ends at or above the strike. */
   readonly probAbove: Float64Array;
-  /** Risk-neutral probability that spot ends below the strike. It is summed separately, so that even a tiny value is accurate. */
+  /** Risk-neutral probability that spot ends below the strike. Summed separately, so that even a tiny value is accurate. */
   readonly probBelow: Float64Array;
   readonly call: Float64Array;
   readonly put: Float64Array;

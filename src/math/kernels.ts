@@ -26,7 +26,7 @@ const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
 /** The compiled kernels. Kernels have no state between calls, and write only to the columns of the arena. */
 export const kernels = load();
 
-/** The number of rows that a kernel computes in one call. The columns of these rows fit into a core's second-level cache. */
+/** The number of rows that a kernel computes in one call. The columns of so many rows fit into a core's second-level cache. */
 export const CHUNK_ROWS = kernels.blockRows();
 
 const columns = Array.from(
@@ -34,7 +34,7 @@ const columns = Array.from(
   (_, i) => new Float64Array(memory.buffer, ARENA_START + i * kernels.columnBytes(), CHUNK_ROWS),
 );
 
-/** Returns the arena's column at `index`, which has CHUNK_ROWS rows. Its content is valid until the next call of a kernel. */
+/** Returns the arena's column at `index`, which has CHUNK_ROWS rows. The content is valid until the next kernel call. */
 export function arenaColumn(index: number): Float64Array {
   const column = columns[index];
   if (!column) throw new RangeError(`the kernel arena has ${COLUMNS_MAX} columns, so there is no column ${index}`);

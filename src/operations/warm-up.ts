@@ -19,7 +19,7 @@ const TAPE_REQUESTS: readonly (readonly [operation: unknown, args: object])[] = 
 /**
  * Computes the default answers by flow for about WARM_UP_MS, for tickers that have prints and are not simulated. So when the first client
  * asks, the code is compiled and the results are cached. Other requests can run between two steps. Chain analyses are not computed in
- * advance, because this would save 20 ms of one request and take 8 MiB of memory.
+ * advance, because precomputed analyses would save 20 ms of one request and take 8 MiB of memory.
  */
 export async function warmUp(context: Context, scheduler: Scheduler): Promise<void> {
   const { market } = context;

@@ -24,9 +24,7 @@ export interface HedgingFigures {
   readonly flip: number | undefined;
   /** The expiry of the contracts: `all`, `0dte` or a date, `YYYY-MM-DD`. */
   readonly expiry: string;
-  /**
-   * One or more rows in ascending order of move: the move in percent, the spot in dollars, and the shares that dealers buy (+) or sell (-).
-   */
+  /** Rows in ascending order of move: the move in percent, the spot in dollars, and the shares that dealers buy (+) or sell (-). */
   readonly rows: readonly MoveFigures[];
   /** The assumption about the dealers' positions. */
   readonly assumption: string;
@@ -48,7 +46,7 @@ const [WIDTH, HEIGHT] = [960, 560];
 const PLOT = { left: 90, right: WIDTH - 16, top: 184, bottom: 446 };
 /** Distance between the picture's edge and a text near the edge, pixels. */
 const EDGE = 6;
-/** Upper end of the vertical lines at the present spot and at the flip, and the gap between the labels of these two lines. */
+/** Upper end of the vertical lines at the present spot and at the flip, and the gap between the labels of the two lines. */
 const MARK_TOP = PLOT.top - 22;
 const MARK_GAP = 18;
 /** Distance between the longest bar and the edge of the plot, which leaves room for a value. */
@@ -197,7 +195,7 @@ function values(rows: readonly MoveFigures[], scale: MoveScale, { y, low, high }
   const widths = texts.map((text) => textWidth(text, SMALL_SIZE));
   const fit = Math.max(...widths) <= scale.slot;
   const drawn = rows.flatMap(({ move, shares }, i) => {
-    // A move of 0 has no bar, because the line of the present spot is at its position.
+    // A move of 0 has no bar, because the line of the present spot is at the position of this move.
     if (move === 0) return [];
     if (!fit && (shares === 0 || (shares !== low && shares !== high))) return [];
     const half = widths[i]! / 2;

@@ -38,7 +38,7 @@ function* render(svg: string, font: Uint8Array): Steps<Uint8Array> {
       image.free();
     }
   } finally {
-    // The garbage collector does not free the memory of WebAssembly. `finally` frees it even if the request is aborted.
+    // The garbage collector does not free the memory of WebAssembly. `finally` frees this memory even if the request is aborted.
     tree.free();
   }
 }

@@ -22,11 +22,11 @@ export interface PictureHead {
   readonly width: number;
   readonly height: number;
   readonly title: string;
-  /** The time and the selection of the data. This text is below the title. */
+  /** The time and the selection of the data. The subtitle is below the title. */
   readonly subtitle?: string;
-  /** The source of the data. This text is after the subtitle. */
+  /** The source of the data. The source is after the subtitle. */
   readonly source?: string;
-  /** The assumption of the analysis. This text is at the lower edge. */
+  /** The assumption of the analysis. The note is at the lower edge. */
   readonly note?: string;
   readonly simulated?: boolean;
 }
@@ -78,7 +78,7 @@ export function element(name: string, attributes: Attributes, ...children: reado
   return `<${name}${written.join('')}>${children.join('')}</${name}>`;
 }
 
-/** Returns an escaped one-line text. `x` and `y` are its left end on its baseline, or its middle if `text-anchor` is `middle`. */
+/** Returns an escaped one-line text. `x` and `y` are the left end of the baseline, or its middle if `text-anchor` is `middle`. */
 export function textAt(x: number, y: number, text: string, attributes: Attributes = {}): string {
   return element('text', { x, y, ...attributes }, escaped(text));
 }

@@ -70,7 +70,8 @@ export function isIntact(blob: Uint8Array): boolean {
 }
 
 /**
- * Reads the fields of a chain from decompressed bytes. The bytes need no checks. Their checksum is correct, so `encodeChain` wrote them.
+ * Reads the fields of a chain from decompressed bytes. The bytes need no checks, because a correct checksum shows that `encodeChain` wrote
+ * the bytes.
  */
 function chainOf(payload: Uint8Array): ChainColumns {
   const buffer = alignedBuffer(payload);
@@ -114,8 +115,8 @@ function aligned(bytes: number): number {
 }
 
 /**
- * Returns a buffer that begins with the given bytes, because views of 8-byte numbers need an aligned offset. Copies the bytes if they are
- * not at the beginning of their buffer.
+ * Returns a buffer that begins with the given bytes, because views of 8-byte numbers need an aligned offset. Copies the given bytes if
+ * their buffer begins with other bytes.
  */
 function alignedBuffer(bytes: Uint8Array): ArrayBuffer {
   const isAligned = bytes.byteOffset === 0 && bytes.buffer instanceof ArrayBuffer;

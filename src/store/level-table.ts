@@ -39,7 +39,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
   );
-  // The query uses the index to step back from day to day. So its time grows with the number of days, not of snapshots.
+  // The query uses the index to step back from day to day. So the query's time grows with the days, not with the snapshots.
   const selectDaily = db.prepare<{ at: number }, [number, string, number, number]>(
     `WITH RECURSIVE last (at, day) AS (
        SELECT * FROM (
@@ -96,12 +96,12 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   );
 
   const save = db.transaction((snapshotId: number, record: LevelRecord | undefined) => {
-    // The levels are no longer due if this process or another process has meanwhile stored them, or has removed or replaced the snapshot.
+    // The levels are no longer due if this or another process has meanwhile stored the levels, or has removed or replaced the snapshot.
     if (deleteDue.run(snapshotId).changes === 0) return;
     deleteOf.run(snapshotId);
     if (record === undefined) return;
     const { underlying, asOf, simulated } = record;
-    // Levels dated after `presentMs` have a wrong date. `last` leaves them out, because all correctly dated levels are older.
+    // Levels dated after `presentMs` have a wrong date. `last` leaves such levels out.
     const presentMs = nowMs() + AHEAD_MS;
     const last = selectLast.get(Number(simulated), underlying, presentMs)?.at;
     // The record becomes an entry of the log (`levelEvents`) only if it is newer than all stored levels up to `presentMs`.

@@ -27,7 +27,7 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
     }
     db.run(`PRAGMA user_version = ${newest}`);
   });
-  // A database usually has the newest schema already. In that case, the database is opened without the write lock.
+  // A database usually has the newest schema already. A database with the newest schema is opened without the write lock.
   if (schemaOf(db) !== newest) migrateOnce.immediate();
 }
 

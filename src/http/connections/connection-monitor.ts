@@ -13,7 +13,7 @@ export interface ConnectionServer {
 export interface ConnectionMonitorDeps {
   /** Returns the clients' ends of the connections with an open stream, in the form that `peerOf` returns. */
   readonly streamPeers: () => Iterable<string>;
-  /** Whether all connections come from a proxy. In that case, addresses and idle times belong to the proxy and not to clients. */
+  /** Whether all connections come from a proxy. Behind a proxy, addresses and idle times belong to the proxy and not to clients. */
   readonly behindProxy: boolean;
   readonly observe: Observe;
 }
@@ -24,8 +24,8 @@ export interface ConnectionMonitorDeps {
  *
  * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, the monitor inspects the connections.
  * If there may be too many connections, the monitor records which connections make requests and for which account, and closes the
- * connections that exceed the limits. The monitor inspects descriptors, because the runtime does not list connections. It treats HTTP/1.1
- * and HTTP/2 alike.
+ * connections that exceed the limits. The monitor inspects descriptors, because the runtime does not list connections. HTTP/1.1 and HTTP/2
+ * are treated alike.
  */
 export type ConnectionMonitor = ReturnType<typeof createConnectionMonitor>;
 
@@ -43,7 +43,7 @@ export interface DescriptorPlan {
   readonly addressMax: number;
   /** Maximum number of connections without a key from all addresses together. */
   readonly keylessMax: number;
-  /** Maximum numbers of open streams of all accounts, for MCP and for live levels. These limits leave some connections for requests. */
+  /** Maximum numbers of open streams of all accounts, for MCP and for live levels, so that connections are left for requests. */
   readonly mcpStreamsMax: number;
   readonly liveStreamsMax: number;
   /**
@@ -181,7 +181,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
     };
     try {
       const port = server!.port!;
-      // Connections with an open stream are exempt from these limits, because streams have their own limits.
+      // Connections with an open stream are exempt from the limits on connections, because streams have their own limits.
       const streams = new Set(streamPeers());
       const found: OwnConnection[] = [];
       let inspected = 0;
@@ -250,7 +250,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
       record.account = account;
       record.admittedMs = checkedMs;
     },
-    /** Returns the client's end of a request's connection, for a stream that is being opened. Returns undefined if it is not known. */
+    /** Returns the client's end of a request's connection, for a stream that is being opened. Undefined if the end is not known. */
     peerOf,
     /** Starts to monitor the connections of a server that is listening. */
     start(listening: ConnectionServer) {

@@ -26,8 +26,8 @@ export interface ConnectionLimits {
 }
 
 /**
- * Returns the connections to close. First takes all connections without a key that are idle or exceed the limits. If these are fewer than
- * `toFree` connections, takes further connections one by one. Each further connection belongs to the account with the most remaining
+ * Returns the connections to close. First takes all connections without a key that are idle or exceed the limits. If there are fewer than
+ * `toFree` such connections, takes further connections one by one. Each further connection belongs to the account with the most remaining
  * connections. Connections without a key are grouped by address instead of account.
  */
 export function connectionsToClose<Connection extends KnownConnection>(
@@ -86,7 +86,7 @@ function groupedByPriority<Connection extends KnownConnection>(
 function takeFromLargest<Connection>(groups: readonly Connection[][], count: number): Connection[] {
   if (count <= 0) return [];
   const sizes = groups.map(({ length }) => length).sort((a, b) => b - a);
-  // Groups longer than `level` are shortened to this length. This removes `count` connections or a few more.
+  // Groups longer than `level` are shortened to this length. The shortening removes `count` connections or a few more.
   let [level, above, freed] = [sizes[0] ?? 0, 0, 0];
   while (level > 0 && freed < count) {
     while ((sizes[above] ?? 0) >= level) above++;

@@ -20,7 +20,7 @@ export interface OwnSockets {
   /** Yields the connections that were accepted on a port. Each item has the connections among the next STEP_DESCRIPTORS descriptors. */
   accepted(port: number): Generator<OwnConnection[], void>;
   /**
-   * Shuts a connection down in both directions. The runtime then notices the end of the connection, and closes the descriptor itself. Does
+   * Shuts down both directions of a connection. The runtime then notices the end of the connection, and closes the descriptor itself. Does
    * nothing if the descriptor now belongs to another connection.
    */
   end(connection: OwnConnection, port: number): void;
@@ -124,7 +124,7 @@ export function openOwnSockets(): OwnSockets | undefined {
   };
 }
 
-/** Returns a text that identifies the other end of a connection. */
+/** Returns a text that identifies the client's end of a connection. */
 export function peerName(address: string, port: number): string {
   return `${address} ${port}`;
 }

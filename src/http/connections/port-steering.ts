@@ -9,12 +9,12 @@ export function createPortSteering(port: number) {
   /** The numbers of the listeners, in the kernel's order. A newer listener has a higher number. */
   const order: number[] = [];
   let added = 0;
-  // If there is a single listener, it gets all connections without a filter.
+  // A single listener gets all connections, so it needs no filter.
   const steer = () => order.length === 1 || (sockets?.steer(port, order.indexOf(Math.max(...order))) ?? false);
   return {
     /**
-     * Adds a listener that gets all new connections from now on. Returns false if the system cannot steer connections. In this case, the
-     * system distributes new connections over all listeners.
+     * Adds a listener that gets all new connections from now on. Returns false if the system cannot steer connections. Without steering,
+     * the system distributes new connections over all listeners.
      */
     add() {
       order.push(added++);
@@ -22,7 +22,7 @@ export function createPortSteering(port: number) {
     },
     /** Records that the oldest listener was closed. */
     removeOldest() {
-      // When a listener is closed, the kernel moves the last listener to its position.
+      // When a listener is closed, the kernel moves the last listener to the position of the closed listener.
       const i = order.indexOf(Math.min(...order));
       const last = order.pop()!;
       if (i < order.length) order[i] = last;

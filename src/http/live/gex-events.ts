@@ -10,7 +10,7 @@ export interface GexEvent {
   readonly bytes: Uint8Array;
 }
 
-/** A page from the log of levels. It has the events of some tickers after a sequence number. */
+/** A page from the log of levels, with the events of some tickers after a sequence number. */
 export interface GexPage {
   /** The encoded events. */
   readonly chunks: readonly Uint8Array[];
@@ -37,7 +37,7 @@ type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 
 /** Maximum number of events on a page. Such a page has about 100 KB. */
 const PAGE_EVENTS = 256;
 /**
- * Number of events in memory. These events take about 2 MB, and cover more than a minute if 59 tickers change every second. A stream that
+ * Number of events in memory. So many events take about 2 MB, and cover more than a minute if 59 tickers change every second. A stream that
  * needs older events reads the store.
  */
 const RECENT_EVENTS = 4_096;

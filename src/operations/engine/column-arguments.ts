@@ -81,7 +81,7 @@ type OptionTable = Readonly<Record<'spot' | 'strike' | 'tte' | 'rate' | 'dividen
   readonly put_call: Side | readonly Side[];
 };
 
-/** Returns the kernel's input columns for rows of a table of options: from `from` up to, but excluding, `to`. A call is +1, a put -1. */
+/** Returns the rows `from` (included) to `to` (excluded) of a table of options, as inputs of a kernel. A call is +1, a put is -1. */
 export function optionRows({ put_call, spot, strike, tte, rate, dividend }: OptionTable, from: number, to: number) {
   const rows = (given: number | readonly number[]) => numbers(given, from, to);
   return {
@@ -128,9 +128,9 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
   return { count, columns };
 }
 
-/** Returns the row of the first value that is not finite, is out of bounds, or is no side. Returns -1 if all values are valid. */
+/** Returns the row of the first value that is not finite, is out of bounds, or is no side. Returns -1 if all are valid. */
 function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
-  // This is a loop, because one callback per value would take longer than all other work on the column.
+  // The code is a loop, because one callback per value would take longer than all other work on the column.
   for (let row = 0; row < values.length; row++) {
     const value = values[row]!;
     if (anyOf ? value !== 1 && value !== -1 : !(value >= minimum && value <= maximum)) return row;

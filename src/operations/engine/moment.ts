@@ -52,8 +52,8 @@ export function withMoment(operation: Operation, input: TObject): TObject {
 }
 
 /**
- * Returns the context of a replay, whose market has no data after the moment `at`. Ages are measured at `at`, so a request gets the same
- * answer whenever it is sent. Throws `ClientError` with the given code if `at` is invalid or in the future.
+ * Returns the context of a replay, whose market has no data after the moment `at`. Ages are measured at this moment, so a request gets the
+ * same answer whenever it is sent. Throws `ClientError` with the given code if `at` is invalid or in the future.
  */
 export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
   const instantMs = momentOf(at, '/at', 'last', code);

@@ -18,11 +18,11 @@ export interface Operation<
   readonly name: string;
   /** True if the operation reads market data. Clients can then also ask for the answer at an earlier moment. */
   readonly ofMarket?: true;
-  /** True if the answer always describes the present moment. Such an answer is never cached and has no ETag. */
+  /** True if the answer always describes the present moment. An answer on the present moment is never cached and has no ETag. */
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
-  /** The name of the terminal's view for the operation, or the reason why it has none. The view `house` has a form for each tool. */
+  /** The name of the terminal's view for the operation, or the reason why the operation has no view. `house` has all tools. */
   readonly page: string | { readonly absent: string };
   /** The arguments of an example call, for the documentation. */
   readonly example: Partial<Static<Input>>;
@@ -55,7 +55,7 @@ export interface ToolForm<Key extends string = string> {
   readonly units: readonly string[];
   /** Keys that the default answer always has. */
   readonly answers: readonly Key[];
-  /** Keys that the default answer has only if an argument asks for them. These keys are optional in `full`. */
+  /** Keys that the default answer has only if an argument asks for them. Keys of this kind are optional in `full`. */
   readonly onDemand?: readonly Key[];
   /**
    * Keys of the full result that MCP adds to the provenance of an answer: the interpretation of the arguments, and figures without which
@@ -95,7 +95,7 @@ export interface Answer<Result> {
   readonly provenance?: Provenance;
 }
 
-/** Source and age of an answer's data. The age is measured now or, in a replay, at its moment. No other figure uses the wall clock. */
+/** Source and age of an answer's data. The age is measured now or at the replay's moment. No other figure uses the wall clock. */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;
@@ -130,7 +130,7 @@ export interface Context {
   readonly feedStates: () => readonly FeedState[];
   /** Returns the periods between two moments (ms since the epoch) in which the feeds missed prints, the newest period first. */
   readonly gapsIn: (fromMs: number, toMs: number) => readonly Gap[];
-  /** Quotes are stale if they are older than this number of ms of trading hours. */
+  /** Maximum age of fresh quotes, ms of trading hours. Older quotes are stale. */
   readonly staleAfterMs: number;
   /** The minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;

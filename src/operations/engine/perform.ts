@@ -15,7 +15,7 @@ export interface View {
   readonly input: TObject;
   /** The schema of the answer. */
   readonly output: TObject;
-  /** The keys of the answer. Undefined for the extended answer, because it has every key. */
+  /** The keys of the answer. Undefined for the extended answer, because the extended answer has every key. */
   readonly answers: readonly string[] | undefined;
   /** Keys of the full result that MCP adds to the provenance. */
   readonly echoes: readonly string[];

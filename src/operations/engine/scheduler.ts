@@ -65,8 +65,8 @@ export interface Scheduler {
 
 /**
  * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. When an account without jobs
- * submits a job, its used time is set to the used time of the account that was served last. So its small request waits only for the current
- * turn, even if other accounts have requested much work. `nowMs` is a clock in ms.
+ * submits a job, its used time is set to the used time of the account that was served last. So a small request of this account waits only
+ * for the current turn, even if other accounts have requested much work. `nowMs` is a clock in ms.
  */
 export function createScheduler(
   limits: Partial<SchedulerLimits> = {},
@@ -104,7 +104,7 @@ export function createScheduler(
     if (isScheduled) setImmediate(turn);
   };
 
-  /** Takes the next job of an account. If the account may begin a job, this is a job that has not begun. Otherwise, it is a begun job. */
+  /** Takes the next job of an account. If the account may begin a job, takes a job that has not begun. If not, takes a begun job. */
   const take = ({ begun, waiting }: Lane): Entry => {
     const isNew = waiting.length > 0 && begun.length < (begunOfAll < begunMax ? accountBegunMax : 1);
     if (!isNew) return begun.shift()!;

@@ -2,7 +2,7 @@
 export const IV_NOTED = 3;
 const TTE_NOTED = 5;
 
-/** Returns a note for each argument that is valid, but so large that it probably has a wrong unit. */
+/** Returns a note for each argument that is valid, but so large that the argument probably has a wrong unit. */
 export function unlikelyUnits({ iv, tte = 0 }: { readonly iv: number; readonly tte?: number }): string[] {
   return [
     ...(iv > IV_NOTED

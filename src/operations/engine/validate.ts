@@ -120,7 +120,7 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Returns the key that a reference token stands for. This function is the inverse of `escaped`. */
+/** Returns the key that a reference token stands for, as the inverse of `escaped`. */
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -63,7 +63,7 @@ export const zeroDteVariant = describedObject("Contracts that expire on the snap
 
 /**
  * Computes the levels of the contracts that expire on the snapshot's day, with the dealer sign of the prepared chain. Returns null if all
- * of these contracts have settled, or if none of them was selected.
+ * of these contracts have settled, or if no such contract was selected.
  */
 export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
   const { chain, options, series, sign } = prepared;

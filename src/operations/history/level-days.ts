@@ -18,7 +18,7 @@ export interface CountedDay extends LevelDay {
   readonly date: string;
   /** The moment of the snapshot from which the levels come, ms since the epoch. */
   readonly levelsAt: number;
-  /** The number of spots seen on the day. The close is one of them. */
+  /** The number of spots seen on the day. This number includes the close. */
   readonly spots: number;
 }
 

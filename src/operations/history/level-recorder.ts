@@ -37,11 +37,11 @@ export interface LevelRecorder {
 const POLL_MS = 500;
 
 /**
- * Records the levels of stored snapshots, including those of other processes. First come the snapshots stored since the start, the oldest
- * first. Then come the snapshots that were due at the start, the newest first. The store lists the due snapshots, and stores the levels of
- * each snapshot in one transaction, so no level is lost if the process ends. If two processes record at once, they record the same levels,
- * except that their 30-day volatilities may be up to a minute apart. If a snapshot is damaged or recording fails because of a defect, the
- * recorder tries it once per start and reports it to `observe`.
+ * Records the levels of stored snapshots, including snapshots of other processes. First come the snapshots stored since the start, the
+ * oldest snapshot first. Then come the snapshots that were due at the start, the newest snapshot first. The store lists the due snapshots,
+ * and stores the levels of each snapshot in one transaction, so no level is lost if the process ends. If two processes record at once, they
+ * record the same levels, but their 30-day volatilities may be up to a minute apart. If a snapshot is damaged or a defect prevents its
+ * recording, the recorder tries the snapshot once per start and reports it to `observe`.
  */
 export function createLevelRecorder({
   store,
@@ -154,8 +154,8 @@ export function createLevelRecorder({
 
 /**
  * The last computed 30-day volatility of each ticker, and the moment of the quotes, ms since the epoch. The 30-day volatility needs a
- * fitted surface, which takes longer than all other levels. So the recorder computes it once a minute for a live feed, which delivers
- * several snapshots a second.
+ * fitted surface, which takes longer than all other levels. So the recorder computes the 30-day volatility once a minute for a live feed,
+ * which delivers several snapshots a second.
  */
 type Volatilities30d = Map<string, { readonly asOf: number; readonly value: number | null }>;
 const VOLATILITY_REUSED_MS = 60_000;

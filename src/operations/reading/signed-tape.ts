@@ -48,7 +48,7 @@ export function* cachedTapeResult<Result>(
 export const CACHED_RESULTS_MAX = 4;
 
 /**
- * Calls `take` with each stretch of a tape (a run of consecutive prints), in steps. One call of `take` lasts a few milliseconds. A stretch
+ * Calls `take` with each stretch (run of consecutive prints) of a tape, in steps. One call of `take` lasts a few milliseconds. A stretch
  * has at most `mostParts` parts.
  */
 export function* forEachStretch(
@@ -63,7 +63,7 @@ export function* forEachStretch(
     take(stretch);
     countAllocated(STRETCH_BYTES);
     const now = performance.now();
-    // The next stretch probably takes about as long as the current stretch.
+    // The next run of prints probably takes about as long as this one.
     const isRoom = now - since + (now - before) < TURN_MS;
     before = now;
     if (isRoom) continue;
@@ -73,10 +73,10 @@ export function* forEachStretch(
   }
 }
 
-/** Size of the decoded columns of one stretch of a tape, bytes. */
+/** Size of a run of prints, decoded to columns, bytes. */
 const STRETCH_BYTES = 1024 * 1024;
 
-/** Intended length of a step, ms. If a step has a single stretch, it may take longer. */
+/** Intended length of a step, ms. A step that consists of a single run of prints may take longer than this. */
 const TURN_MS = 12;
 
 /** Returns notes on gaps in the prints of the last `days` days, or a note that the ticker has no prints. */

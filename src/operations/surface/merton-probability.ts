@@ -131,7 +131,7 @@ export const calculateMertonProbability = defineOperation({
     const deviation = Math.sqrt(atmVariance);
     const beyond = (of: PriceLaw) => clampProbability(endBeyond(of, side, moneyness));
     const model = jumpDiffusionLaw(jumpDiffusion);
-    // The touch probability takes longer than all other steps, so it is computed only if the caller gets it.
+    // The touch probability takes longer than all other steps, so the touch probability is computed only if the caller gets it.
     const touch = isWanted('touch_probability')
       ? yield* touchProbabilities(law, jumpDiffusion, { spot, strike, forward })
       : { probability: Number.NaN, most: Number.NaN };

@@ -26,7 +26,8 @@ export function lockFolder(dataDir: string): FolderLock {
     db.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL)');
     db.run('DELETE FROM holder');
     db.run('INSERT INTO holder VALUES (?)', [process.pid]);
-    // The process id is committed, because other processes cannot read it before. After the commit, the lock is taken again and held.
+    // The process id is committed, because other processes cannot read an uncommitted id. After the commit, the lock is taken again and
+    // held.
     db.run('COMMIT');
     begin(db);
   } catch (error) {

@@ -54,7 +54,7 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
       'An upgrade makes the copy. Restore a backup with `zomma restore` instead.',
     );
   }
-  // SQLite now moves the write-ahead log into the database file. Otherwise, SQLite would apply the log to the copy.
+  // Moves the write-ahead log into the database file. If the log remained, SQLite would apply the log to the copy.
   db.run('PRAGMA journal_mode = DELETE');
   db.close(true);
   const kept = copyBeforeUpgrade(path, now);
@@ -76,7 +76,7 @@ export function compactDatabase(path: string): void {
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   const draft = `${path}.compact`;
   copyDurably(db, draft);
-  // SQLite now moves the write-ahead log into the database file. Otherwise, SQLite would apply the log to the copy.
+  // Moves the write-ahead log into the database file. If the log remained, SQLite would apply the log to the copy.
   db.run('PRAGMA journal_mode = DELETE');
   db.close(true);
   renameSync(draft, path);

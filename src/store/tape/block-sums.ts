@@ -22,7 +22,7 @@ const PRINTS_PER_CONTRACT_MIN = 4;
 /**
  * Creates the functions that read and write the stored sums of blocks. A block is a run of consecutive parts of a day, or all parts of the
  * day. The sums of a block are the sums of its prints by contract. Two counts of the block are stored with its sums: all prints and valid
- * prints. The sums are used only while the block still has these counts, so a write to the tape does not have to remove sums.
+ * prints. The sums are used only while the block has the stored counts, so a write to the tape need not remove any sums.
  */
 export function blockSums(db: Database, parts: TapeParts) {
   const selectSums = db.prepare<{ rowid: number; last: number; entries: number; valid: number }, [number]>(
@@ -90,8 +90,8 @@ export function blockSums(db: Database, parts: TapeParts) {
     unsummedDays: (beforeDay: string): TapeDay[] => selectUnsummed.all(beforeDay),
     /**
      * Adds up the sums of the parts of a day in three steps. The sums of parts give the sums of blocks of PARTS.few parts. The sums of
-     * these blocks give the sums of blocks of PARTS.many parts, and then the sums of the whole day. Stores the sums of each block with
-     * `put`, and records the day as summed. Other work can run at each `yield`.
+     * PARTS.few parts give the sums of blocks of PARTS.many parts. The sums of PARTS.many parts give the sums of the whole day. Stores the
+     * sums of each block with `put`, and records the day as summed. Other work can run at each `yield`.
      */
     *addUp(tapeDay: TapeDay): Generator<number, void> {
       const dayParts = parts.ofDay(tapeDay);

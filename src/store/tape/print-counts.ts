@@ -81,8 +81,8 @@ export function printCounts(db: Database): PrintCounts {
     of(simulated, underlying, fromMs, toMs) {
       const tapeKey = [simulated, underlying] as const;
       const hasNoRows = (from: number, to: number) => from > to || selectAny.get(...tapeKey, from, to)!.found === 0;
-      // A part of the first and the last slot may be outside the range. If all rows of such a slot are in the range, they are read from the
-      // counts. This is usually true for the last slot of a day.
+      // A part of the first and the last slot may be outside the range. If all rows of such a slot are in the range, the counts give the
+      // number of these rows. All rows of a day's last slot are usually in the range.
       const [first, last] = [slotOf(fromMs), slotOf(toMs)];
       const from = hasNoRows(first * SLOT_MS, fromMs - 1) ? first : first + 1;
       const to = hasNoRows(toMs + 1, (last + 1) * SLOT_MS - 1) ? last : last - 1;

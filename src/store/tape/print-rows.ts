@@ -103,8 +103,8 @@ export function printRows(db: Database) {
 
   return {
     /**
-     * Runs `work`, and then writes the counts of rows. Callers must call this method within a transaction. They must call the methods that
-     * write within `work`.
+     * Runs `work`, and then writes the counts of rows. Callers must call this method within a transaction. Within `work`, callers may call
+     * the methods that write.
      */
     counted: counts.batch,
     /** Inserts a print. Returns false if a row already has the id of the print. */
@@ -199,9 +199,9 @@ export function columnsOfRows(rows: readonly ColumnRow[]): TapeColumns {
 
 /** Prepares the query for the tapes that have rows. */
 export function tapesIn(db: Database) {
-  // The query uses the index to step from one underlying to the next. So its time grows with the number of underlyings, not with the length
-  // of the tape. A comparison of pairs, (simulated, underlying) > (…), would read all rows, because SQLite uses only the first column of
-  // the index for such a comparison.
+  // The query uses the index to step from one underlying to the next. So the query's time grows with the number of underlyings, not with
+  // the length of the tape. A comparison of pairs, (simulated, underlying) > (…), would read all rows, because SQLite uses only the first
+  // column of the index for such a comparison.
   return db.prepare<TapeId, []>(
     `WITH RECURSIVE kinds (simulated, underlying) AS (
        SELECT * FROM (SELECT simulated, underlying FROM prints ORDER BY simulated, underlying LIMIT 1)

@@ -103,7 +103,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
         return [...sums.values()].map(printSumOf);
       }
       const hasNoPrints = (from: number, to: number) => from > to || !mayHave(underlying, from, to, simulated);
-      // A part of the first and last day may be outside the window. Such a day counts as full if all its prints are inside.
+      // A part of the first and last day may be outside the window. Such a day counts as full if all its prints are in the window.
       const [first, last] = [dayOf(Math.max(fromMs, 0)), dayOf(Math.min(toMs, LAST_DATED_MS))];
       const from = hasNoPrints(startOf(first), fromMs - 1) ? first : addDays(first, 1);
       const to = hasNoPrints(toMs + 1, startOf(addDays(last, 1)) - 1) ? last : addDays(last, -1);

@@ -17,9 +17,9 @@ export interface StretchDeps {
 }
 
 /**
- * Creates the functions that read the tape in stretches. There are three kinds of stretches: a block of parts with stored sums, a group of
- * parts with the rows of the same time, and at most `rowsAtOnce` rows between two parts. A stretch always ends between two moments. If one
- * moment has more than `rowsAtOnce` rows, the stretch is longer.
+ * Creates the functions that read the tape in stretches, which are runs of consecutive prints. A stretch is a block of parts with stored
+ * sums, a group of parts with the rows of the same time, or at most `rowsAtOnce` rows between two parts. A stretch always ends between two
+ * moments. If one moment has more than `rowsAtOnce` rows, a stretch has more rows.
  */
 export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rowsAtOnce: number) {
   const stretchWith = (tapeDay: TapeDay, fromMs: number, toMs: number, columns: () => TapeColumns): Stretch => ({
@@ -31,18 +31,18 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     prints: () => prints(tapeDay.underlying, fromMs, toMs, tapeDay.simulated === 1, 0),
   });
 
-  /** Returns the stretch of rows that begins with the row at `fromMs`. There must be no part with prints from `fromMs` to `untilMs`. */
+  /** Returns the stretch (run of prints) that begins with the row at `fromMs`. No part may have prints from `fromMs` to `untilMs`. */
   const stretchOfRows = (tape: TapeId, fromMs: number, untilMs: number): Stretch => {
     const until = Math.min(untilMs, endOfDay(fromMs));
     const next = rows.atAfter(tape, fromMs, until, rowsAtOnce);
-    // A stretch must not split the prints of one moment.
+    // A run of prints must not split the prints of one moment.
     const last = next === undefined ? until : Math.max(fromMs, next - 1);
     return stretchWith({ ...tape, day: dayOf(fromMs) }, fromMs, last, () => rows.columns(tape, fromMs, last));
   };
 
   /**
-   * Returns the stretch of the block that begins with `part` and has stored sums. Returns `undefined` if there is no such block, or if
-   * other prints also have times within the block.
+   * Returns the run of prints of the block that begins with `part` and has stored sums. Returns `undefined` if there is no such block, or
+   * if other prints also have times within the block.
    */
   const summedStretch = (
     tapeDay: TapeDay,
@@ -63,8 +63,8 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
   };
 
   /**
-   * Returns the stretch of the prints from `fromMs` to `toMs`, from a group of parts and the rows of the same time. A group has the parts
-   * that must be read together.
+   * Returns the run of prints from `fromMs` to `toMs`, from a group of parts and the rows of the same time. A group has the parts that must
+   * be read together.
    */
   const stretchOfParts = (tapeDay: TapeDay, group: readonly Part[], fromMs: number, toMs: number): Stretch => {
     const [from, to] = [Math.max(fromMs, group[0]!.fromAt), Math.min(toMs, group.at(-1)!.toAt)];

@@ -30,7 +30,7 @@ interface Saved {
 /**
  * Returns a function that saves prints in one transaction. The function stores prints as rows, with one exception. If `atOnce` is set, a
  * day has at least `partsFrom` prints, and fewer than MOVED_AT_ONCE rows of the day are stored, then the function writes the day's prints
- * directly into parts. Before that, it moves the day's rows into parts.
+ * directly into parts. Before a direct write, the function moves the day's rows into parts.
  *
  * In this file, a copy is a stored version of a print with a certain id. The valid copy is neither corrected nor canceled.
  */

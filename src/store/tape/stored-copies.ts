@@ -91,7 +91,9 @@ export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Arr
   return new Uint32Array(digests.buffer);
 }
 
-/** Creates a function that finds a digest in a hash table of `digests`. It returns the index of the first equal digest, or -1. */
+/**
+ * Creates a function that finds a digest in a hash table of `digests`. The created function returns the index of an equal digest, or -1.
+ */
 function digestTable(digests: Uint32Array): (low: number, high: number) => number {
   const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
   const slots = new Int32Array(size).fill(-1);

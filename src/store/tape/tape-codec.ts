@@ -4,8 +4,8 @@ import { ColumnReader, ColumnWriter, decimalDigitsOf, sealed, unsealed, wholes }
 import type { TapeEntries } from './tape-entries.ts';
 
 /**
- * Encodes entries as two blobs. Each blob takes about 8 bytes per print. The digests of the ids have a separate blob, because they cannot
- * be compressed and are rarely read.
+ * Encodes entries as two blobs. Each blob takes about 8 bytes per print. The digests of the ids have a separate blob, because digests
+ * cannot be compressed and are rarely read.
  *
  *     "ZTP1" | CRC-32 | zstd of: JSON of the head | columns
  *     "ZTI1" | CRC-32 | ids
@@ -190,7 +190,7 @@ function sums(values: Float64Array, from = 0): Float64Array {
   return values;
 }
 
-/** Quotes and prices as whole numbers. Their unit is their last decimal place. */
+/** Quotes and prices as whole numbers, in units of the last decimal place. */
 interface Quotes {
   readonly bids: Float64Array;
   readonly asks: Float64Array;

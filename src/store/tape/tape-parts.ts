@@ -4,7 +4,7 @@ import { decodeColumns, decodeIds } from './tape-codec.ts';
 import { endOfDay, rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
 import { type CANCELED, type CORRECTED, type TapeEntries, validRows } from './tape-entries.ts';
 
-/** A part's row in the table `tape_parts`, without the blobs. A print is valid if it was neither canceled nor corrected. */
+/** A part's row in the table `tape_parts`, without the blobs. A valid print was neither canceled nor corrected. */
 export interface Part {
   readonly id: number;
   readonly day: string;

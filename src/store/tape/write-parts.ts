@@ -9,8 +9,8 @@ import type { Part, TapeParts } from './tape-parts.ts';
 /** Maximum number of prints in a part. Decoding or writing a part takes a few milliseconds. */
 export const PART_MAX = 16_384;
 /**
- * Maximum share of large prints in a part. A part can have a separate copy of its large prints, which are the prints whose premium reaches
- * a threshold. The threshold is the lowest value of LARGE_FROM (dollars) at which the share of large prints is at most LARGE_SHARE_MAX. If
+ * Maximum share of large prints in a part that has a separate copy of its large prints. A large print is a print whose premium reaches a
+ * threshold. The threshold is the lowest value of LARGE_FROM (dollars) at which the share of large prints is at most LARGE_SHARE_MAX. If
  * there is no such value, the part has no copy.
  */
 const LARGE_SHARE_MAX = 1 / 16;
@@ -85,8 +85,8 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
 
   return {
     /**
-     * Adds the prints with the given indices to the parts of their day. These prints must have arrived after all entries in the parts, in
-     * ascending order of their indices.
+     * Adds the prints with the given indices to the parts of their day. The added prints must have arrived after all entries in the parts,
+     * in ascending order of their indices.
      */
     add(tapeDay: TapeDay, { prints, digests, retired }: NewEntries, indices: readonly number[]): void {
       if (indices.length === 0) return;
@@ -100,7 +100,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       );
       merge(tapeDay, entries, parts.ofDay(tapeDay));
     },
-    /** Joins the first consecutive parts of a day that fit into a single part. Returns false if no two parts do. */
+    /** Joins the first consecutive parts of a day that fit into a single part. Returns false if there are none. */
     join(tapeDay: TapeDay): boolean {
       const joinable = joinableOf(parts.ofDay(tapeDay), partMax);
       if (joinable.length === 0) return false;
@@ -162,7 +162,7 @@ function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEnt
   return pieces;
 }
 
-/** Returns the first consecutive parts that fit into a single part, or an empty list if no two parts do. */
+/** Returns the first consecutive parts that fit into a single part, or an empty list if there are none. */
 function joinableOf(dayParts: readonly Part[], partMax: number): readonly Part[] {
   for (let from = 0; from < dayParts.length; from++) {
     let [to, entries] = [from, 0];
