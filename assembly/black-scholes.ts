@@ -50,7 +50,7 @@ const SPOT_TAIL: usize = 30 * COLUMN;
 const STRIKE_TAIL: usize = 31 * COLUMN;
 // The following values use columns whose own values are not computed yet, or are no longer needed. RATE_EXPONENT, DIVIDEND_EXPONENT,
 // SQUARE_EXPONENT and QUOTIENT take two columns each. These columns hold intermediate values of exponentials and of a logarithm. One pass
-// begins such a value, and a later pass completes it.
+// computes the first half of an exponential or a logarithm, and a later pass the second half.
 const RATE_EXPONENT: usize = D1;
 const DIVIDEND_EXPONENT: usize = PER_DEVIATION;
 const SQUARE_EXPONENT: usize = SPOT_TAIL;

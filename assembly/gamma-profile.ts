@@ -43,7 +43,7 @@ const SCALE: usize = 8 * COLUMN;
 const GAMMA: usize = 9 * COLUMN;
 const FACTOR: usize = 10 * COLUMN;
 const CHANGE: usize = 11 * COLUMN;
-/** Intermediate values of a logarithm or an exponential, two columns each. One pass begins such a value, and a later pass completes it. */
+/** Intermediate values of logarithms and exponentials, two columns each: one pass computes the first half, a later pass the second half. */
 const FIRST: usize = 12 * COLUMN;
 const SECOND: usize = 14 * COLUMN;
 /**

@@ -82,8 +82,8 @@ const LISTS: usize = 512;
  * part.
  *
  * The method is Householder's method of the third order, from a guess with an error of a few percent. Two steps are usually enough. All
- * rows take the first two steps together, in short passes, as in black-scholes.ts. After that, each pair of rows takes further steps alone,
- * if needed. Further steps stay within a bracket: a step that would leave the bracket is replaced by a bisection.
+ * rows take the first two steps together, in short passes, as in black-scholes.ts. After that, each pair of rows that needs further steps
+ * takes the steps alone. Further steps stay within a bracket: a step that would leave the bracket is replaced by a bisection.
  */
 export function impliedVolatility(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {

@@ -58,7 +58,7 @@ const MONEYNESS: usize = 18 * COLUMN;
 /** The parts of the legs for n = 0. Each part is the leg times the leg's probability of no jump. */
 const STRIKE_PART: usize = 19 * COLUMN;
 const SPOT_PART: usize = 20 * COLUMN;
-/** Intermediate values of a logarithm or an exponential, two columns each. One pass begins such a value, and a later pass completes it. */
+/** Intermediate values of logarithms and exponentials, two columns each: one pass computes the first half, a later pass the second half. */
 const FIRST: usize = 21 * COLUMN;
 const SECOND: usize = 23 * COLUMN;
 
@@ -82,7 +82,7 @@ const SQUARE: usize = 2 * SLOTS;
 const DIFFUSION: usize = 3 * SLOTS;
 /** The density term that both legs share: the part of the leg in spot times phi(d1) equals the part of the leg in cash times phi(d2). */
 const SHARED: usize = 4 * SLOTS;
-/** Two fields with intermediate values of an exponential. One pass begins such a value, and a later pass completes it. */
+/** Two fields with intermediate values of an exponential. One pass computes the first half, and a later pass the second half. */
 const EXPONENT: usize = 5 * SLOTS;
 // Each of the following fields exists twice: at IN_CASH for the leg in cash, and at IN_SPOT for the leg in spot.
 /** The part of the leg for n jumps: the leg times the probability of n jumps. The part is 0 in a lane that needs no more terms. */

@@ -28,7 +28,7 @@ const CLOSE: f64 = 0.34;
 /** 2^64. */
 const SCALE: f64 = 4294967296.0 * 4294967296.0;
 
-/** Two columns with intermediate values of a logarithm. One pass begins such a value, and a later pass completes it. */
+/** Two columns with intermediate values of a logarithm. One pass computes the first half, and a later pass the second half. */
 const THIRD: usize = 21 * COLUMN;
 const SPOT_NOW: usize = 23 * COLUMN;
 const STRIKE_NOW: usize = 24 * COLUMN;

@@ -30,7 +30,7 @@ export const HIGH: usize = 14 * COLUMN;
 export const UNSOLVED: usize = 15 * COLUMN;
 /** 1 if the row has an s to solve for. Otherwise, the result of the row: 0 or NaN. */
 export const STATUS: usize = 16 * COLUMN;
-/** Intermediate values of a logarithm or an exponential, two columns each. One pass begins such a value, and a later pass completes it. */
+/** Intermediate values of logarithms and exponentials, two columns each: one pass computes the first half, a later pass the second half. */
 export const FIRST: usize = 17 * COLUMN;
 export const SECOND: usize = 19 * COLUMN;
 /** The rounding error of MONEYNESS: the exact value minus the stored value. */

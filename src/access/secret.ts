@@ -41,8 +41,9 @@ export function isOpenToGroup(dataDir: string): boolean {
  * with 32 random bytes and mode 0600, and calls `onCreate`. If the data folder is missing, creates it with mode 0700. If several processes
  * create the secret at the same time, all of them return the same secret.
  *
- * Throws `OperatorError` if there are members and the file is missing, or if the file is too short, is accessible to users other than its
- * owner, belongs neither to the user of this process nor to the owner of the data folder, or cannot be read or created.
+ * Throws `OperatorError` if there are members and the file is missing. Also throws `OperatorError` if the file is too short, is accessible
+ * to users other than its owner, or cannot be read or created. The same applies if the file belongs neither to the user of this process nor
+ * to the owner of the data folder.
  */
 export function loadSecret(dataDir: string, members = 0, onCreate: () => void = () => {}): Uint8Array {
   const path = join(dataDir, 'secret');

@@ -32,7 +32,7 @@ export function distinctOptions(count: number, seed = 1): OptionSet {
 
 /**
  * Returns the options with new random strikes within two and a half standard deviations of the forward. Each option becomes the call or the
- * put of its strike that is out of the money. The benchmark of implied volatility uses these options.
+ * put of its strike, whichever is out of the money. The benchmark of implied volatility uses these options.
  */
 export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   const random = generator(seed);
@@ -57,7 +57,9 @@ export function jumpsFor({ count }: OptionSet, seed = 2) {
   };
 }
 
-/** Creates Mulberry32, a small random number generator that gives the same numbers on every machine. It is good enough for inputs. */
+/**
+ * Creates Mulberry32, a small random number generator that gives the same numbers on every machine. The numbers are good enough for inputs.
+ */
 export function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

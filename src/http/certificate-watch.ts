@@ -29,7 +29,7 @@ export interface CertificateWatchDeps {
 
 /**
  * Watches the files of a certificate. When the files have changed, uses the new pair of certificate and key for new connections. If the new
- * pair cannot be used, reports this and keeps the present pair. Also reports a certificate that is about to expire.
+ * pair cannot be used, reports the problem and keeps the present pair. Also reports a certificate that is about to expire.
  */
 export function watchCertificate({ files, pair, listening, observe, nowMs }: CertificateWatchDeps): CertificateWatch {
   let present = pair;

@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 export type AddressOf = (request: Request) => string;
 
 export interface AddressDeps {
-  /** Returns the client's end of a request's connection: an address, a space and a port. */
+  /** Returns the client's address and port from a request's connection, separated by a space. */
   readonly peerOf: (request: Request) => string | undefined;
   /** Networks of trusted proxies, such as `10.0.0.0/8`. The server trusts the `X-Forwarded-For` field of these proxies. */
   readonly trustedProxies: readonly string[];

@@ -9,7 +9,7 @@ import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.
  */
 export interface OriginPolicy {
   /**
-   * The names that are allowed in the Host header, in lower case, without ports. If undefined, a proxy or a certificate limits the names.
+   * The names that are allowed in the Host header, in lower case, without ports. Undefined if a proxy or a certificate limits the names.
    */
   readonly hosts: ReadonlySet<string> | undefined;
   /** The origins whose pages may send requests, e.g. `https://agents.example.com`. Pages of this server may always send requests. */

@@ -56,7 +56,7 @@ export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 
 
 /** Maximum number of contracts in a chain. The largest chain of an exchange, SPX with its weekly options, has 30,000 contracts. */
 export const CONTRACTS_MAX = 200_000;
-/** Maximum number of series in a chain: the number of values of a `Uint16Array` element, which the column `seriesIndex` consists of. */
+/** Maximum number of series in a chain, because an element of the column `seriesIndex`, a `Uint16Array`, has this many values. */
 export const SERIES_MAX = 65_536;
 /** The largest strike, dollars. An OSI symbol has eight digits for the strike in thousandths of a dollar. */
 export const STRIKE_MAX = 99_999.999;

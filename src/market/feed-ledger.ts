@@ -55,8 +55,8 @@ export interface ReceivedSnapshot {
   /** Whether the snapshot is newer than every previous snapshot of this ticker. */
   readonly isFresh: boolean;
   /**
-   * The number of contracts that the snapshot should have: the larger number of the contracts that the source listed and the contracts of
-   * the last stored snapshot that have not settled.
+   * The number of contracts that the snapshot should have. This is the number of contracts that the source listed or, if larger, the number
+   * of contracts in the last stored snapshot that have not settled.
    */
   readonly expected: number;
   readonly received: number;

@@ -40,7 +40,7 @@ export interface Pace {
   readonly delayMs: number;
 }
 
-/** One delivery of a feed: market data, a rejection, a change of its connection or a checkpoint. */
+/** One delivery of a feed: market data, a rejection, a change of the connection or a checkpoint. */
 export type Delivery =
   /** A snapshot. `offered` is the number of contracts that the source listed, including unusable contracts. */
   | { readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number }

@@ -69,7 +69,7 @@ const CALL_PUT: ReadonlyMap<string, 1 | -1> = new Map([
 
 const ROOTS_CACHED_MAX = 10_000;
 
-/** Returns the underlying of a root, and whether its deliverable is adjusted. Memoized, because all rows of a chain look up few roots. */
+/** Returns the underlying of a root, and whether its deliverable is adjusted. Memoized, because the rows of a chain have few roots. */
 export const rootOf: (root: string) => Root = memoize(ROOTS_CACHED_MAX, (root) => {
   const plain = root.replace(/[1-9]$/, '');
   return { underlying: UNDERLYING_OF_ROOT[plain] ?? plain, adjusted: plain !== root };

@@ -7,10 +7,10 @@ import { ContractNumbers, FLAG, type TapeColumns, type TapeContracts } from './t
  * of 1 / `SHARE_PARTS` shares.
  *
  * The aggressor of a print may depend on earlier prints, because the tick rule uses the direction of the contract's last price change. A
- * print is pending if neither the feed nor the quote gives its side, and the price of its contract has not changed yet in the run. All
- * pending prints of a contract have the same aggressor. This aggressor follows from the price change between the last print before the run
- * and the first print of the run. If there is no price change between these two prints, the aggressor follows from the last price change
- * before the run.
+ * print is pending if its side follows neither from the feed nor from the quote, and the price of its contract has not changed yet in the
+ * run. All pending prints of a contract have the same aggressor. This aggressor follows from the price change between the last print before
+ * the run and the first print of the run. If there is no price change between these two prints, the aggressor follows from the last price
+ * change before the run.
  */
 export interface TapeSums {
   readonly contracts: TapeContracts;

@@ -3,7 +3,7 @@ import { closeOf, isHalfDay, isTradingDay, newYorkDate, nextTradingDay, openOf, 
 /** A session of the New York Stock Exchange: the present session or, if the exchange is closed, the next session. */
 export interface TradingSession {
   readonly state: 'open' | 'closed';
-  /** The reason why the exchange is closed. Null if the exchange is open. The reason is `night` outside the session of a trading day. */
+  /** The reason why the exchange is closed. Null if the exchange is open. On a trading day, the reason is `night` outside the session. */
   readonly reason: 'night' | 'weekend' | 'holiday' | null;
   /** The time at which the session opens or has opened, ms since the epoch. */
   readonly opensAt: number;

@@ -14,7 +14,7 @@ export interface Universe {
   readonly tickers: ReadonlySet<string>;
   /** The sector ETF (the proxy) of each single name. ETFs have no entry, and neither have single names without a proxy. */
   readonly proxies: ReadonlyMap<string, string>;
-  /** Names that clients may use instead of tickers. The tickers may be in the universe or not. */
+  /** Names that clients may use instead of tickers. A ticker with a name need not be in the universe. */
   readonly names: TickerNames;
 }
 

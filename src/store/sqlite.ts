@@ -51,7 +51,7 @@ export interface StoreEvents {
  * Opens the store at `path`, or a store in memory if `path` is `:memory:`. In the mode `own`, creates a missing file with mode 0600 and a
  * missing folder with mode 0700, and copies an older database before its upgrade. `nowMs` is the wall clock, ms since the epoch.
  *
- * Throws `OperatorError` if the file is not a database, has an unknown schema or cannot be used.
+ * Throws `OperatorError` if the file is not a database, has a wrong schema or cannot be used.
  */
 export function openStore(
   path: string,

@@ -11,7 +11,7 @@ export interface ConnectionServer {
 }
 
 export interface ConnectionMonitorDeps {
-  /** Returns the clients' ends of the connections with an open stream, in the form that `peerOf` returns. */
+  /** Returns the client's address and port for each connection with an open stream, in the form that `peerOf` returns. */
   readonly streamPeers: () => Iterable<string>;
   /** Whether all connections come from a proxy. Behind a proxy, addresses and idle times belong to the proxy and not to clients. */
   readonly behindProxy: boolean;
@@ -250,7 +250,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
       record.account = account;
       record.admittedMs = checkedMs;
     },
-    /** Returns the client's end of a request's connection, for a stream that is being opened. Undefined if the end is not known. */
+    /** Returns the address and port of a request's client, for a stream that is being opened. Undefined if they are not known. */
     peerOf,
     /** Starts to monitor the connections of a server that is listening. */
     start(listening: ConnectionServer) {

@@ -5,7 +5,7 @@ import { openLibc } from '../../core/libc.ts';
 /** An open connection that a server of this process has accepted. */
 export interface OwnConnection {
   readonly descriptor: number;
-  /** The address and port of the client's end, in the form of `peerName`. */
+  /** The client's address and port, in the form of `peerName`. */
   readonly peer: string;
   /** The client's address for limits per address: an IPv4 address, or the first 64 bits of an IPv6 address. */
   readonly address: string;
@@ -124,7 +124,7 @@ export function openOwnSockets(): OwnSockets | undefined {
   };
 }
 
-/** Returns a text that identifies the client's end of a connection. */
+/** Returns a text that identifies a client by its address and port. */
 export function peerName(address: string, port: number): string {
   return `${address} ${port}`;
 }

@@ -7,7 +7,7 @@ import { defaulted } from './schemas.ts';
 import { dividendYield, rate, spot, strike, tte } from './shared-fields.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
-/** Maximum number of rows in one request: a full index chain has fewer, and takes about 30 ms in total. Clients split larger tables. */
+/** Maximum number of rows in one request, enough for a full index chain. Such a request takes about 30 ms. Clients split larger tables. */
 export const COLUMN_ROWS_MAX = 20_000;
 
 /** Number of rows that one step of 2 or 3 ms computes. */

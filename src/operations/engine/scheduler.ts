@@ -4,7 +4,7 @@ import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Steps } from '../../core/steps.ts';
 
 export interface SchedulerLimits {
-  /** Maximum number of incomplete jobs of one account. The scheduler rejects further jobs, because they would only wait longer. */
+  /** Maximum number of incomplete jobs of one account. The scheduler rejects further jobs, because a further job would only wait longer. */
   readonly accountJobsMax: number;
   /**
    * Maximum number of begun jobs of one account. A job has begun when its first step has run. Until then, a job only takes memory for its
@@ -75,7 +75,7 @@ export function createScheduler(
   const { accountJobsMax, accountBegunMax, begunMax, deadlineMs } = { ...LIMITS, ...limits };
   const counts = new AccountCounts();
   const lanes = new Map<string, Lane>();
-  /** Used time of the account that was served last, ms. An account without jobs starts with the same used time. */
+  /** Used time of the account that was served last, ms. An account without jobs starts with this used time. */
   let usedMs = 0;
   let isScheduled = false;
   /** Time that prompt jobs have used since the last turn, ms. */

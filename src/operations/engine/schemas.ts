@@ -15,7 +15,7 @@ export const integerField = (description: string) => Type.Integer({ description 
 export const textField = (description: string) => Type.String({ description });
 export const flagField = (description: string) => Type.Boolean({ description });
 
-/** Returns the schema of an object that has exactly these fields. */
+/** Returns the schema of an object that has the given fields and no other fields. */
 export const objectOf = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 export const describedObject = <Properties extends TProperties>(description: string, properties: Properties) =>

@@ -4,7 +4,7 @@ import { memoizeByObject } from '../../core/cache.ts';
 import { ClientError, type ClientErrorCode, type FieldError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
 
-/** A custom schema keyword. If its value is true, all array fields must have the same length. */
+/** A custom schema keyword. If the keyword is true, all array fields must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
 /**

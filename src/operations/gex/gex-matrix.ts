@@ -115,7 +115,7 @@ function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
   };
 }
 
-/** For each measure, a function that returns the column of the measure. */
+/** Functions that return the column of each measure. */
 const COLUMNS: Record<Measure, (sums: ExposureSums) => Float64Array> = {
   gamma: ({ netGex }) => netGex,
   delta: ({ dex }) => dex,

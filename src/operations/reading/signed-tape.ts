@@ -76,7 +76,7 @@ export function* forEachStretch(
 /** Size of a run of prints, decoded to columns, bytes. */
 const STRETCH_BYTES = 1024 * 1024;
 
-/** Intended length of a step, ms. A step that consists of a single run of prints may take longer than this. */
+/** Intended length of a step, ms. A step that consists of a single run of prints may take longer. */
 const TURN_MS = 12;
 
 /** Returns notes on gaps in the prints of the last `days` days, or a note that the ticker has no prints. */

@@ -87,8 +87,8 @@ export async function makeBackup(
 }
 
 /**
- * Checks that a backup is complete: its files have the digests of its manifest, and the database has no damage and has the numbers of rows
- * of the manifest. Throws `OperatorError` that names the file and the reason.
+ * Checks that a backup is complete: its files have the digests of its manifest, the database has no damage, and its tables have as many
+ * rows as in the manifest. Throws `OperatorError` that names the file and the reason.
  */
 export async function checkBackup(from: string): Promise<Manifest> {
   const manifest = readManifest(from);

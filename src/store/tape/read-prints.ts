@@ -42,7 +42,7 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
     ...[underlying, fromMs, toMs, simulated, minPremiumUsd]: PrintRange
   ): Generator<TapeColumns, void> {
     const tape = tapeIdOf(underlying, simulated);
-    // The parts before the moment `from` have been read, and the rows up to `cursor`.
+    // All parts before the moment `from` have been read, and all rows up to `cursor`.
     let from = fromMs;
     let cursor = beforeRowsOf(fromMs);
     while (from <= toMs || cursor.atMs <= toMs) {

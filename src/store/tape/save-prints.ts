@@ -28,9 +28,9 @@ interface Saved {
 }
 
 /**
- * Returns a function that saves prints in one transaction. The function stores prints as rows, with one exception. If `atOnce` is set, a
- * day has at least `partsFrom` prints, and fewer than MOVED_AT_ONCE rows of the day are stored, then the function writes the day's prints
- * directly into parts. Before a direct write, the function moves the day's rows into parts.
+ * Returns a function that saves prints in one transaction. The function stores prints as rows, with one exception. The function writes a
+ * day's prints directly into parts if `atOnce` is set, the day has at least `partsFrom` prints, and fewer than MOVED_AT_ONCE rows of the
+ * day are stored. Before a direct write, the function moves the day's rows into parts.
  *
  * In this file, a copy is a stored version of a print with a certain id. The valid copy is neither corrected nor canceled.
  */
