@@ -35,8 +35,8 @@ const Z: usize = 24 * COLUMN;
  *
  *       z^2 / 2 + s^2 / 8 + ln(z (1 + sqrt(pi / 2) z + z^2)) = t,    t = ln(x / part) + x / 2 - ln(sqrt(2 pi)).
  *
- *   A rational function gives the z that solves the equation without the term s^2 / 8. Then one step of Newton's method includes the term
- *   s^2 / 8.
+ *   A rational function gives the number z that solves the equation without the term s^2 / 8. Then one step of Newton's method includes the
+ *   term s^2 / 8.
  */
 export function guess(row: usize, end: usize): void {
   storeLnX(row, end);

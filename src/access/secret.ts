@@ -42,8 +42,8 @@ export function isOpenToGroup(dataDir: string): boolean {
  * create the secret at the same time, all of them return the same secret.
  *
  * Throws `OperatorError` if there are members and the file is missing. Also throws `OperatorError` if the file is too short, is accessible
- * to users other than its owner, or cannot be read or created. The same applies if the file belongs neither to the user of this process nor
- * to the owner of the data folder.
+ * to users other than its owner, or cannot be read or created. Also throws if the file belongs neither to the user of this process nor to
+ * the owner of the data folder.
  */
 export function loadSecret(dataDir: string, members = 0, onCreate: () => void = () => {}): Uint8Array {
   const path = join(dataDir, 'secret');

@@ -144,7 +144,7 @@ function columnsOf(rows: readonly LevelRecord[]) {
 
 /**
  * Returns a note if the levels of some snapshots of the given tickers are not computed yet. In a replay, throws `ClientError` (unavailable)
- * in this case, because the answer of the replay would change later.
+ * instead of returning the note, because the answer of the replay would change later.
  */
 export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
   const due = [names].flat().reduce((sum, name) => sum + market.levelsDue(name), 0);

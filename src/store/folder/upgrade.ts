@@ -21,7 +21,7 @@ export function copyBeforeUpgrade(path: string, schema: number): string {
 }
 
 /**
- * Upgrades a database to the newest schema, in one transaction. Before that, copies the database to `copyBeforeUpgrade`, so that
+ * Upgrades a database to the newest schema, in one transaction. Before the upgrade, copies the database to `copyBeforeUpgrade`, so that
  * `undoUpgrade` can restore it. A new database gets no copy. Returns the previous schema, or undefined if no upgrade was needed.
  *
  * Throws `OperatorError` if the program does not know the schema of the database, or if a migration fails. The database is then unchanged.
