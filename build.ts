@@ -1,4 +1,4 @@
-/** Builds Zomma: `bun build.ts [step ...]`. Without a step, runs all steps in order. */
+/** Builds Zomma: `bun build.ts [step ...]`. Without a step, runs all steps. */
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -44,14 +44,15 @@ export const files: readonly WebFile[];
 const steps: Record<string, () => void | Promise<void>> = { kernels, web, binary };
 
 const named = process.argv.slice(2);
-for (const name of named.length > 0 ? named : Object.keys(steps)) {
-  const step = steps[name];
-  if (!step) fail(`no step "${name}"; the steps are: ${Object.keys(steps).join(', ')}`);
-  await step();
-}
+const unknown = named.find((name) => !(name in steps));
+if (unknown) fail(`no step "${unknown}"; the steps are: ${Object.keys(steps).join(', ')}`);
+const isWanted = (name: string) => named.length === 0 || named.includes(name);
+// The compiler of the kernels is a process of its own, so it works beside the bundler.
+await Promise.all(['kernels', 'web'].filter(isWanted).map((name) => steps[name]!()));
+if (isWanted('binary')) await binary();
 
 /** Compiles assembly/ to build/kernels.wasm and its types. Does nothing if the existing files were built from the same sources. */
-function kernels(): void {
+async function kernels(): Promise<void> {
   const outputs = ['kernels.d.ts', 'kernels.wasm'].map((name) => join(ROOT, 'build', name));
   const stamp = join(ROOT, 'build/kernels.stamp');
   const sources = readdirSync(join(ROOT, 'assembly')).toSorted();
@@ -66,11 +67,11 @@ function kernels(): void {
   // Built in a temporary folder and then renamed, so that another build or a server sees the old file or the new one, never a partial file.
   const aside = mkdtempSync(join(ROOT, 'build/kernels-'));
   try {
-    const { exitCode, stderr } = Bun.spawnSync(
+    const compiler = Bun.spawn(
       [process.execPath, ASC, '--config', 'asconfig.json', '--outFile', join(aside, 'kernels.wasm')],
-      { cwd: ROOT },
+      { cwd: ROOT, stderr: 'pipe' },
     );
-    if (exitCode !== 0) fail(`assembly/ does not compile\n${stderr.toString()}`);
+    if ((await compiler.exited) !== 0) fail(`assembly/ does not compile\n${await compiler.stderr.text()}`);
     for (const output of outputs) renameSync(join(aside, basename(output)), output);
     writeFileSync(join(aside, 'stamp'), digest);
     renameSync(join(aside, 'stamp'), stamp);

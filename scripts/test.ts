@@ -44,6 +44,8 @@ const SIZED = [
   'test/terminal/accessibility.test.ts',
   'test/terminal/security.test.ts',
   'test/terminal/states.test.ts',
+  'test/terminal/time.test.ts',
+  'test/terminal/unknown.test.ts',
 ];
 
 /** The durations of the files, so that the slowest ones start first: `bun run test --update-timings` writes them. */

@@ -107,7 +107,7 @@ test('a call over MCP costs the same tokens as over REST', async () => {
     const answer = await poor.request('POST', '/mcp', { body: message, headers });
     return JSON.stringify(await answer.json());
   };
-  expect(await call('XLF')).toContain('call_wall');
+  expect(await call('NVDA')).toContain('call_wall');
   expect(await call('SPY')).toContain('more tokens');
 });
 

@@ -11,7 +11,7 @@ export const NEXT_VERSION = [
   join(ROOT, 'test/support/next-version.ts'),
   join(ROOT, 'src/main.ts'),
 ];
-/** Thirteen tickers of the standard universe. */
+/** Eight tickers of the standard universe. */
 export const SMALL_UNIVERSE = join(ROOT, 'test/fixtures/universe.json');
 /** An environment for `startServer` in which a server has the standard universe. */
 export const ALL_TICKERS = { ZOMMA_UNIVERSE: '' };
@@ -152,7 +152,7 @@ export async function withFolder<T>(work: (folder: string) => T | Promise<T>): P
 }
 
 /**
- * The environment without the settings of the machine that runs the tests. Servers simulate the thirteen tickers of `SMALL_UNIVERSE`, unless
+ * The environment without the settings of the machine that runs the tests. Servers simulate the eight tickers of `SMALL_UNIVERSE`, unless
  * `env` is `ALL_TICKERS`, and fill no past unless `--past on` says so: the market of all tickers takes a second of a core at each start,
  * and its past takes a minute.
  */

@@ -43,7 +43,7 @@ export interface ServiceSettings {
   readonly tlsCert?: string;
   /** What agents are offered, in place of the service's own tools and resources. */
   readonly offered?: Partial<Catalog>;
-  /** Simulates the standard universe instead of the thirteen tickers of `SMALL_UNIVERSE`, which load five times as fast. */
+  /** Simulates the standard universe instead of the eight tickers of `SMALL_UNIVERSE`, which load seven times as fast. */
   readonly hasAllTickers?: boolean;
   /** Starts without the data of the feed. `load` brings it. */
   readonly isEmpty?: boolean;

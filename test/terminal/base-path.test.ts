@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import { VIEWS } from '../../web/state/address.ts';
 import { startPathProxy } from '../support/path-proxy.ts';
 import { keyOf, PROGRAM, startServer, withFolder } from '../support/process.ts';
-import { describeInBrowser, figuresOf, launchChromium, test, watch } from './browser.ts';
+import { describeInBrowser, figuresOf, sharedBrowser, test, watch } from './browser.ts';
 
 const BASE = '/zomma';
 
@@ -16,10 +16,10 @@ describeInBrowser('the terminal below a path', () => {
         await server.loaded;
         const key = keyOf(server);
         const proxy = startPathProxy(server.url, BASE, false);
-        const browser = await launchChromium();
+        const context = await (await sharedBrowser()).newContext();
         const problems: string[] = [];
         try {
-          const page = await (await browser.newContext()).newPage();
+          const page = await context.newPage();
           watch(page, proxy.url, problems);
           await page.goto(`${proxy.url}/#key=${key}&/SPY/ticker`);
           await figuresOf(page);
@@ -46,7 +46,7 @@ describeInBrowser('the terminal below a path', () => {
           expect(addresses.filter((address) => !address.startsWith(proxy.url))).toEqual([]);
           expect(problems).toEqual([]);
         } finally {
-          await browser.close();
+          await context.close();
           await proxy.stop();
           await server.stop('SIGTERM');
         }

@@ -23,12 +23,20 @@ const FEATURES_OFF = [
   ...['PreconnectToSearch'],
 ];
 
-/** Starts Chromium. */
+/** Starts Chromium. It ends when it is closed, and with the process that started it. */
 export const launchChromium = () =>
   chromium.launch({
     executablePath: chromiumPath!,
     args: ['--no-sandbox', '--force-color-profile=srgb', `--disable-features=${FEATURES_OFF}`],
   });
+
+/** The browser of all test files that run in this process: to start another one takes a second of the processor. */
+let shared: Promise<Browser> | undefined;
+
+export async function sharedBrowser(): Promise<Browser> {
+  if (!(await shared)?.isConnected()) shared = launchChromium();
+  return shared!;
+}
 
 /**
  * Describes tests that need a browser. Without Chromium the tests are skipped, and with `CI=true` a missing Chromium is a failure.
@@ -52,13 +60,13 @@ export const test = Object.assign(
 );
 
 /**
- * The arguments of a server whose simulated market has three tickers with a past. That of all tickers would take a processor core for a
+ * The arguments of a server whose simulated market has two tickers with a past. That of all tickers would take a processor core for a
  * minute, beside the tests.
  */
 export function smallMarketWithPast(folder: string): string[] {
   const file = join(folder, 'universe.json');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(file, JSON.stringify({ themes: { indices: ['SPY', 'QQQ'], chips: ['NVDA'] } }));
+  writeFileSync(file, JSON.stringify({ themes: { indices: ['SPY', 'QQQ'] } }));
   return ['--past', 'on', '--universe', file];
 }
 
@@ -89,8 +97,7 @@ export interface Terminal {
 }
 
 /**
- * Starts the compiled binary and a browser before the tests of a `describe`, and ends both after them. After the tests, no page may have
- * had a problem. `args` are arguments of `zomma start`, and `env` is added to its environment.
+ * Starts the compiled binary before the tests of a `describe`, and ends it after them. After the tests, no page may have had a problem. `args` are arguments of `zomma start`, and `env` is added to its environment.
  */
 export function withTerminal(args: (folder: string) => string[] = () => [], env = {}): Terminal {
   let state: { server: Server; browser: Browser; key: string; dataDir: string } | undefined;
@@ -106,7 +113,7 @@ export function withTerminal(args: (folder: string) => string[] = () => [], env 
         ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off', ...args(dataDir)],
         env,
       ),
-      launchChromium(),
+      sharedBrowser(),
     ]);
     await server.loaded;
     const key = keyOf(server);
@@ -119,7 +126,6 @@ export function withTerminal(args: (folder: string) => string[] = () => [], env 
     }
   });
   afterAll(async () => {
-    await state?.browser.close();
     await state?.server.stop('SIGTERM');
     if (state) rmSync(state.dataDir, { recursive: true, force: true });
     expect(problems.filter((each) => !expected.some((pattern) => pattern.test(each)))).toEqual([]);

@@ -22,7 +22,7 @@ export function randomStates(count: number, moments: readonly string[]): PageSta
     value !== 'all' && value !== OPTION_VALUES[name as keyof typeof OPTION_VALUES]?.[0];
   const state = fc
     .record({
-      ticker: fc.constantFrom('SPY', 'QQQ', 'NVDA'),
+      ticker: fc.constantFrom('SPY', 'QQQ'),
       view: fc.constantFrom(...VIEWS_OF_MARKET),
       at: fc.option(fc.constantFrom(...moments), { freq: 2 }),
       options,

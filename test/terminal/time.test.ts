@@ -6,14 +6,14 @@ import { newYorkMoment } from '../../web/page-format.ts';
 import { formatAddress, parseAddress, START } from '../../web/state/address.ts';
 import { testWithProgram } from '../support/needs.ts';
 import { run } from '../support/process.ts';
+import { IS_FULL } from '../support/size.ts';
 import { answersOf, goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, smallMarketWithPast, type Terminal, test, withTerminal } from './browser.ts';
 import { checkPage, lookOf, randomStates } from './page-states.ts';
 import { checkPanels, menusOf } from './panel-actions.ts';
 import { PANELS, TABLES } from './panel-tables.ts';
 
-/** In CI, which has four minutes for the terminal, fewer states are visited. */
-const STATES = process.env.ZOMMA_TERMINAL_FULL === 'true' ? 200 : 8;
+const STATES = process.env.ZOMMA_TERMINAL_FULL === 'true' ? 200 : IS_FULL ? 12 : 4;
 
 describeInBrowser('a market with a past', () => {
   const terminal = withTerminal(smallMarketWithPast);

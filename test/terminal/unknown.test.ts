@@ -2,11 +2,12 @@ import { expect } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import type { Page, Request, Route } from 'playwright-core';
 import { UNKNOWN } from '../../web/page-format.ts';
+import { IS_FULL } from '../support/size.ts';
 import { goTo, operationAt } from './answers.ts';
 import { describeInBrowser, type Terminal, test, withTerminal } from './browser.ts';
 
-/** The parts of the page that show figures, with the number of places at least that show a number which may be null. */
-const ADDRESSES: readonly (readonly [address: string, places: number])[] = [
+/** The views that show figures, with the least number of places that show a number which may be null. */
+const ALL_ADDRESSES: readonly (readonly [address: string, places: number])[] = [
   ['ticker?_with=QQQ&explain=hedging', 20],
   ['expiries', 300],
   ['strikes', 10],
@@ -16,6 +17,8 @@ const ADDRESSES: readonly (readonly [address: string, places: number])[] = [
   ['surface', 100],
   ['house', 50],
 ];
+/** Each address is shown three times. The everyday run has every second one. */
+const ADDRESSES = ALL_ADDRESSES.filter((_, i) => IS_FULL || i % 2 === 0);
 
 /** What stands in place of each number that may be null. */
 type Fill = null | 0 | 7;

@@ -331,7 +331,7 @@ test('on a stop, calls under way get their answers, then all sessions and stream
   const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
   const stream = eventsOf((await send('GET', undefined, session)).body!);
   const [name, _meta] = ['run_strategic_omni_radar', { progressToken: 1 }];
-  const params = { name, arguments: { ticker: 'AAPL' }, _meta };
+  const params = { name, arguments: { ticker: 'META' }, _meta };
   const inNewEra = modern(9, 'tools/call', params);
   // Each answer begins with the progress of its first step.
   const begun = await Promise.all([
@@ -346,7 +346,7 @@ test('on a stop, calls under way get their answers, then all sessions and stream
     const events = eventsOf(response.body!);
     let last: string | undefined;
     for (let event = await events.next(); event; event = await events.next()) last = event.data;
-    expect(JSON.parse(last!).result.structuredContent.ticker).toBe('AAPL');
+    expect(JSON.parse(last!).result.structuredContent.ticker).toBe('META');
   }
   expect(await stream.next()).toBeUndefined();
   expect(service.app.mcp.loaded!.streamable.sessions).toBe(0);

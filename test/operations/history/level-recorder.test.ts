@@ -280,7 +280,7 @@ describe('the recorded levels', () => {
   });
   afterAll(() => service.close());
 
-  test.each(['SPY', 'TSLA', 'XLF', 'BRK.B'])('of %s equal the answer of get_live_gex_nodes', async (ticker) => {
+  test.each(['SPY', 'TSLA', 'XLE', 'BRK.B'])('of %s equal the answer of get_live_gex_nodes', async (ticker) => {
     const response = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', {
       body: { ticker },
     });
