@@ -156,7 +156,7 @@ describeInBrowser('the page keeps what the member does', () => {
   const terminal = withTerminal();
 
   test('300 live events leave zoom, selection, focus, open panels and the scroll position as they were', async () => {
-    const page = await terminal.open('#/SPY/ticker?zoom=5&explain=gex_flip', { height: 500 });
+    const page = await terminal.open('#/SPY/ticker?zoom=5&explain=gex_flip', { height: 340 });
     await figuresOf(page);
     await settled(page);
     await page.focus('[data-chart="ladder"] [role="application"]');
@@ -179,7 +179,7 @@ describeInBrowser('the page keeps what the member does', () => {
       for (let i = 0; i < 300; i++) {
         const event = {
           id: 1_000_000 + i,
-          ticker: ['QQQ', 'IWM', 'SMH'][i % 3],
+          ticker: ['QQQ', 'IWM', 'NVDA'][i % 3],
           spot_price: 100 + i,
           call_wall: 1,
           put_wall: 1,
@@ -195,7 +195,7 @@ describeInBrowser('the page keeps what the member does', () => {
       channel.close();
     });
     await page.waitForFunction(
-      () => document.querySelector('[data-ticker="SMH"]')?.textContent?.includes('399.00'),
+      () => document.querySelector('[data-ticker="NVDA"]')?.textContent?.includes('399.00'),
       null,
       { polling: 100 },
     );
