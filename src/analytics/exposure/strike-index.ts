@@ -22,7 +22,7 @@ export function* strikeIndex(pairs: Pairs): Steps<StrikeIndex> {
   yield* byRange(pairs.count, STEP_PAIRS, 'Ordering strikes', (from, to) => {
     for (let pair = from; pair < to; pair++) {
       const price = pairs.strike[pair]!;
-      // Strikes ascend within a series, so the strike after the previous pair's strike is tried first.
+      // Strikes ascend within a series, so the code first tries the strike after the previous pair's strike.
       if (strike[i] !== price && strike[++i] !== price) i = indexOf(strike, price);
       index[pair] = i;
     }

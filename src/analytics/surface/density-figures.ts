@@ -3,7 +3,7 @@ import type { QuoteBands } from './slice-model.ts';
 
 /** Figures that describe the shape of a price distribution. Prices are multiples of the forward. */
 export interface DensityFigures {
-  /** The quantiles of the price, one for each probability of `QUANTILES`. */
+  /** The quantiles of the price. There is one quantile for each probability in `QUANTILES`. */
   readonly quantiles: readonly number[];
   /** The most likely price. */
   readonly mode: number;
@@ -43,8 +43,8 @@ const MODE_POINTS = 400;
 const TERNARY_STEPS = 40;
 
 /**
- * Finds the most likely price on a grid, and refines it by ternary search. The density of the price is the density of its logarithm divided
- * by the price.
+ * Finds the most likely price by a grid and a ternary search. The price density is the density of the price's logarithm divided by the
+ * price.
  */
 function modeOf(law: PriceLaw, deviation: number): number {
   const density = logDensityOf(law);
@@ -87,10 +87,13 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
   return Math.max(0, sum);
 }
 
-/** Points with a log-density below this value are left out of the integral. Their terms are negligible, or NaN if the density is zero. */
+/**
+ * Points with a log-density below this value are left out of the integral. The terms of such points are negligible, or NaN if the density
+ * is zero.
+ */
 const NEGLIGIBLE_DENSITY = -700;
 
-/** A component is left out of the sum if its log-density minus the log-density of the largest component is below this value. */
+/** A component is left out of the sum if the difference of its log-density and the largest log-density is below this value. */
 const NEGLIGIBLE = -40;
 
 /** Returns a function that computes the logarithm of the density of ln(S/F). */
