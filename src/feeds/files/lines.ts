@@ -4,7 +4,7 @@ import { unreadable } from '../rejections.ts';
 export interface Lines {
   /** Whole lines, without their line breaks (LF, CRLF or CR). */
   readonly lines: readonly string[];
-  /** Whether `lines` is only the last line of the text, which has no line break. The line may be incomplete. */
+  /** True if `lines` is only the last line of the text and has no line break. The line may then be incomplete. */
   readonly isUnterminated: boolean;
 }
 
@@ -12,8 +12,8 @@ export interface Lines {
 const LINE_LENGTH_MAX = 1024 * 1024;
 
 /**
- * Splits a text that arrives in pieces of any size into lines. Memory use does not grow with the length of the text. Throws a `ClientError`
- * if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
+ * Splits a text that arrives in pieces of any size into lines. The use of memory does not grow with the length of the text. Throws a
+ * `ClientError` if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
  *
  * @param decoder the decoder of the text. If omitted, the first bytes of the text show its encoding.
  */
@@ -52,10 +52,7 @@ const BOM_BYTES = 2;
 /** Number of bytes at the start of a file that are searched for a zero byte, which only binary data contains. */
 const BINARY_PROBE_BYTES = 8_192;
 
-/**
- * Returns whether a file with these first bytes is UTF-16 text of ASCII characters without a byte-order mark. In such a text, every other
- * byte is 0.
- */
+/** Returns whether a file that begins with `head` is UTF-16 text without a byte-order mark. Every second byte of ASCII text is then 0. */
 export function isUnmarkedUtf16(head: Uint8Array): boolean {
   const probe = head.subarray(0, head.length < UTF16_PROBE_BYTES ? head.length & ~1 : UTF16_PROBE_BYTES);
   const zeros = (from: number) => probe.filter((byte, i) => i % 2 === from && byte === 0).length;
@@ -73,7 +70,7 @@ function isBreak(byte: number): boolean {
 
 /**
  * Returns a decoder for UTF-16 if the text begins with a UTF-16 byte-order mark, and otherwise a decoder for UTF-8. Returns `undefined` for
- * binary data. The decoder turns bytes that are not UTF-8 into `U+FFFD`, so that they damage only their own row.
+ * binary data. The UTF-8 decoder turns invalid bytes into `U+FFFD`, so that invalid bytes damage only their own row.
  */
 export function decoderOf(head: Uint8Array): TextDecoder | undefined {
   const start = `${head[0]} ${head[1]}`;

@@ -46,18 +46,12 @@ function varianceAt({ theta, phi, skew }: Slopes, k: number): number {
   return (theta / 2) * (1 + skew * phi * k + Math.sqrt(x * x + 1 - skew * skew));
 }
 
-/**
- * The exponent gamma of phi. With a larger gamma, the skew flattens faster with time. At or below 0.5, the surface is free of butterfly
- * arbitrage at any maturity.
- */
+/** The exponent gamma of phi. A larger gamma flattens the skew faster with time. Up to 0.5, no maturity has butterfly arbitrage. */
 const GAMMA = 0.3;
-/** Rate at which the variance moves from its short value to its long value, per year. */
+/** Rate at which the variance moves from the short-term value to the long-term value, per year. */
 const REVERSION = 3;
 
-/**
- * Returns the total at-the-money variance: the integral of a variance that moves from `shortIv` squared to `longIv` squared. The integral
- * always grows with time.
- */
+/** Returns the total at-the-money variance: the integral over time of a variance that moves from `shortIv` squared to `longIv` squared. */
 function atTheMoneyVariance(shortIv: number, longIv: number, years: number): number {
   const short = (1 - Math.exp(-REVERSION * years)) / REVERSION;
   return longIv ** 2 * years + (shortIv ** 2 - longIv ** 2) * short;
