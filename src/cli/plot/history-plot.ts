@@ -5,7 +5,7 @@ import { type TimeLine, timeChart } from './time-chart.ts';
 export interface HistoryPicture {
   readonly ticker: string;
   readonly simulated: boolean;
-  /** Labels of the first and the last moment. */
+  /** Labels of the first and the last point in time. */
   readonly ends: readonly [string, string];
   /** Spot and levels, dollars; spot first. */
   readonly prices: readonly TimeLine[];
@@ -13,7 +13,7 @@ export interface HistoryPicture {
   readonly netGex: Float64Array;
 }
 
-/** The net GEX chart's share of the height. */
+/** The share of the height for the chart of net GEX. */
 const NET_SHARE = 0.35;
 
 /** Draws spot and levels over time, with net GEX below, within `height` lines. */
