@@ -16,9 +16,8 @@ export class CliCommand extends Command {
   }
 
   /**
-   * Adds the flags of some settings, and `--config`. Before the action of the command runs, a setting that is missing on the command line
-   * gets its value. The first of these sources with the setting gives the value: the environment, the settings file, the default.
-   * Credentials have no flags.
+   * Adds the flags of some settings, and `--config`. Before the action of the command runs, missing settings get their value from the
+   * environment, or else from the settings file, or else their default. Credentials have no flags.
    */
   settings(names: readonly SettingName[], { withoutDefault = [], hidden = [] }: SettingsOptions = {}): this {
     const defaultOf = (name: SettingName) =>

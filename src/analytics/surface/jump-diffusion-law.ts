@@ -45,7 +45,10 @@ export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion
 const FITTED_QUOTES = 24;
 /** A relative volatility error of this size gives a residual of about 1. */
 const ERROR_UNIT = 0.02;
-/** This value is added to vega before price errors are divided by vega. Otherwise residuals would be too large far from the money. */
+/**
+ * This value is added to vega before price errors are divided by vega. Without the added value, residuals far from the money would be too
+ * large.
+ */
 const VEGA_MIN = 0.02;
 /** The largest share of the variance from jumps. At larger shares, paths without a jump would give the density a narrow peak. */
 const JUMP_SHARE_MAX = 0.75;
