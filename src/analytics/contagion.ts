@@ -7,7 +7,10 @@ export interface Contagion {
   /** The least flow for which `largeFlow` is true, dollars. */
   readonly flowThresholdUsd: number;
   readonly largeFlow: boolean;
-  /** Correlation of the stock's and the ETF's daily log returns. Null, and not tested, if too few common closes are known. */
+  /**
+   * Correlation of the stock's and the ETF's daily log returns. Null if too few common closes are known. In this case, the correlation is
+   * not tested.
+   */
   readonly correlation: number | null;
 }
 

@@ -16,8 +16,8 @@ export class CliCommand extends Command {
   }
 
   /**
-   * Adds the flags of some settings, and `--config`. Before the action of the command runs, missing settings get their value from the
-   * environment, or else from the settings file, or else their default. Credentials have no flags.
+   * Adds the flags of some settings, and `--config`. Before the action of the command runs, a missing setting gets its value from the first
+   * of three sources: the environment, the settings file, the default. Credentials have no flags.
    */
   settings(names: readonly SettingName[], { withoutDefault = [], hidden = [] }: SettingsOptions = {}): this {
     const defaultOf = (name: SettingName) =>

@@ -33,7 +33,7 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
  *
  * Does not run the operation `get_live_gex_nodes`, because the operation needs a market. A file lacks the closes for the field `hedging`,
  * and lacks tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The operation
- * and this function build their reports with `reportGex` and `byPositions`. So both reports have all fields of these functions.
+ * and this function build their reports with `reportGex` and `byPositions`. So both reports have the same fields.
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const { cashDividends: _, ...reported } = options;

@@ -92,7 +92,8 @@ export interface Ports {
   /** Returns the backups in a folder, the oldest first. */
   backupsIn(folder: string): Promise<readonly string[]>;
   /**
-   * Removes data older than its retention, and frees its disk space. Returns the removed amounts, and both sizes of the database, bytes.
+   * Removes data older than its retention, and frees its disk space. Returns the removed amounts, and the sizes of the database before and
+   * after the removal, bytes.
    */
   compact(
     settings: FolderSettings & Pick<SettingValues, 'keepChains' | 'keepIntraday' | 'keepPrints' | 'keepLevels'>,
@@ -101,7 +102,7 @@ export interface Ports {
     readonly before: number;
     readonly after: number;
   }>;
-  /** Upgrades the database of a data folder. Returns the schemas before and after, and the path of the copy. */
+  /** Upgrades the database of a data folder. Returns the schemas before and after the upgrade, and the path of the copy. */
   upgrade(settings: FolderSettings): Promise<{ readonly from: number; readonly to: number; readonly copy: string }>;
   /** Restores the database from before the last upgrade. Returns its schema, and the path of the replaced database. */
   undoUpgrade(settings: FolderSettings): Promise<{ readonly schema: number; readonly kept: string }>;

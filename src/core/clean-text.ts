@@ -65,7 +65,7 @@ function cleanText(text: string, max: number): string {
 }
 
 function visibleText(text: string): string {
-  // Most texts are plain ASCII. Such a text needs one pass and no Unicode tables.
+  // A text of plain ASCII, like most texts, needs one pass and no Unicode tables.
   if (PLAIN.test(text)) return text.trim();
   return text.toWellFormed().replace(INVISIBLE, ' ').trim();
 }

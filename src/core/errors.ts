@@ -29,9 +29,9 @@ export class ClientError extends Error {
 }
 
 /**
- * An error that the operator can fix. The cause may be in the installation, for example a secret that others can read, in a setting, or in
- * the arguments or the input of a command, for example a missing file. The command line prints the message and the hint. Clients get an
- * opaque 500.
+ * An error that the operator can fix. The cause may be the installation, a setting, or the arguments or the input of a command. For
+ * example, other users can read a secret, or a file does not exist. The command line prints the message and the hint. Clients get an opaque
+ * 500.
  */
 export class OperatorError extends Error {
   readonly hint: string;
@@ -74,7 +74,10 @@ export function invalidField(code: ClientErrorCode, field: string, expected: str
   return new ClientError(code, `${field} ${expected}`, { hint, fieldErrors: [{ field, expected }] });
 }
 
-/** The times of the last data before and the first data after a requested time, ISO 8601. Null if there is no such data. */
+/**
+ * The times of the last data before and the first data after a requested time, ISO 8601. Null if there is no data before or after the
+ * requested time.
+ */
 export interface NearestMoments {
   readonly before: string | null;
   readonly after: string | null;

@@ -42,9 +42,9 @@ export function blockedSteps(): Readonly<Blocked> {
 
 /**
  * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts each block of the loop longer than
- * STEP_MS_MAX. It reports each block longer than `slowStepMs`, with the longest step of this time. A timer with the interval TICK_MS starts
- * with a step, and stops if no step begins for REST_MS. So the watchdog also notices unannounced work within REST_MS after a step. `onTick`
- * gets the delay of each tick, ms.
+ * STEP_MS_MAX. The watchdog reports each block longer than `slowStepMs`, with the longest step in the blocked time. A timer with the
+ * interval TICK_MS starts with a step, and stops if no step begins for REST_MS. So the watchdog also notices unannounced work within
+ * REST_MS after a step. `onTick` gets the delay of each tick, ms.
  */
 export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {}): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };
@@ -71,7 +71,7 @@ export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onT
   const tick = (): void => {
     const now = performance.now();
     beginStep(undefined, now);
-    // The timer waits for TICK_MS between two ticks. This wait does not count as blocked time.
+    // The wait of TICK_MS between two ticks does not count as blocked time.
     const blockedMs = now - tickedMs - TICK_MS;
     onTick?.(blockedMs);
     if (blockedMs > STEP_MS_MAX) {

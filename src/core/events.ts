@@ -57,7 +57,7 @@ interface ObservationFields {
   packing_failed: { error: unknown };
   /** Progress of the simulated market's backfill: `done` of `total` snapshots are complete. Reported at each tenth. */
   past_filling: { done: number; total: number };
-  /** The simulated market's backfill is complete. `snapshots` is the number of snapshots that it added. */
+  /** The simulated market's backfill is complete. `snapshots` is the number of snapshots that the backfill added. */
   past_filled: { snapshots: number; duration_ms: number };
   /** The simulated market's backfill failed. The service tries again later. */
   past_failed: { error: unknown };
@@ -65,8 +65,8 @@ interface ObservationFields {
   /** Levels could not be recorded. `snapshot` is the id of the snapshot, or null if the error concerns no single snapshot. */
   levels_failed: { snapshot: number | null; error: unknown };
   /**
-   * The event loop was blocked for longer than a step may take. `step` is the longest announced step of the blocked time. If `cpu_ms` is
-   * much less than `duration_ms`, this process got no CPU time, or a write waited for the disk.
+   * The event loop was blocked for longer than the maximum duration of a step. `step` is the longest announced step of the blocked time. If
+   * `cpu_ms` is much less than `duration_ms`, this process got no CPU time, or a write waited for the disk.
    */
   event_loop_blocked: { duration_ms: number; cpu_ms: number; step: string | undefined };
   /**
@@ -121,7 +121,7 @@ interface ObservationFields {
   connections_ended: { connections: number; open: number };
   /** The number of connections of one address is not limited, because the service cannot inspect connections on this system. */
   connections_unwatched: { platform: string };
-  /** The limit of open file descriptors is low. It allows `connections` connections and `streams` MCP streams. */
+  /** The limit of open file descriptors is low. The limit allows `connections` connections and `streams` MCP streams. */
   few_descriptors: { descriptors: number; connections: number; streams: number };
   stopping: { signal: string };
   /** A part of the service did not stop in time. The process exits without waiting for this part. */

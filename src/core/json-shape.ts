@@ -27,7 +27,7 @@ export const QUICK_JSON: JsonBounds = { containers: 12_000, values: 1_000_000, t
  */
 export function jsonExcess(text: string, { containers, values, texts }: JsonBounds): string | undefined {
   if (countUpTo(text, '{', containers) + countUpTo(text, '[', containers) > containers) {
-    // Only the beginning of a long text is searched for deep nesting, because the search takes longer than a count of brackets.
+    // Only the beginning of a long text is searched for deep nesting, because this search is slower than a count of brackets.
     return isDeeperThan(text.slice(0, HEAD_CHARS), JSON_DEPTH_MAX)
       ? TOO_DEEP
       : `JSON of more than ${containers} objects and arrays`;
@@ -65,9 +65,9 @@ export function isDeeperThan(text: string, limit: number): boolean {
 
 /**
  * Returns the number of opening brackets that may increase the maximum depth. Stops counting above `limit`. An opening bracket after a
- * closing bracket and a comma, as in `},{`, does not increase the maximum depth. This is true inside and outside strings. Almost all
- * opening brackets in a table of rows follow a closing bracket. A search for the next opening bracket takes a twentieth of the time of a
- * loop over all characters.
+ * closing bracket and a comma, as in `},{`, does not increase the maximum depth. The rule also holds for brackets in strings, because none
+ * of the three characters is a quote. Almost all opening brackets in a table of rows follow a closing bracket. A search for the next
+ * opening bracket takes a twentieth of the time of a loop over all characters.
  */
 function nestingOpenings(text: string, opening: string, limit: number): number {
   let count = 0;

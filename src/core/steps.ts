@@ -32,7 +32,7 @@ export function runToCompletion<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Returns work that is one step. */
+/** Returns a function's work as a single step. */
 // biome-ignore lint/correctness/useYield: there is no further step.
 export function* oneStep<Result>(work: () => Result): Steps<Result> {
   return work();
@@ -71,7 +71,7 @@ export class StepMeter {
   }
 }
 
-/** Work whose result can be cached. It has the description of the first step, and a function that starts the work. */
+/** Work whose result can be cached. The work has the description of its first step, and a function that starts the work. */
 export interface Work<Result> extends Step {
   steps(): Steps<Result>;
 }
@@ -90,8 +90,8 @@ export class StepCache<Owner extends WeakKey, Result> {
   *of(owner: Owner, key: string, { steps, ...step }: Work<Result>): Steps<Result> {
     const entries = this.caches.get(owner) ?? new Map<string, Entry<Result>>();
     this.caches.set(owner, entries);
-    // The request pays for this step before the entry is created. Otherwise, a request that cannot pay would leave an entry, and the next
-    // request would get the work without payment.
+    // The request pays for this step before the entry is created. If the entry came first, a request that cannot pay would leave an entry,
+    // and the next request would get the work without payment.
     if (!entries.has(key)) yield step;
     const entry = entries.get(key) ?? { steps: steps(), ended: undefined };
     entries.delete(key);

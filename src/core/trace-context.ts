@@ -36,7 +36,7 @@ export interface RequestTracing {
 
 const FIELD = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** Reads the header `traceparent`. Returns undefined if it is missing or malformed. */
+/** Reads the header `traceparent`. Returns undefined if the header is missing or malformed. */
 export function parseTraceparent(field: string | null): TraceContext | undefined {
   const [, version, traceId, spanId, flags, more] = FIELD.exec(field ?? '') ?? [];
   if (!version || !traceId || !spanId || !flags) return undefined;

@@ -84,7 +84,8 @@ function acceptChain(
 ): AcceptResult {
   const { chain } = delivery;
   const { underlying, source, simulated } = chain;
-  // The code compares the chain with the newest stored chain that is not later. Past chains may arrive in any order.
+  // The code compares the chain with the newest stored chain that has the same time or an earlier time. Past chains may arrive in any
+  // order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
   const stored = id === undefined ? undefined : readChain(store, id);
   const newestId = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
@@ -137,7 +138,10 @@ const REPLACEMENT_SHARE_MIN = 0.9;
 /** If a ticker has a stored chain, a new chain with more than this share of unreadable rows is rejected. */
 const REJECTED_SHARE_MAX = 0.2;
 
-/** Returns why a chain must not be stored, or `undefined`. `stored` is the newest stored chain that is not later than `chain`. */
+/**
+ * Returns the reason why a chain must not be stored, or `undefined` if the chain may be stored. `stored` is the newest stored chain that is
+ * not later than `chain`.
+ */
 function whyImplausible(chain: Chain, stored: Chain | undefined, nowMs: number): string | undefined {
   if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
     return `the quotes are dated ${new Date(chain.asOf).toISOString()}, which is too far from the present`;

@@ -139,8 +139,8 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 
   await reportErrors(async () => {
     const before = store.feedStates().find((each) => each.feed === feed.name);
-    // If the stored connection is still up, the previous process was killed. The end of its last poll may be later than its other recorded
-    // times.
+    // If the stored connection is still up, the previous process was killed. The latest recorded time of the previous process may be the
+    // end of its last poll.
     const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
     if (before?.connection?.up) await recordDown(last, 'the service ended unexpectedly');
   });
@@ -303,8 +303,8 @@ function record(
 }
 
 /**
- * Returns the name of an origin in the ledger. An origin is the source of rejections: a file, a ticker of a provider or a stream. A file's
- * name is its path in the drop folder, without the name of the feed, like in the rejections of the `files` feed.
+ * Returns the name of an origin in the ledger. An origin is the source of rejections: a file, a ticker of a provider or a stream. For a
+ * file, the name is the path in the drop folder, without the name of the feed. The `files` feed uses the same names in its rejections.
  */
 function originOf(origin: string, feed: string, tickers: readonly string[]): string {
   return tickers.length === 0 && origin.startsWith(`${feed}:`) ? origin.slice(feed.length + 1) : origin;

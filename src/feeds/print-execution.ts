@@ -13,7 +13,8 @@ const canceled: Flags = { canceled: true };
 /**
  * The flags of OPRA's sale conditions, by the condition's four-letter code on tapes (OPRA Pillar output specification, last-sale message
  * types). A trade of stock and options together also has the flag of several legs. A compression trade closes whole portfolios at derived
- * prices. Its price is agreed without regard to the quotes, so it gives no information about a single contract.
+ * prices. The price of a compression trade is agreed without regard to the quotes, so the price gives no information about a single
+ * contract.
  */
 export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   // Trades without flags: reported in the regular way, late, out of sequence, after a halt or out of hours.

@@ -12,7 +12,8 @@ const AFTER_CLOSE_MS = 15 * 60_000;
  * polled at once.
  *
  * With `session` hours, the source is polled at its interval after the opening, and once more when the closing quotes are final. The delay
- * of the source is added to both times. A service that starts outside a session polls once, and then waits for the next opening.
+ * of the source is added to the times of the polls. A service that starts outside a session polls once, and then waits for the next
+ * opening.
  */
 export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | undefined, nowMs: number): number {
   if (lastMs === undefined) return nowMs;

@@ -27,7 +27,7 @@ export function complete({ ref, argument, context: filled }: CompleteRequestPara
   const values = isOurs ? candidates(argument.name, typed, given, ref.type === 'ref/resource', context) : [];
   const fitting = values.filter((value) => value.toUpperCase().startsWith(typed)).map((value) => before + value);
   const hasMore = fitting.length > VALUES_MAX;
-  // The total number of values is unknown if they do not fit into one answer.
+  // The total number is unknown if the values do not fit into one answer.
   return { completion: { values: fitting.slice(0, VALUES_MAX), ...(!hasMore && { total: fitting.length }), hasMore } };
 }
 

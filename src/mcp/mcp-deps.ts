@@ -60,7 +60,7 @@ export interface McpSession {
   readonly account: Account | undefined;
   /** URIs of the resources to which the client has subscribed. Absent for protocol revisions without `resources/subscribe`. */
   readonly subscribed?: Set<string>;
-  /** True if the client's model can read resources. Undefined if the client's `initialize` request decides whether it can. */
+  /** True if the client's model can read resources. Undefined if the server learns this value from the client's `initialize` request. */
   readonly readsResources?: boolean | undefined;
 }
 

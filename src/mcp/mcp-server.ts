@@ -96,9 +96,9 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
 }
 
 /**
- * An SDK server with readable errors. The SDK's errors for invalid parameters contain the issues of its validator as JSON, and are internal
- * errors for an `initialize` request. This class turns such errors into errors with the code -32602 and a message in words. For an internal
- * error, the operator gets a report, and the client gets a message without details.
+ * An SDK server with readable errors. The SDK's errors for invalid parameters contain the issues of its validator as JSON. For an
+ * `initialize` request, the SDK even sends an internal error. This class turns such errors into errors with the code -32602 and a message
+ * in words. For an internal error, the operator gets a report, and the client gets a message without details.
  */
 class ReadableErrorServer extends Server {
   onInternalError: (method: string, error: unknown) => void = () => {};

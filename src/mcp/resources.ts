@@ -132,8 +132,8 @@ const FIXED: readonly ListedResource[] = [
 const RESOURCES_PER_PAGE = 100;
 
 /**
- * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. So the addition or removal of a ticker
- * between two requests does not cause gaps or repetitions.
+ * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. So a page skips or repeats no ticker if
+ * another ticker is added or removed between two requests.
  */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
@@ -234,7 +234,7 @@ function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
   };
 }
 
-/** The functions that shorten longer answers, by the answer's segment of the URI. */
+/** The functions that shorten longer answers. The key is the segment of the URI that names the answer. */
 const SHORTENED = {
   profile: shortenColumns,
   strikes: shortenColumns,

@@ -41,7 +41,7 @@ export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOut
   const holder = hasData(settings.dataDir) ? lockHolder(settings.dataDir) : undefined;
   const universe = collected('universe', () => `${readUniverse(settings.universe).tickers.size} tickers`);
   yield universe;
-  // The other checks need no universe, so they run even if its file is not usable.
+  // The other checks also run with an unusable universe file, because they need no universe.
   const usable = universe.state === 'ok' ? settings : { ...settings, universe: undefined };
   yield* checkData({ ...options, settings: usable }, holder);
   yield feedSettings(usable);
@@ -233,7 +233,7 @@ function certificate({ settings, nowMs }: CheckOptions): CheckOutcome {
   }
 }
 
-/** Tries to listen on the address of the server. The check needs a time when no server runs. */
+/** Tries to listen on the address of the server. The check works only while no server runs. */
 async function port({ host, port: wanted }: SettingValues): Promise<CheckOutcome> {
   const { promise, resolve } = Promise.withResolvers<CheckOutcome>();
   const server = createServer();

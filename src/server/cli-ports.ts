@@ -123,9 +123,7 @@ async function openedFor<T>(
   return await work({ store, access: () => openAccess(store, dataDir) });
 }
 
-/**
- * Throws `OperatorError` if a folder has real members or recorded data, because `zomma start` would add a demo member or simulated data.
- */
+/** Throws `OperatorError` if a folder has real members, or if the folder has recorded data and `zomma start` would add simulated data. */
 function admitTrial(store: Store, simulated: boolean): void {
   const isReal = store.members().some(({ tier }) => tier !== 'demo');
   const isRecorded = simulated && store.underlyings(false).length > 0;

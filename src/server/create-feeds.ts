@@ -11,13 +11,18 @@ import { type Feed, isLocal } from '../market/feed.ts';
 import type { Universe } from '../market/universe.ts';
 import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from '../settings/config.ts';
 
-/** The settings for the creation of feeds. `dataDir` is one of them, because the `files` feed has its journal in the data folder. */
+/**
+ * The settings for the creation of feeds. `dataDir` is one of these settings, because the `files` feed has its journal in the data folder.
+ */
 export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
 
 /** Returns the stored checkpoints of the `files` feed by key. The feed calls this function at its first poll. */
 type StoredCheckpoints = () => ReadonlyMap<string, string>;
 
-/** Creates the feeds of `settings.feed`, a list with commas. Throws `SettingError` for an unusable feed or an impossible combination. */
+/**
+ * Creates the feeds that `settings.feed` lists, separated by commas. Throws `SettingError` for an unusable feed or an invalid combination
+ * of feeds.
+ */
 export function createFeeds(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed[] {
   const feeds = settings.feed
     .split(BETWEEN_FEEDS)
@@ -66,8 +71,8 @@ export const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: F
 const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(PROVIDERS).join('|')})\\s*(?:,|$)))`);
 
 /**
- * Creates the feed that `settings.feed` names. Throws `SettingError` if no feed has this name, if the drop folder does not exist or
- * overlaps the folder of `--set-aside`, or if the credential is missing or contains invalid characters.
+ * Creates the feed that `settings.feed` names. Throws `SettingError` if no feed has this name, or if the credential or the drop folder is
+ * unusable. The drop folder must exist, and must not overlap the folder of `--set-aside`.
  */
 function createFeed(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed {
   const { feed, seed, feedRate, setAside, keepFiles } = settings;

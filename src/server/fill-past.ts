@@ -35,7 +35,7 @@ export interface PastDeps {
 const FEED = 'simulated';
 /** Interval between two fills, ms. A later fill has work only after a failure, or after a sleep of the machine in trading hours. */
 const EVERY_MS = 3_600_000;
-/** Time in which snapshots are computed before one transaction of some 10 ms writes them, ms. Each commit syncs the disk. */
+/** Snapshots are computed for this time, ms, before one transaction of some 10 ms writes all of them. Each commit syncs the disk. */
 const BATCH_MS = 50;
 /** Maximum number of prints in a transaction. */
 const PIECE_PRINTS = 250;
@@ -133,7 +133,10 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
   }
 }
 
-/** Returns the times without both a snapshot and levels of a ticker, newest first. Retention may have removed only one of the two. */
+/**
+ * Returns the times for which a ticker has neither a snapshot nor levels, newest first. A time with levels but without a snapshot is not
+ * returned, because retention may have removed the snapshot.
+ */
 function missingOf(store: Store, ticker: string, moments: readonly number[]): number[] {
   const stored = new Set([
     ...store.snapshots(ticker).flatMap(({ simulated, asOf }) => (simulated ? [asOf] : [])),

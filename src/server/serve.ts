@@ -35,8 +35,9 @@ export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'
 /** Maximum time for requests in progress after the service begins to stop, ms. The process ends within five seconds. */
 const STOP_DEADLINE_MS = 3_000;
 /**
- * Time after which the process exits, ms after the signal, even if work is in progress, for example a read from a file system that does not
- * answer. A forced exit is safe, because the stored data is always consistent. A busy machine may need the fifth second for the exit.
+ * Time between the signal and the exit, ms. The process then exits even if work is in progress, for example a read from a file system that
+ * does not answer. A forced exit is safe, because the stored data is always consistent. A busy machine may need the fifth second for the
+ * exit.
  */
 const FORCED_STOP_MS = 4_000;
 /** Interval between two log lines during the load of data, ms. */
@@ -271,7 +272,8 @@ async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
 }
 
 /**
- * Returns an observer that passes observations to the log and to the metrics. With metrics, it also observes requests that the log ignores.
+ * Returns an observer that passes observations to the log and to the metrics. With metrics, the observer also receives requests that the
+ * log ignores.
  */
 function withMetrics(log: Observe, metrics: () => Metrics | undefined): Observe {
   const observe: Observe = (observation) => {

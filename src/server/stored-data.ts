@@ -257,8 +257,8 @@ export function diskUse(dataDir: string): { database: number; wal: number; free:
 }
 
 /**
- * Returns a function that checks whether a data folder still has the database file of the time of this call. If the database was removed or
- * replaced, the server writes to a file that nobody will read.
+ * Returns a function that checks whether the database file of a data folder is still the same file as at this call. If the database was
+ * removed or replaced, the server writes to a file that nobody will read.
  */
 export function watchDatabase(dataDir: string): () => boolean {
   const path = join(dataDir, DATABASE);
@@ -300,7 +300,7 @@ function secretOf(store: Store, dataDir: string): Uint8Array {
   return loadSecret(dataDir, store.members().length, () => recordAudit(store, { action: 'secret_created' }));
 }
 
-/** Reads the secret of a data folder, or creates it if there is no member. A server calls this function before it listens. */
+/** Reads the secret of a data folder, or creates a secret if there is no member. A server calls this function before it listens. */
 export function requireSecret(store: Store, dataDir: string): void {
   secretOf(store, dataDir);
 }

@@ -30,7 +30,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 
-/** Variables for tests and builds. The service does not warn about these variables, although they belong to no setting. */
+/** Variables for tests and builds. The service does not warn about variables for tests and builds. */
 const OTHER_VARIABLES = /^ZOMMA_(?:BUILD_COMMIT|RECORDED_CHAINS|FAULT_\w+|TERMINAL_FULL|UPDATE_STORED)$/;
 
 const isCredential = (name: SettingName) => (SETTINGS[name] as Setting).flag === undefined;

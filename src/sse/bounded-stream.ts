@@ -16,8 +16,8 @@ export interface BoundedStreamOptions {
 }
 
 /**
- * Creates a stream of bytes to one client, with a queue of unlimited size. The caller must limit the queue. To do so, the caller ends the
- * stream, or writes more bytes only after a call of `onRoom`.
+ * Creates a stream of bytes to one client, with a queue of unlimited size. The caller must limit the queue: it must end the stream, or
+ * write more bytes only after a call of `onRoom`.
  */
 export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions) {
   let controller!: ReadableStreamDefaultController<Uint8Array>;

@@ -41,8 +41,8 @@ export interface StreamLimits {
   /** A stream ends if the client reads nothing for this time although data waits. */
   readonly behindMs: number;
   /**
-   * Maximum number of unread bytes in all streams of one account together. The bytes are summed from the oldest stream on. A stream ends if
-   * the sum is above the limit with its bytes and its client is behind.
+   * Maximum number of unread bytes in all streams of one account together. The bytes are summed from the oldest stream on. A stream whose
+   * client is behind ends if the sum up to this stream exceeds the limit.
    */
   readonly accountUnreadBytesMax: number;
   /** Maximum number of unread bytes in the streams of all accounts together, applied like `accountUnreadBytesMax`. */
@@ -126,8 +126,8 @@ export function createStreamRegistry(limits: StreamLimits) {
   return {
     /**
      * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Callers check the
-     * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, ends
-     * the oldest stream of the account with the most streams, unless this other account is also within its share.
+     * capacity before they create anything for the stream. If `streamsMax` streams are open and this account has less than its share, the
+     * function makes room. It ends the oldest stream of the account with the most streams, if that account has more than its share.
      */
     assertCapacity({ id }: Account) {
       if (counts.of(id) >= accountStreamsMax) {

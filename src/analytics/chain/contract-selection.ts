@@ -9,7 +9,7 @@ export interface ContractSelection {
   /** Lowest and highest strike of the selection, dollars. Both strikes are included. */
   readonly strikeMin: number;
   readonly strikeMax: number;
-  /** Contracts are listed by their distance from this target. If undefined, they are listed in order of strike. */
+  /** Contracts are listed by their distance from this target. Without a target, contracts are listed in order of strike. */
   readonly near: Target | undefined;
 }
 

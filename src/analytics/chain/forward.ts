@@ -38,7 +38,7 @@ export function isPlausibleIv(iv: number): boolean {
   return iv >= FEED_IV_MIN && iv <= FEED_IV_MAX;
 }
 
-/** Placeholders that feeds write if they cannot compute a volatility, found in recorded data. */
+/** Volatilities that recorded feeds write as placeholders if they cannot compute a volatility. */
 const PLACEHOLDER_IVS = [0.02, 0.062509, 0.125009, 0.250008, 0.500005];
 const PLACEHOLDER_PRECISION = 1e-6;
 
@@ -52,7 +52,7 @@ export function isComputedIv(iv: number): boolean {
  * 1. For European index options, a regression of put-call parity (Stoll 1969) over strikes. The regression also gives the discount.
  * 2. The median of the forwards that put-call parity gives at the pairs nearest to spot.
  * 3. The forward that the feed's deltas imply.
- * 4. Spot, carried forward at the rate and the dividend yield of the options.
+ * 4. Spot, carried forward at `rate` and `dividend` of the analysis options.
  */
 export function seriesForward(chain: Chain, series: Series, tte: number, options: AnalysisOptions): Forward {
   const flat = chain.spot * Math.exp((options.rate - options.dividend) * tte);

@@ -5,7 +5,7 @@ import type { CashDividend } from '../../market/cash-dividend.ts';
 export interface AnalysisOptions {
   /** `parity`: the forward that the quotes imply. `flat`: spot carried at `rate` and `dividend`. */
   readonly forward: 'parity' | 'flat';
-  /** The interest rate that is used if the quotes imply none. Continuously compounded, decimal per year. */
+  /** The interest rate that is used if the quotes imply no interest rate. Continuously compounded, decimal per year. */
   readonly rate: number;
   /** The dividend yield that is used if the quotes imply no forward. Continuous, decimal per year. */
   readonly dividend: number;
@@ -18,9 +18,9 @@ export interface AnalysisOptions {
    */
   readonly iv: 'otm' | 'feed' | 'own';
   readonly expiries: ExpirySelection;
-  /** Whether open interest or volume weights the figures of a contract. */
+  /** Selects open interest or volume as the weight of a contract's figures. */
   readonly weight: 'open_interest' | 'volume';
-  /** The known cash dividends with future ex-dates. Only figures for the coming day use them, because quotes give the forwards. */
+  /** The known cash dividends with future ex-dates. Only figures for the coming day use the dividends, because quotes give the forwards. */
   readonly cashDividends: readonly CashDividend[];
 }
 

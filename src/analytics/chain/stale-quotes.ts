@@ -30,7 +30,7 @@ export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number)
 }
 
 /**
- * The rows that are not stale, in order of ask. Until the first contradiction, which most chains do not have, only the lowest ask is
+ * The rows without a stale quote, sorted by ask. Until the first contradiction, which most chains do not have, only the lowest ask is
  * needed. After the first contradiction, the rows form a binary heap, in which each operation takes O(log n).
  */
 class LowestAsks {

@@ -20,7 +20,7 @@ export interface Volatilities {
   /** The smile of each series. */
   readonly smiles: Smile[];
   readonly counts: PreparationCounts['iv'];
-  /** The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves these strikes out. */
+  /** The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves out strikes with such quotes. */
   readonly staleQuotes: number;
 }
 
@@ -107,7 +107,7 @@ function takeWithinQuote(
   to: number,
 ): number {
   const { seriesStart, contracts, otmRow } = strikes;
-  // 0 if the feed gives no volatility. In this case, the model price is not used.
+  // 0 if the feed gives no volatility. The model price is not used at strikes without a volatility of the feed.
   const feedIv = new Float64Array(to - from);
   for (let i = from; i < to; i++) {
     const row = otmRow[i]!;

@@ -16,7 +16,7 @@ import { type StrikeGamma, strikeGamma, type Walls, walls } from './walls.ts';
 
 /** Combined figures of the options on an index and on a fund that tracks the index. Strikes and spots are prices of the index. */
 export interface Combined {
-  /** Price of the index divided by the price of the fund. The ratio converts the fund's prices to the index's. */
+  /** Price of the index divided by the price of the fund. The ratio converts prices of the fund to prices of the index. */
   readonly ratio: number;
   /** Three sets of exposures: of the index and the fund together, of the index alone, and of the fund alone. */
   readonly exposures: Exposures;

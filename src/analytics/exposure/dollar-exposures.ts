@@ -61,7 +61,8 @@ export function* pricedExposures(
 
 /**
  * Sums of the exposures at one spot, to which blocks of pairs are added. Only the out-of-the-money side of a pair is priced. Put-call
- * parity gives the delta of the other side. A call's delta is its put's delta plus a factor: e^(-qT) now, and a later factor a day later.
+ * parity gives the delta of the other side. A call's delta is its put's delta plus a factor. The factor is e^(-qT) now, and `laterFactor` a
+ * day later.
  */
 class PricedSums {
   private readonly partial = partialSums();

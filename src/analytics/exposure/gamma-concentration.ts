@@ -10,8 +10,8 @@ const CONCENTRATED_STRIKES = 5;
 
 /**
  * Returns the series whose expiry is nearest to `days` calendar days after the snapshot, or the earlier series on a tie. Series without a
- * smile are left out. Series without open contracts are left out, unless all series with a smile have no open contracts. Returns
- * `undefined` if no series has a smile.
+ * smile are left out. Series without open contracts are left out, unless no series with a smile has open contracts. Returns `undefined` if
+ * no series has a smile.
  */
 export function seriesNearest(
   prepared: PreparedChain,

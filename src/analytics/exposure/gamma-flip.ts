@@ -25,7 +25,8 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
 /**
  * Computes net gamma over a grid of spots around the present spot, and finds the sign change nearest to the present spot (Perfiliev 2022).
  * Each contract has the same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools use the strike
- * at which the cumulative sum of gamma by strike changes its sign. That strike is a different quantity and jumps, so it is not used here.
+ * at which the cumulative sum of gamma by strike changes its sign. The strike of other tools is a different quantity and jumps, so this
+ * strike is not used here.
  */
 export function* gammaFlip(prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);
@@ -55,8 +56,8 @@ function* findCrossing(sketch: ProfileSketch, positions: Positions, spot: number
   for (;;) {
     const nearest = crossingNearest(sketch, spot);
     // If all signs are certain, exact values move a sign change only within its grid step. So the nearest sign change may move away by up
-    // to one step, and the sign change in another grid step may become the nearest one. The second step ensures exact values at both ends
-    // of this other grid step.
+    // to one step, and the sign change in another grid step may become the nearest one. With a reach of two steps, the values at both ends
+    // of the other grid step are exact.
     const reach = nearest === undefined ? 0 : Math.abs(nearest - spot) + 2 * STEP * spot;
     const isOpen = (i: number) =>
       Math.abs(gex[i]!) <= errorBound[i]! ||

@@ -46,7 +46,7 @@ export function levelsWithin(halfWidth: number, spot: number): Float64Array {
   return Float64Array.from({ length: 2 * side + 1 }, (_, i) => spot * (1 + (i - side) * STEP));
 }
 
-/** The dealers' net positions in pairs, separated by the width of the pair's gamma curve. */
+/** The dealers' net positions in pairs, in two groups by the width of the gamma curve. */
 export interface Positions {
   /** Pairs whose gamma curve spans several levels. */
   readonly wide: PositionColumns;
@@ -113,8 +113,8 @@ export function* netGexAtLevels({ wide, narrow }: Positions, level: Float64Array
 }
 
 /**
- * The product of contracts and levels in a step of some 5 ms. For each contract and level, the kernel computes one exponential if the
- * levels are listed. If the levels are a fixed percentage apart, the kernel computes two multiplications.
+ * The product of contracts and levels in a step of some 5 ms. If the levels are listed, the kernel computes one exponential per contract
+ * and level. If the levels are a fixed percentage apart, the kernel computes two multiplications.
  */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;

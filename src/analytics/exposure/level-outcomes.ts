@@ -81,7 +81,7 @@ export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind,
   for (const kind of LEVEL_KINDS) {
     const corridors = days.map((day) => corridorOf(kind, day));
     const own: Counts = [0, 0, 0];
-    /** The sum over all days of this share: the share of the other days on which the outcome would occur. */
+    /** For each outcome, the sum over all days of the share of other days on which the day's level would have this outcome. */
     const control: Counts = [0, 0, 0];
     yield { message: 'Comparing levels with levels at the same distance' };
     yield* byRange(days.length, Math.max(1, Math.floor(STEP_PAIRS / days.length)), 'Comparing levels', (from, to) => {
@@ -195,12 +195,13 @@ function rateOf(count: number, days: number, controlSum: number): OutcomeRate {
 /** A standard normal variable is below this value with a probability of 97.5 %. */
 const Z_95 = 1.959964;
 
-/** Returns the 95 % Wilson score interval of the share `count` / `of`. Both ends are between 0 and 1. */
+/** Returns the 95 % Wilson score interval of the share `count` / `of`. Both ends of the interval are between 0 and 1. */
 export function wilsonInterval(count: number, of: number): [low: number, high: number] {
   const [share, square] = [count / of, (Z_95 * Z_95) / of];
   const middle = share + square / 2;
   const half = Math.sqrt(square * (share * (1 - share) + square / 4));
-  // The two conditions prevent rounding errors: the interval of share 0 starts at exactly 0, and the interval of share 1 ends at exactly 1.
+  // The two conditions prevent rounding errors at the ends: for a share of 0, the lower end is exactly 0, and for a share of 1, the upper
+  // end is exactly 1.
   return [count === 0 ? 0 : (middle - half) / (1 + square), count === of ? 1 : (middle + half) / (1 + square)];
 }
 

@@ -8,7 +8,9 @@ export interface ProfileSketch extends GammaProfile {
   readonly errorBound: Float64Array;
 }
 
-/** The number of grid points beyond the first and the last level. The second differences at these two levels need the extra points. */
+/**
+ * The number of grid points beyond the first and the last level. The second differences at the first and the last level need extra points.
+ */
 const MARGIN = 2;
 /** An upper bound of the relative rounding error of the sums at the grid points. The terms of a sum may almost cancel each other. */
 const ROUNDING = 1e-9;
@@ -42,7 +44,10 @@ export function* sketchProfile({ wide, narrow }: Positions, level: Float64Array)
   return { level, gex, errorBound };
 }
 
-/** Replaces interpolated values by exact values at levels for which `isRelevant` is true. Returns false if there are no such levels. */
+/**
+ * Replaces interpolated values by exact values at levels for which `isRelevant` is true. Returns false if `isRelevant` is true for no
+ * level.
+ */
 export function* refineProfile(
   sketch: ProfileSketch,
   positions: Positions,

@@ -5,7 +5,7 @@ import type { Pairs } from '../chain/prepared-chain.ts';
 export interface StrikeIndex {
   /** The strikes, ascending, each once. */
   readonly strike: Float64Array;
-  /** The position of each pair's strike in `strike`. */
+  /** The index of each pair's strike in the array `strike`. */
   readonly index: Uint32Array;
 }
 

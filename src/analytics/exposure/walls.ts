@@ -21,9 +21,9 @@ export interface Wall {
 
 /** The strikes with the most gamma, dollars. */
 export interface Walls {
-  /** The call wall: the strike with the most call gamma, of the strikes at or above spot. */
+  /** The call wall: the strike at or above spot with the most call gamma. */
   readonly call: Wall;
-  /** The put wall: the strike with the most put gamma, of the strikes at or below spot. */
+  /** The put wall: the strike at or below spot with the most put gamma. */
   readonly put: Wall;
   /** The strike with the most call gamma, above or below spot. */
   readonly callUnsided: number;

@@ -60,8 +60,8 @@ export class FlowSums {
   constructor(private readonly reading: DeltaReading) {}
 
   /**
-   * Adds the sums of a day. The aggressor of pending prints (see `TapeSums`) counts as unknown, because only earlier prints, which are not
-   * used here, could determine it.
+   * Adds the sums of a day. The aggressor of pending prints depends on earlier prints (see `TapeSums`). Earlier prints are not used here,
+   * so the aggressor of pending prints counts as unknown.
    */
   add(day: string, { contracts, cells }: TapeSums): void {
     // The code first adds up by series and kind of execution. There are few such combinations, so only few names have to be looked up.

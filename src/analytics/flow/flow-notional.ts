@@ -6,7 +6,7 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 import { optionColumns } from '../chain/rows.ts';
 
-/** The delta-notional of a day's large flow, dollars. Customers are taken to have bought all of the flow, as in the other flow figures. */
+/** The delta-notional of a day's large flow, dollars. Like in the other flow figures, all of the flow counts as bought by customers. */
 export interface FlowNotional {
   /** The net delta-notional of trades that are taken as opinions about the price: + if customers bought, - if customers sold. */
   readonly net: number;
@@ -107,7 +107,10 @@ function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<Flow
   return { net, leftOut };
 }
 
-/** Returns the delta of a contract, per 1.00 of spot, or 0 if the contract has no volatility. Returns `undefined` if the chain lacks it. */
+/**
+ * Returns the delta of a contract, per 1.00 of spot, or 0 if the contract has no volatility. Returns `undefined` if the chain lacks the
+ * contract.
+ */
 export type DeltaLookup = (contract: Pick<Print, 'root' | 'expiry' | 'callPut' | 'strike'>) => number | undefined;
 
 /** Computes the deltas of a prepared chain's contracts, and returns a function that looks them up. */

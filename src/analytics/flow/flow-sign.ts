@@ -16,7 +16,9 @@ export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions
 export interface SignedShare {
   /** The share of open interest whose dealer side is known from prints, 0 to 1. 0 if there is no open interest. */
   readonly share: number;
-  /** Gross GEX of the open interest without a known dealer side, dollars per 1 % move. The chain's net GEX does not include it. */
+  /**
+   * Gross GEX of the open interest without a known dealer side, dollars per 1 % move. The chain's net GEX leaves out this open interest.
+   */
   readonly unsignedGex: number;
 }
 

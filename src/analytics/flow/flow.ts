@@ -16,7 +16,10 @@ export interface Flow {
    * price. A contract with an unknown delta does not count as deep.
    */
   readonly deepPremium: number;
-  /** The number of large prints. For flow from snapshots: the sum over all days of contracts with a volume and a price above 0. */
+  /**
+   * The number of large prints. For flow from snapshots, this is the sum over all days of the number of contracts with a volume and a price
+   * above 0.
+   */
   readonly counted: number;
 }
 

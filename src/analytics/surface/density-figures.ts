@@ -93,7 +93,7 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
  */
 const NEGLIGIBLE_DENSITY = -700;
 
-/** A component is left out of the sum if the difference of its log-density and the largest log-density is below this value. */
+/** Components are left out of the sum if their log-density minus the largest log-density is below this value. */
 const NEGLIGIBLE = -40;
 
 /** Returns a function that computes the logarithm of the density of ln(S/F). */

@@ -27,8 +27,8 @@ export interface EventVariance {
 }
 
 /**
- * The squared standard error of an at-the-money volatility is the sum of two squares: of `ERROR_MIN` times the volatility, and of
- * `BAND_SHARE` times the half-width of its bid-ask band.
+ * The squared standard error of an at-the-money volatility is the sum of two squares. The terms are `ERROR_MIN` times the volatility, and
+ * `BAND_SHARE` times the half-width of the bid-ask band.
  */
 const ERROR_MIN = 0.003;
 const BAND_SHARE = 0.2;
@@ -61,9 +61,9 @@ const POINTS_PER_DEGREE = 4;
  * Finds events in a term structure, and returns them in order of time. `points` must be in order of time.
  *
  * In the model, total variance divided by years is a polynomial in the logarithm of time. Each event adds its variance to the total
- * variances of all later settlements. For each number of events up to a maximum, a weighted least-squares fit adds one event at a time,
- * choosing the event that reduces the error most. The fit then removes events that are too small. The result comes from the model with the
- * smallest error per degree of freedom.
+ * variances of all later settlements. For each number of events up to a maximum, the model adds one event at a time by weighted least
+ * squares. Each added event is the event that reduces the error most. The fit then removes events that are too small. The result comes from
+ * the model with the smallest error per degree of freedom.
  */
 export function* findEvents(points: readonly TermPoint[]): Steps<EventVariance[]> {
   const least = degreeFor(points);
@@ -259,7 +259,10 @@ class EventModel {
     return settlement >= 0 && settlement < this.points.length && this.regression.has(this.columnOf(settlement));
   }
 
-  /** Returns whether an added event would make three events in successive intervals. Events in three successive intervals fit any curve. */
+  /**
+   * Returns whether an added event would make three events in successive intervals. Three successive events could explain any term
+   * structure.
+   */
   private wouldMakeThree(settlement: number): boolean {
     const [before, after] = [this.isEvent(settlement - 1), this.isEvent(settlement + 1)];
     return (before && after) || (before && this.isEvent(settlement - 2)) || (after && this.isEvent(settlement + 2));

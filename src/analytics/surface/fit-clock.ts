@@ -12,10 +12,12 @@ export interface VariancePoint {
 const SHUT_DAY_MAX = 0.3;
 /** The number of equal steps from weight 0 to the largest weight. */
 const STEPS = 30;
-/** The fit uses only expiries within this many days. Weekends are nearly the same share of the time up to all later expiries. */
+/** The fit uses only expiries within this many days. For all later expiries, weekends are nearly the same share of the time to expiry. */
 const DAYS_MAX = 120;
 const POINTS_MIN = 5;
-/** This share of the errors, the largest ones, is left out of the fit, because events and faulty quotes cause large errors. */
+/**
+ * The share of errors that the fit leaves out. The fit leaves out the largest errors, because events and faulty quotes cause large errors.
+ */
 const TRIMMED_SHARE = 0.3;
 /** The fit uses calendar time only if the roughness is below this share of the roughness for the best trading clock. */
 const CALENDAR_GAIN_MIN = 0.25;
@@ -46,7 +48,7 @@ export function fitClock(asOf: number, points: readonly VariancePoint[]): Varian
 }
 
 /**
- * Returns the mean squared distance of variances from the lines through their two neighbours, as a share of the volatility. The largest
+ * Returns the mean squared distance between a variance and the line through its two neighbours, as a share of the volatility. The largest
  * distances are left out. For `logarithmic`, lines are straight in the logarithms of time and variance, which suits the curvature of term
  * structures. For `linear`, lines are straight in time and variance, so that an event bends the term structure only at the two settlements
  * next to the event.

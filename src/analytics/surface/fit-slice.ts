@@ -6,7 +6,7 @@ import { type PriceBounds, type QuoteBands, SliceModel } from './slice-model.ts'
 /** Probability masses at the nodes, and the coefficients of the log-density from which the masses are computed. */
 export interface FittedDensity extends Masses {
   readonly coefficients: Float64Array;
-  /** The model of the fit. Its first rows are the quotes, and its last rows are the bounds. */
+  /** The model of the fit. The first rows of the model are the quotes, and the last rows are the bounds. */
   readonly model: SliceModel;
 }
 

@@ -13,7 +13,10 @@ import { type BandSource, bandSource, joinBands, joinColumns, quoteBands } from 
 import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
-/** Maximum number of contracts that a step reads, and of quotes that a step fits. A settlement with more quotes is one step alone. */
+/**
+ * Maximum number of contracts that a step reads, and of quotes that a step fits. A settlement with more quotes than the maximum gets a
+ * separate step.
+ */
 const STEP_CONTRACTS = 10_000;
 const STEP_QUOTES = 500;
 /**

@@ -48,7 +48,7 @@ export interface RefusedSeries {
 
 /**
  * The maximum yearly change of the forward's logarithm after the last settlement. The limit matters if the last settlement is less than an
- * hour away, because an error of one cent in its forward would then be extrapolated to a huge change.
+ * hour away. Without the limit, an error of one cent in its forward could be extrapolated to a huge change.
  */
 const CARRY_MAX = 1;
 
@@ -57,8 +57,8 @@ export type Carry = Pick<HorizonLaw, 'forward' | 'rate' | 'tte'>;
 
 /**
  * The probability distributions of the price at all times after a chain's quotes. There is no arbitrage between strikes, because the mean
- * of each distribution is the forward. There is no arbitrage between times, because option prices, as multiples of the forward, never fall
- * with time at a fixed ratio of strike to forward.
+ * of each distribution is the forward. There is no arbitrage between times: at a fixed ratio of strike to forward, option prices in
+ * multiples of the forward never fall with time.
  */
 export class FittedSurface {
   /**

@@ -16,7 +16,7 @@ export interface JumpDiffusion {
   readonly width: number;
 }
 
-/** The mixture leaves out numbers of jumps above the expected number whose Poisson probability is at most this value. */
+/** The mixture leaves out a number of jumps if it exceeds the expected number and its Poisson probability is at most this value. */
 const POISSON_MIN = 1e-14;
 
 /** Returns the price distribution at the horizon: a mixture of lognormals, one for each number of jumps. Its mean is the forward. */
@@ -50,7 +50,7 @@ const ERROR_UNIT = 0.02;
  * large.
  */
 const VEGA_MIN = 0.02;
-/** The largest share of the variance from jumps. At larger shares, paths without a jump would give the density a narrow peak. */
+/** The largest share of the variance that jumps may cause. At larger shares, paths without a jump would give the density a narrow peak. */
 const JUMP_SHARE_MAX = 0.75;
 /** The preferred parameters of `modelOf`: jumps cause half of `JUMP_SHARE_MAX` of the variance, and more jumps go down than up. */
 const PRIOR = { share: 0, direction: -0.5 } as const;

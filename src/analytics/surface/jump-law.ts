@@ -55,7 +55,7 @@ export function* jumpLawAt(surface: FittedSurface, endsAt: number, noJump: numbe
   return { ...common, law: rungOf(density, deviation, horizon.years).law, jumpDiffusion };
 }
 
-/** Returns the settlement whose at-the-money variance has the ratio to the horizon's at-the-money variance that is nearest to 1. */
+/** Returns the settlement whose at-the-money variance is nearest to the variance of the horizon, by the ratio of the two variances. */
 function nearestSlice({ slices }: FittedSurface, { atmVariance }: HorizonLaw): SurfaceSlice | undefined {
   const distance = (slice: SurfaceSlice) => Math.abs(Math.log(slice.atmVariance / atmVariance));
   return slices.toSorted((a, b) => distance(a) - distance(b))[0];

@@ -70,8 +70,8 @@ export function quoteBands(
 }
 
 /**
- * Returns the series that do not determine a smile, each with the reason. Volatility and skew at the money count as unknown for a returned
- * series, because they would come from placeholders or from a few contracts far from the forward.
+ * Returns the series that do not determine a smile, each with the reason. For a returned series, the at-the-money volatility and the skew
+ * count as unknown. Both figures would come from placeholders or from a few contracts far from the forward.
  */
 export const smileRefusals = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, RefusalReason> => {
   const source = bandSource(prepared);

@@ -1,6 +1,6 @@
 /** A price error of at most this share of the half-width is taken as noise. */
 const QUIET = 0.6;
-/** The ratio of the cost's second derivatives: for errors above `QUIET` or beyond a bound, and for errors up to `QUIET`. */
+/** The factor by which the cost's second derivative is larger for errors above `QUIET`, and for errors beyond a bound. */
 const STEEPNESS = 10;
 /** A quote counts as faulty if its error exceeds this many half-widths. Above `CAP`, the cost grows only linearly with the error. */
 const CAP = 5;

@@ -17,7 +17,7 @@ export interface Rung extends Masses {
 }
 
 /**
- * The variance grows by at most this factor between two successive distributions, because distributions are inserted between settlements.
+ * Distributions are inserted between settlements, so that the variance between two successive distributions grows by at most this factor.
  */
 const VARIANCE_RATIO_MAX = 1.25;
 /** The number of iterations that compute the standard deviation of an inserted distribution from its variance. */
@@ -28,7 +28,7 @@ const DEVIATION_ROUNDS = 3;
  */
 const PRICE_NOISE = 1e-7;
 
-/** Returns the rung of a density. If `before` is given, option prices are first raised to at least the prices of `before`. */
+/** Returns the `Rung` of a density. If `before` is given, option prices are first raised to at least the prices of `before`. */
 export function rungAbove(before: Rung | undefined, density: Masses, deviation: number, years: number): Rung {
   return rungOf(before ? raiseAbove(density, before) : density, deviation, years);
 }
@@ -100,8 +100,8 @@ export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): 
 }
 
 /**
- * Returns the mixture of two distributions that has the given total variance at the money. At every strike, its option price is between the
- * prices of the two distributions.
+ * Returns the mixture of two distributions that has the given total variance at the money. At every strike, the option price of the mixture
+ * is between the prices of the two distributions.
  */
 export function mixtureAt(variance: number, before: Rung, after: Rung): PriceLaw {
   const [low, high] = [before.law.price(1, 1), after.law.price(1, 1)];

@@ -28,7 +28,7 @@ export interface QuoteBands {
 export interface PriceBounds extends Omit<QuoteBands, 'halfWidth'> {
   /** The divisor of an error beyond the bound. For the error of a quote, the divisor is the half-width. */
   readonly tolerance: Float64Array;
-  /** +1 for an upper bound, -1 for a lower one. */
+  /** +1 for an upper bound, -1 for a lower bound. */
   readonly side: Float64Array;
 }
 
@@ -55,7 +55,7 @@ export class SliceModel {
   private readonly strike: Float64Array;
   private readonly price: Float64Array;
   private readonly scale: Float64Array;
-  /** 0 for a quote, +1 for an upper bound, -1 for a lower one. */
+  /** 0 for a quote, +1 for an upper bound, -1 for a lower bound. */
   private readonly side: Float64Array;
   /**
    * Columns with the nodes near the strike, [`nearFrom`, `nearTo`), and with `NEAR` option prices per row, for the kernels of these nodes.
@@ -70,9 +70,9 @@ export class SliceModel {
   private readonly tiltedMass = new Float64Array(NODES + 1);
   private readonly tiltedMean = new Float64Array(NODES + 1);
   /**
-   * `localMass` and `basisMass` have sums of mass * basis function, `localMean` and `basisMean` sums of mass * node * basis function. The
-   * local sums of a node cover the nodes before it and the basis functions that are nonzero at the node. The other sums cover all nodes and
-   * every basis function.
+   * `localMass` and `basisMass` have sums of mass * basis function. `localMean` and `basisMean` have sums of mass * node * basis function.
+   * The local sums of a node cover the nodes before it and the basis functions that are nonzero at the node. The other sums cover all nodes
+   * and every basis function.
    */
   private readonly localMass = new Float64Array((NODES + 1) * OVERLAP);
   private readonly localMean = new Float64Array((NODES + 1) * OVERLAP);
@@ -318,8 +318,9 @@ export class SliceModel {
   }
 
   /**
-   * Multiplies the masses by exp(tilt z), an Esscher transform. The tilt makes the mean the forward. Scales the sum of the masses to 1.
-   * Returns the tilt, or `NaN` if no tilt is found. Newton's method finds the tilt, because the logarithm of the mean rises with the tilt.
+   * Multiplies the masses by exp(tilt z), an Esscher transform. The tilt is chosen so that the mean equals the forward. Scales the sum of
+   * the masses to 1. Returns the tilt, or `NaN` if no tilt is found. Newton's method finds the tilt, because the logarithm of the mean
+   * rises with the tilt.
    */
   private tiltToForward(): number {
     const { masses, nodes } = this;

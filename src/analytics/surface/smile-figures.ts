@@ -9,7 +9,7 @@ export interface SmileFigures {
   readonly call25: number;
   readonly put10: number;
   readonly call10: number;
-  /** `put25` minus `call25`. Positive if the put is dearer. */
+  /** `put25` minus `call25`. Positive if the put has the higher volatility. */
   readonly skew25: number;
   /** Mean of `put25` and `call25`, minus `atm`. */
   readonly convexity25: number;
@@ -20,7 +20,10 @@ export interface SmileFigures {
   readonly kurtosis: number;
 }
 
-/** N^-1(0.75) and N^-1(0.90): d1 of puts with forward deltas of -0.25 and -0.10. For calls with the opposite deltas, d1 is the negative. */
+/**
+ * N^-1(0.75) and N^-1(0.90): d1 of puts with forward deltas of -0.25 and -0.10. For calls with deltas of 0.25 and 0.10, d1 has the opposite
+ * sign.
+ */
 const D1 = { 25: D1_OF_25_DELTA, 10: 1.2815515655446004 } as const;
 
 /** Returns the smile figures of a distribution. `years` is the time from the quotes to the instant of the distribution. */

@@ -4,7 +4,8 @@ import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
 import type { PriceLaw } from './price-law.ts';
 
 /**
- * A strike whose probability of a touch before the horizon is wanted. `forward` is the forward at the horizon. All fields are in dollars.
+ * A strike for which the probability of a touch before the horizon is computed. `forward` is the forward at the horizon. All fields are in
+ * dollars.
  */
 export interface Barrier {
   readonly spot: number;
@@ -15,15 +16,15 @@ export interface Barrier {
 /** The probability of touching a strike, and an upper bound. */
 export interface TouchProbability {
   readonly probability: number;
-  /** The largest probability that option prices allow without arbitrage (`superHedge`). */
+  /** The largest probability without arbitrage at the given option prices (see `superHedge`). */
   readonly most: number;
 }
 
 /**
  * Returns the probability that the price reaches or crosses a strike at some moment up to the horizon. The distribution `law` gives the
- * odds that the price ends beyond the strike, on the side away from spot. These odds are multiplied by a ratio from the jump diffusion
- * `model`: the odds of touching the strike divided by the odds of ending beyond it. The result is between the probability of ending beyond
- * the strike and the bound of `superHedge`. If the strike is at spot, the result is 1.
+ * odds that the price ends beyond the strike, on the side away from spot. The odds of ending beyond the strike are multiplied by a ratio
+ * from the jump diffusion `model`: the odds of touching the strike divided by the odds of ending beyond it. The result is between the
+ * probability of ending beyond the strike and the bound of `superHedge`. If the strike is at spot, the result is 1.
  */
 export function* touchProbabilities(
   law: PriceLaw,

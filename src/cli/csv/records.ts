@@ -14,7 +14,10 @@ const RECORD_LENGTH_MAX = 1024 * 1024;
 
 const QUOTE = '"';
 
-/** Splits a CSV, which arrives in pieces, into records. A line break is LF or CRLF, and belongs to the cell within quotes (RFC 4180). */
+/**
+ * Splits a CSV, which arrives in pieces, into records. A line break is LF or CRLF. Within quotes, a line break belongs to the cell (RFC
+ * 4180).
+ */
 export class RecordSplitter {
   #rest = '';
   #line = 1;

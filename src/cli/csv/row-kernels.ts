@@ -18,7 +18,10 @@ const GREEKS = [
   'volga',
 ] as const satisfies GreekName[];
 
-/** Returns the kernel for price and Greeks in market or raw units (see `inMarketUnits`). For a tte or iv of 0, the price is intrinsic. */
+/**
+ * Returns the kernel for price and Greeks in market or raw units (see `inMarketUnits`). If tte or iv is 0, the price is the intrinsic
+ * value.
+ */
 export const greeksKernel = (units: 'market' | 'raw') =>
   define({
     inputs: {

@@ -7,7 +7,7 @@ export interface HistoryPicture {
   readonly simulated: boolean;
   /** Labels of the first and the last point in time. */
   readonly ends: readonly [string, string];
-  /** Spot and levels, dollars; spot first. */
+  /** The lines of spot and the levels, dollars. Spot is the first line. */
   readonly prices: readonly TimeLine[];
   /** Net GEX, dollars per 1 % move. */
   readonly netGex: Float64Array;

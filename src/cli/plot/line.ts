@@ -13,7 +13,7 @@ export interface Span {
   readonly ink?: Ink | undefined;
 }
 
-/** A price with a name: spot, a wall, the flip. */
+/** A price with a name, for example spot, a wall or the flip. */
 export interface Level {
   readonly name: string;
   readonly price: number;

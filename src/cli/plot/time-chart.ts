@@ -66,7 +66,7 @@ export function timeChart(data: TimeLines, width: number, height: number, style:
   ];
 }
 
-/** Returns the labels by row. A label, the name and last value of a line, is in the free row nearest to the end of the line. */
+/** Returns the labels by row. The label of a line has the line's name and last value, and is in the free row nearest to the line's end. */
 function endLabels({ lines, figure }: TimeLines, rows: number, rowOf: (value: number) => number) {
   const labels = new Map<number, { readonly text: string; readonly ink: Ink | undefined }>();
   for (const { name, values, ink } of lines) {

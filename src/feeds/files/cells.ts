@@ -116,7 +116,7 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Returns the row's end, the index `end`. Throws a `ClientError` if the row is too long. */
+/** Returns the parameter `end`, the index of the row's end. Throws a `ClientError` if the row is too long. */
 function checkedEnd(start: number, end: number, rowsBefore: number): number {
   if (end - start > ROW_CHARS_MAX) throw unreadable(`row ${rowsBefore + 1} has more than ${ROW_CHARS_MAX} characters`);
   return end;

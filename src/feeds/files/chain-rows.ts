@@ -104,8 +104,8 @@ interface Snapshot {
 }
 
 /**
- * A snapshot counts as stray if its number of rows is below this share of the number of rows in the underlying's largest snapshot. Wrong
- * times in a few rows create a stray snapshot.
+ * A snapshot counts as stray if it has less than this share of the rows of its underlying's largest snapshot. Wrong times in a few rows
+ * create a stray snapshot.
  */
 const STRAY_SHARE = 0.1;
 

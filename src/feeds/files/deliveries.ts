@@ -16,14 +16,14 @@ import type { FoundFile } from './walk.ts';
  */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Maximum size of a file that this process reads. Plain tapes have no such limit. Another process reads larger files, because the event
- * loop would wait for a long time while this process parses a large file. Most files with chains are smaller than this limit.
+ * Maximum size of a file that this process reads. Plain tapes have no such limit. Another process reads larger files, because this process
+ * would block its event loop while it parses a large file. Most files with chains are smaller than this limit.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
 /** Maximum size of JSON that this process parses. Even JSON that was made to be slow takes only 75 ms at this size. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
-/** Size of a file's start that is read first. The lines in the start show whether the file is a tape. */
+/** Size of the start of a file, which is read first, bytes. The lines in the start show whether the file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {

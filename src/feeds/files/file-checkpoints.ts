@@ -49,7 +49,7 @@ export class FileCheckpoints {
     return this.#values.has(origin);
   }
 
-  /** Returns whether an earlier version of the file had market data or was rejected. A later version without data is then reported. */
+  /** Returns whether an earlier version of the file had market data or was rejected. The service reports a later version without data. */
   hadData(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));
   }
@@ -90,7 +90,10 @@ export class FileCheckpoints {
 }
 
 const FOLDER_DIGITS = 16;
-/** The start of the stored outcome of a rejected file, before the reason. Existing databases contain this text, so it must never change. */
+/**
+ * The start of the stored outcome of a rejected file, before the reason. Existing databases contain this text, so the text must never
+ * change.
+ */
 const REJECTED = 'refused ';
 
 /** Returns the version of a file: a text of three words that changes if the file or the reader changes. */

@@ -13,7 +13,7 @@ export interface FilesFeedOptions {
   readonly checkpoints: () => ReadonlyMap<string, string>;
   /** Folder to which rejected files are moved. If omitted, the feed never writes to the drop folder. */
   readonly setAside?: string | undefined;
-  /** Path of the journal, which records the file that is being read. If omitted, each start reads a file again that caused a crash. */
+  /** Path of the journal, which records the file that is being read. If omitted, files that caused a crash are read again at each start. */
   readonly journal?: string | undefined;
   /** Number of days after which a completely read file is deleted. If omitted, no file is deleted. */
   readonly keepDays?: number | undefined;

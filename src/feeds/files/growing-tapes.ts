@@ -24,8 +24,8 @@ interface ReadState {
  * the count, and would mistake a row for a copy of an earlier equal row. After a restart of the service, the tape is read once from the
  * start.
  *
- * A tape may also be rewritten in place. So a read continues only if the bytes of earlier reads have not changed. This check computes the
- * digest of these bytes again, at some 1.5 GB per second.
+ * A tape may also be rewritten in place. So a read continues only if the bytes of earlier reads have not changed. The check computes the
+ * digest of all bytes of earlier reads again, at some 1.5 GB per second.
  */
 export class GrowingTapes {
   readonly #states = new Map<string, ReadState>();

@@ -4,7 +4,7 @@ import { unreadable } from '../rejections.ts';
 export interface Lines {
   /** Whole lines, without their line breaks (LF, CRLF or CR). */
   readonly lines: readonly string[];
-  /** True if `lines` is only the last line of the text and has no line break. The line may then be incomplete. */
+  /** True if `lines` is only the last line of the text and has no line break. A last line without a line break may be incomplete. */
   readonly isUnterminated: boolean;
 }
 
@@ -52,7 +52,10 @@ const BOM_BYTES = 2;
 /** Number of bytes at the start of a file that are searched for a zero byte, which only binary data contains. */
 const BINARY_PROBE_BYTES = 8_192;
 
-/** Returns whether a file that begins with `head` is UTF-16 text without a byte-order mark. Every second byte of ASCII text is then 0. */
+/**
+ * Returns whether a file that begins with `head` is UTF-16 text without a byte-order mark. In such a file, every second byte of ASCII text
+ * is 0.
+ */
 export function isUnmarkedUtf16(head: Uint8Array): boolean {
   const probe = head.subarray(0, head.length < UTF16_PROBE_BYTES ? head.length & ~1 : UTF16_PROBE_BYTES);
   const zeros = (from: number) => probe.filter((byte, i) => i % 2 === from && byte === 0).length;

@@ -51,8 +51,8 @@ export async function* readParquet(
     byteLength: size,
     slice(start, end = size) {
       const bytes = bytesOf(start, end);
-      // hyparquet requests several ranges at once and handles only the first failure. This line handles the other failures, which would
-      // otherwise be unhandled rejections.
+      // hyparquet requests several ranges at once and handles only the first failure. The empty handler prevents unhandled rejections for
+      // all other requests.
       bytes.catch(() => {});
       return bytes;
     },

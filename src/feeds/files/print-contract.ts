@@ -45,7 +45,7 @@ export function contractReader(): (...cells: Cells) => PrintedContract | NoContr
     const key = [symbol, ticker, expiry, type, strike].join('\n');
     const contract = byCells(key);
     if (key.length > KEY_CHARS_MAX) return contract;
-    // Copy the text, because a substring in the cache would hold its whole piece of the file in memory.
+    // The code copies the text, because a cached substring would keep its whole piece of the file in memory.
     const cells = Buffer.from(key).toString().split('\n') as unknown as Cells;
     if (bySymbol.size >= MEMOIZED_MAX) bySymbol.clear();
     if (symbol !== '') bySymbol.set(cells[0], { cells, contract });

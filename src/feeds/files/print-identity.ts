@@ -41,7 +41,7 @@ export class PrintIdentity {
   }
 }
 
-/** Counts for the rows of one trade. */
+/** The counts for the rows of one trade. */
 interface Seen {
   /** Number of prints that the rows of the trade create. A row that cancels another row creates no print. */
   prints: number;

@@ -53,9 +53,9 @@ function usualMicros(text: string): number {
 const [SPACE, POINT, COLON, LETTER_T] = [0x20, 0x2e, 0x3a, 0x54];
 
 /**
- * Converts a number of seconds, milliseconds or microseconds since the epoch to microseconds. The limit 10^11 separates seconds, which are
- * lower until the year 5138, from milliseconds, which have been higher since 1973. In the same way, 10^14 separates milliseconds from
- * microseconds.
+ * Converts a number of seconds, milliseconds or microseconds since the epoch to microseconds. Seconds are below 10^11 until the year 5138,
+ * and milliseconds have been above 10^11 since 1973. So 10^11 separates seconds from milliseconds. In the same way, 10^14 separates
+ * milliseconds from microseconds.
  */
 function epochMicros(value: number): number {
   if (value < 1e11) return Math.round(value * 1e6);

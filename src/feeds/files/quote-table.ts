@@ -93,7 +93,7 @@ function columnsOf(header: readonly string[], symbolNames: readonly string[], fr
   return columns;
 }
 
-/** Returns the price of the underlying. The title contains it as `Last: 3,990.56`, or in the second cell in older downloads. */
+/** Returns the price of the underlying. The title contains the price as `Last: 3,990.56` or, in older downloads, in its second cell. */
 function lastSale(preamble: readonly string[]): number | undefined {
   for (const pattern of [LAST, /^[^,"]+\([^)]*\)"?,\s*(\d+(?:\.\d+)?)\s*(?:,|$)/]) {
     for (const line of preamble) {

@@ -29,8 +29,8 @@ export interface TemporaryError {
  * Errors without a code are thrown.
  *
  * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception, because an
- * uncompressed tape may grow at its end while it is read. The function yields the prints of such a tape. It returns the outcome if the tape
- * still has all whole lines of the time of the scan, and `undefined` if whole lines are missing.
+ * uncompressed tape may grow at its end while it is read. The function yields the prints of an uncompressed tape. The function returns the
+ * outcome if no whole line from the time of the scan is missing. If whole lines are missing, the function returns `undefined`.
  *
  * @param root the drop folder's path without links.
  */

@@ -6,7 +6,7 @@ import { isLoopback } from '../../core/loopback.ts';
  * the feed sends a credential to this address.
  *
  * Throws `OperatorError` in three cases:
- * - The text is not a URL with the scheme `scheme` (`http` or `ws`) or the form of this scheme with TLS (`https` or `wss`).
+ * - The text is not a URL, or its scheme is not `scheme` with or without TLS (`http` or `https`, `ws` or `wss`).
  * - The URL contains a user, a password, a query or a fragment. Addresses are written to logs.
  * - A credential would be sent unencrypted over a network.
  */

@@ -11,8 +11,8 @@ export class Breaker {
   constructor(private readonly now: () => number) {}
 
   /**
-   * Returns `closed` if requests may be sent, and `probe` if one request may be sent as the probe. If the breaker is open, returns the end
-   * of this state (ms since the epoch), and the reason.
+   * Returns `closed` if requests may be sent, and `probe` if one request may be sent as the probe. If the breaker is open, returns the time
+   * until which it stays open (ms since the epoch), and the reason.
    */
   state(): 'closed' | 'probe' | { readonly openUntil: number; readonly reason: string } {
     if (this.now() < this.#openUntil) return { openUntil: this.#openUntil, reason: this.#reason };

@@ -48,7 +48,7 @@ export function pollIntervalMs(requests: number, ratePerMinute: number, leastMs:
 /** A chain as a provider delivered it. */
 export interface ProviderSnapshot {
   readonly chain: Chain;
-  /** Number of contracts that the provider listed, including unusable ones. */
+  /** Number of contracts that the provider listed, including unusable contracts. */
   readonly offered: number;
 }
 
@@ -57,7 +57,7 @@ export interface CollectedContracts {
   readonly rows: readonly ContractRow[];
   /** Counts of rejected contracts, by reason. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Number of contracts that the provider listed, including unusable ones. */
+  /** Number of contracts that the provider listed, including unusable contracts. */
   readonly offered: number;
   /** Price of the underlying, if the provider gives it. */
   readonly spot: number | undefined;

@@ -65,8 +65,7 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
       signal,
     );
     if (signal.aborted) return;
-    // The code reports the time after which trades may be missing. This time is usually earlier than the time at which the failure was
-    // noticed.
+    // The code reports the time after which trades may be missing, which is usually before the time when the failure was noticed.
     if (!isDownReported) queue.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
     if (end.isRejected) queue.rejection('massive:stream', end.reason);

@@ -24,7 +24,10 @@ export function sharesOn(instrument: Instrument, date: string): number {
   );
 }
 
-/** Returns the at-the-money volatility of the shortest expiries. It varies around the base volatility, and rises when the market falls. */
+/**
+ * Returns the at-the-money volatility of the shortest expiries. The volatility varies around the base volatility, and rises when the market
+ * falls.
+ */
 export function shortIvAt(instrument: Instrument, atMs: number): number {
   const level = bridgeAt(
     pathTime(atMs),
@@ -62,7 +65,7 @@ function priceAt(instrument: Instrument, position: number): number {
   return Math.max(0.01, Math.round(price * 100) / 100);
 }
 
-/** Returns the random number for a return. It is a weighted sum of the random numbers for the market, the sector and the instrument. */
+/** Returns the random number for a return: a weighted sum of the random numbers for the market, the sector and the instrument. */
 function shock(instrument: Instrument, key: number): number {
   const { marketLoading, sectorLoading } = instrument;
   const ownLoading = Math.sqrt(1 - marketLoading ** 2 - sectorLoading ** 2);

@@ -28,7 +28,7 @@ export function smileVolatilities(smile: SimulatedSmile, column: Float64Array, y
   for (let row = 0; row < column.length; row++) column[row] = Math.sqrt(varianceAt(slopes, column[row]!) / years);
 }
 
-/** The parameters theta, phi and rho of one expiry. */
+/** The SSVI parameters theta, phi and rho for one expiry. */
 interface Slopes {
   readonly theta: number;
   readonly phi: number;
@@ -46,7 +46,10 @@ function varianceAt({ theta, phi, skew }: Slopes, k: number): number {
   return (theta / 2) * (1 + skew * phi * k + Math.sqrt(x * x + 1 - skew * skew));
 }
 
-/** The exponent gamma of phi. A larger gamma flattens the skew faster with time. Up to 0.5, no maturity has butterfly arbitrage. */
+/**
+ * The exponent gamma of phi. A larger gamma flattens the skew faster with time. If gamma is at most 0.5, no maturity has butterfly
+ * arbitrage.
+ */
 const GAMMA = 0.3;
 /** Rate at which the variance moves from the short-term value to the long-term value, per year. */
 const REVERSION = 3;

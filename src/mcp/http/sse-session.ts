@@ -23,9 +23,9 @@ export interface SseSessionDeps {
 }
 
 /**
- * The session of one HTTP+SSE client (revision 2024-11-05). The first event of the stream is an `endpoint` event. Each message is then a
- * `message` event. The session has an SDK server only while requests are in progress, because most sessions are idle most of the time, and
- * an SDK server takes more memory than the rest of a session.
+ * The session of one HTTP+SSE client (revision 2024-11-05). The first event of the stream is an `endpoint` event. Every later event of the
+ * stream is a `message` event with one message. The session has an SDK server only while requests are in progress, because most sessions
+ * are idle most of the time, and an SDK server takes more memory than the rest of a session.
  */
 export class SseSession implements Transport, RegisteredStream, McpSession {
   onclose?: (() => void) | undefined;

@@ -10,7 +10,8 @@ import { SseSession } from './sse-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
- * Creates the sessions of the two HTTP+SSE endpoints. A session ends with its stream. Only the account that opened a session can use it.
+ * Creates the sessions of the two HTTP+SSE endpoints. A session ends with its stream. Only the account that opened a session can use the
+ * session.
  */
 export function createSseSessions(deps: TransportDeps) {
   const { streams, quota, bus } = deps;

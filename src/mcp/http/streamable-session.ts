@@ -148,7 +148,7 @@ export class StreamableSession implements McpSession {
     return stream.body;
   }
 
-  /** Sends a message on the notification stream. Without a stream, drops the message. */
+  /** Sends a message on the notification stream. Drops the message if there is no stream. */
   notify(message: JSONRPCMessage): void {
     this.notificationStream?.write(sseEvent('message', JSON.stringify(message)));
   }

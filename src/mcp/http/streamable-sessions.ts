@@ -80,7 +80,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     quota.take(account.id);
     const session = new StreamableSession(newSessionId(), account, deps);
     const response = await session.post(request, body);
-    // A session that has not begun belongs to a rejected request or to a request with invalid parameters.
+    // If a session has not begun, its first request was rejected or has invalid parameters.
     if (!session.hasBegun && !isEventStream(response)) return response;
     if (sessions.size === 0) sweepTimer = setInterval(sweep, sweepMs);
     sessions.set(session.id, session);

@@ -16,7 +16,9 @@ import { guardResponse, isEventStream } from './guarded-stream.ts';
 import { createStreamableSessions } from './streamable-sessions.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/** Creates the endpoint `/mcp`. It has sessions for revisions up to 2025-11-25, and no sessions for revision 2026-07-28 and later. */
+/**
+ * Creates the endpoint `/mcp`. The endpoint has sessions for revisions up to 2025-11-25, and no sessions for revision 2026-07-28 and later.
+ */
 export function createStreamable(deps: TransportDeps) {
   const { streams, quota, bus } = deps;
   const sessions = createStreamableSessions(deps);
@@ -102,8 +104,8 @@ function isModernMessage(body: unknown): boolean {
 
 /**
  * Replaces each URI of a `subscriptions/listen` request by its canonical spelling, because the SDK compares URIs by character. Leaves out
- * URIs of no resource. The answer to the client lists the accepted URIs. Also returns the number of accepted URIs. Throws `ClientError`
- * (422) if the request has too many URIs.
+ * URIs that belong to no resource. The answer to the client lists the accepted URIs. Also returns the number of accepted URIs. Throws
+ * `ClientError` (422) if the request has too many URIs.
  */
 function withCanonicalUris(
   body: Record<string, unknown>,

@@ -49,7 +49,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
     return connection;
   }
 
-  /** Renews the session. A call during a renewal returns the promise of that renewal. */
+  /** Renews the session. A call during a renewal returns the promise of the current renewal. */
   function renew(): Promise<void> {
     renewing ??= replaceSession().finally(() => {
       renewing = undefined;
