@@ -14,9 +14,9 @@ export interface Contagion {
   readonly correlation: number | null;
 }
 
-/** The threshold of a large flow is at least this share of the stock's own 30-day premium. */
+/** The least threshold of a large flow, as a share of the stock's own 30-day premium. */
 export const PREMIUM_SHARE = 0.01;
-/** Flow is assumed to spill into an ETF only if the correlation with the ETF is at least this value. */
+/** The least correlation of a stock with an ETF at which flow is assumed to spill from the stock into the ETF. */
 export const CORRELATION_MIN = 0.5;
 /** The number of common daily closes that a correlation needs. */
 export const CORRELATION_CLOSES = 60;

@@ -14,7 +14,7 @@ export interface IvRank {
   readonly high: number | null;
 }
 
-/** A rank needs at least this many days with a known volatility, about a month of trading days. */
+/** The number of days with a known volatility that a rank needs, about a month of trading days. */
 const DAYS_MIN = 20;
 
 /** Ranks the last volatility among the daily volatilities of a year. `volatilities` starts with the oldest day. Null means unknown. */

@@ -19,9 +19,9 @@ import { type TimeLine, timeChart } from './plot/time-chart.ts';
 import type { Ports } from './ports.ts';
 import { columns, csvText, numberCell } from './text-format.ts';
 
-/** The plot shows the smile of the settlement nearest to this number of days after the snapshot. */
+/** The number of days between the snapshot and the settlement whose smile is drawn. The nearest settlement is taken. */
 const SMILE_DAYS = 30;
-/** The drawn smile extends this many standard deviations of the log-price to each side of the forward. */
+/** The range of the drawn smile on each side of the forward, in standard deviations of the log-price. */
 const SMILE_REACH = 2.5;
 /** Number of strikes at which the smile is computed. */
 const SMILE_POINTS = 81;

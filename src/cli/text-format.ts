@@ -1,6 +1,6 @@
 import { cleanLine } from '../core/clean-text.ts';
 
-/** A double that is written with this number of significant digits can be read back exactly, except the sign of zero. */
+/** The number of significant digits with which any double can be read back exactly, except the sign of zero. */
 const DIGITS = 17;
 
 /** Formats a computed number as a CSV cell. */

@@ -61,8 +61,8 @@ export class StepMeter {
   constructor(private readonly most: number) {}
 
   /**
-   * Counts a piece of work. Returns true if the piece does not fit into the current step. In this case, the caller must yield before the
-   * piece, which belongs to the next step.
+   * Counts a piece of work. Returns true if the piece does not fit into the current step. If the result is true, the caller must yield
+   * before the piece, which belongs to the next step.
    */
   beginsNextStep(work: number): boolean {
     const beginsNext = this.done > 0 && this.done + work > this.most;

@@ -129,13 +129,15 @@ function unsettledContracts({ series }: Chain, atMs: number): number {
   return series.reduce((sum, { settlesAt, start, end }) => (atMs < settlesAt ? sum + end - start : sum), 0);
 }
 
-/** The earliest accepted time of quotes, ms since the epoch. Electronic records of quotes begin after this time. */
+/** The earliest accepted time of quotes, ms since the epoch. Earlier quotes are older than electronic records of quotes. */
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
 /** The maximum time by which quotes may be ahead of the clock. A wrong clock does not explain a larger difference. */
 const AHEAD_MS_MAX = 366 * DAY_MS;
-/** A chain needs at least this share of the contracts of the chain that it would replace. A smaller chain comes from a truncated file. */
+/**
+ * The least share of contracts that a new chain needs, compared with the chain that it replaces. Smaller chains come from truncated files.
+ */
 const REPLACEMENT_SHARE_MIN = 0.9;
-/** If a ticker has a stored chain, a new chain with more than this share of unreadable rows is rejected. */
+/** The maximum share of unreadable rows in a new chain, if its ticker has a stored chain. */
 const REJECTED_SHARE_MAX = 0.2;
 
 /**
@@ -166,17 +168,16 @@ function isPriced({ bid, ask, last, iv }: Chain): boolean {
 }
 
 /**
- * Maximum time by which a polled chain may be older than the newest stored chain. A chain that is older by more than this time is an error
- * of the source. A smaller difference is no error, because the clocks of a source's servers may differ by minutes. But the older chain is
- * not written.
+ * Maximum time by which a polled chain may be older than the newest stored chain. A chain beyond the maximum is an error of the source. A
+ * smaller difference is no error, because the clocks of a source's servers may differ by minutes. But the older chain is not written.
  */
 const BEHIND_MS_MAX = 15 * 60_000;
 /**
- * A polled snapshot counts as truncated if it has less than this share of the newest stored snapshot's unsettled contracts. A ticker's
- * number of contracts changes by only a few contracts a day.
+ * The least number of contracts in a polled snapshot, as a share of the unsettled contracts in the newest stored snapshot. A snapshot with
+ * fewer contracts is truncated. A ticker's number of contracts changes by only a few contracts a day.
  */
 const UNSETTLED_SHARE_MIN = 0.9;
-/** A stored snapshot older than this does not affect the expected number of contracts. The time covers a long weekend. */
+/** The maximum age of a stored snapshot that affects the expected number of contracts. The age covers a long weekend. */
 const COMPARED_MS_MAX = 4 * DAY_MS;
 
 /** Returns why a polled chain cannot be the present state of its ticker, or `undefined` if the chain can be the present state. */

@@ -3,9 +3,7 @@ import type { Delivery } from '../market/feed.ts';
 
 /** Maximum number of deliveries in a batch. A commit syncs the disk, which takes longer than the write of one delivery. */
 const BATCH_DELIVERIES = 64;
-/**
- * A batch with this number of prints is complete. The number is limited because a batch is in memory, and a tape has millions of prints.
- */
+/** The number of prints in a complete batch. The number is limited, because a batch is in memory, and a tape has millions of prints. */
 const BATCH_PRINTS = 10_000;
 /** Maximum time that a batch waits for further deliveries, ms. A provider delivers only one snapshot every few seconds. */
 const WAIT_MS = 200;

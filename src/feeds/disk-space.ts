@@ -17,11 +17,11 @@ const MB = 1_000_000;
  * disk would harm all other programs that use the disk.
  */
 const FREE_BYTES_MIN = 256 * MB;
-/** Share of a small disk that must stay free. On larger disks, FREE_BYTES_MIN is less than this share and applies instead. */
+/** Share of a small disk that must stay free. On larger disks, FREE_BYTES_MIN must stay free instead. */
 const FREE_SHARE_MIN = 0.1;
 /**
- * A full folder has room again if its size is below this share of `dataMax`, and if this share of the free space suffices. Without this
- * margin, the folder could change between full and not full at each transaction.
+ * The margin for a full folder. The folder has room again if its size is below `ROOM_SHARE` times `dataMax`, and if `ROOM_SHARE` times the
+ * free space suffices. Without this margin, the folder could change between full and not full at each transaction.
  */
 const ROOM_SHARE = 0.98;
 const CHECK_INTERVAL_MS = 1_000;

@@ -30,13 +30,11 @@ export interface RetentionDeps {
 /** Interval between two removals, ms. */
 const EVERY_MS = 3_600_000;
 
-/**
- * A removal of up to this many days is never large, because several days are removed at once after a weekend with holidays on both sides.
- */
+/** The longest removal that is never large. Several days are removed at once after a weekend with holidays on both sides. */
 const SMALL_MS = 7 * DAY_MS;
-/** A removal is large if it exceeds this share of the stored days of a kind. */
+/** The share of the stored days of a kind above which a removal is large. */
 const LARGE_SHARE = 0.1;
-/** A large removal waits for this time, ms, so that a person can read the log or correct a wrong clock before the removal. */
+/** The wait before a large removal, ms. In this time, a person can read the log or correct a wrong clock. */
 const WAIT_MS = DAY_MS;
 
 /**

@@ -2,8 +2,8 @@ import { closeOf, isTradingDay, newYorkDate, nextTradingDay, openOf, previousTra
 import type { Pace } from '../market/feed.ts';
 
 /**
- * Time between the close of the market and the final quotes. Options on indices and index funds trade until the end of this time. The
- * quotes of other options become final during this time.
+ * Time between the close of the market and the final quotes. Options on indices and index funds trade for `AFTER_CLOSE_MS` after the close,
+ * and the quotes of other options become final.
  */
 const AFTER_CLOSE_MS = 15 * 60_000;
 

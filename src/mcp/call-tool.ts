@@ -117,7 +117,7 @@ class ProgressReport {
   }
 }
 
-/** A wait before the first step is reported if the wait is longer than this time, ms. */
+/** The shortest wait before the first step that is reported to the client, ms. */
 const LONG_WAIT_MS = 200;
 /**
  * Pause between the last report and the answer, ms. Clients with version 1 of the MCP SDK lose a report that comes just before the answer.

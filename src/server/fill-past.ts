@@ -35,7 +35,9 @@ export interface PastDeps {
 const FEED = 'simulated';
 /** Interval between two fills, ms. A later fill has work only after a failure, or after a sleep of the machine in trading hours. */
 const EVERY_MS = 3_600_000;
-/** Snapshots are computed for this time, ms, before one transaction of some 10 ms writes all of them. Each commit syncs the disk. */
+/**
+ * Time in which snapshots are computed, ms. One transaction of some 10 ms then writes these snapshots, because each commit syncs the disk.
+ */
 const BATCH_MS = 50;
 /** Maximum number of prints in a transaction. */
 const PIECE_PRINTS = 250;

@@ -48,9 +48,9 @@ const DATABASE_LOOK_MS = 5_000;
 const RENEWAL_LOOK_MS = 3_600_000;
 /** The time that the service requests from the service manager to open and, if necessary, to upgrade the data folder, ms. */
 const OPENING_MS_MAX = 15 * 60_000;
-/** Maximum time without a message during the load of data, ms. After this time, the service manager aborts the start. */
+/** Maximum time without a message during the load of data, ms. After a longer time, the service manager aborts the start. */
 const LOADING_MS_MAX = 60_000;
-/** Maximum time to send the last spans, ms. Spans that are not sent in this time are lost. */
+/** Maximum time to send the last spans, ms. Spans that are not sent in time are lost. */
 const TRACES_STOP_MS = 500;
 
 /** The additions of `zomma start` to the service. */

@@ -69,8 +69,8 @@ export function settingSources(env: Environment, inFile: WrittenSettings): Setti
 }
 
 /**
- * Returns the variables that begin with `ZOMMA_` but belong to no setting, each with the most similar name. Such a variable is probably a
- * typing error. An empty variable counts as absent.
+ * Returns the variables that begin with `ZOMMA_` but belong to no setting, each with the most similar name. An unknown variable is probably
+ * a typing error. An empty variable counts as absent.
  */
 export function unknownVariables(env: Environment) {
   const known = [SETTINGS_FILE.env, ...NAMES.flatMap(variablesOf)];

@@ -6,9 +6,9 @@ import { LOG_LEVELS, type LogLevel } from '../core/events.ts';
 
 /** The rate limit of an account: a token bucket. A request takes one token, and further tokens for an expensive computation. */
 export interface RateLimitPolicy {
-  /** Number of tokens in a full bucket. An idle account may send this number of one-token requests at once. */
+  /** Number of tokens in a full bucket: the number of one-token requests that an idle account may send at once. */
   readonly burst: number;
-  /** An empty bucket becomes full within this time, s, at a constant rate. */
+  /** The time in which an empty bucket becomes full at a constant rate, s. */
   readonly windowS: number;
 }
 

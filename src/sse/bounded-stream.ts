@@ -7,7 +7,7 @@ export interface StreamQueue {
 }
 
 export interface BoundedStreamOptions {
-  /** A client with at least this many unread bytes is behind. */
+  /** The number of unread bytes at which a client counts as behind. */
   readonly behindBytes: number;
   /** Called at the start, and each time when the client is no longer behind. The stream ends if the returned promise rejects. */
   readonly onRoom: () => void | Promise<void>;

@@ -34,11 +34,11 @@ export type StreamRegistry = ReturnType<typeof createStreamRegistry>;
 
 /** Limits of open streams. Times are in ms. */
 export interface StreamLimits {
-  /** Time between two checks of all streams. Streams of a revoked key end within twice this time. */
+  /** Time between two checks of all streams. Streams of a revoked key end within twice `sweepEveryMs`. */
   readonly sweepEveryMs: number;
   /** Time between two pings. This time is shorter than the idle timeout of every proxy between server and client. */
   readonly pingMs: number;
-  /** A stream ends if the client reads nothing for this time although data waits. */
+  /** The time after which a stream ends if data waits and the client reads nothing. */
   readonly behindMs: number;
   /**
    * Maximum number of unread bytes in all streams of one account together. The bytes are summed from the oldest stream on. A stream whose
@@ -47,7 +47,7 @@ export interface StreamLimits {
   readonly accountUnreadBytesMax: number;
   /** Maximum number of unread bytes in the streams of all accounts together, applied like `accountUnreadBytesMax`. */
   readonly allUnreadBytesMax: number;
-  /** A stream ends at this age, and its client reconnects. So no lost connection and no leaked resource lasts longer than this age. */
+  /** The age at which a stream ends and its client reconnects. So no lost connection and no leaked resource lasts longer. */
   readonly ageMs: number;
   readonly streamsMax: number;
   /** Maximum number of streams of one account. If `streamsMax` streams are open, ACCOUNT_SHARE is another limit. */

@@ -13,16 +13,16 @@ export interface Forward {
   readonly method: ForwardMethod;
 }
 
-/** The regression needs at least this many strikes near the money with a two-sided quote of both the call and the put. */
+/** The number of strikes near the money that the regression needs, with a two-sided quote of both the call and the put. */
 const REGRESSION_PAIRS_MIN = 8;
-/** The regression uses strikes up to this distance from spot, as a fraction of spot. */
+/** The maximum distance between spot and the strikes in the regression, as a fraction of spot. */
 const REGRESSION_MONEYNESS_MAX = 0.05;
 /**
  * Least time to settlement for the regression, years. Closer to settlement, a cent of quote noise distorts the regression's slope too much.
  */
 const REGRESSION_TTE_MIN = 7 / 365.25;
 const REGRESSION_RATE_MAX = 0.1;
-/** The forward by parity is the median over this many pairs nearest to spot. */
+/** The number of pairs nearest to spot whose median forward is the forward by parity. */
 const PARITY_PAIRS = 5;
 /**
  * Larger ratios of forward to spot, or of spot to forward, come from damaged quotes. In a panic, the VIX forward can be a third of spot.

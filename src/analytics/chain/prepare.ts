@@ -43,7 +43,7 @@ const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Mat
 /** Bytes allocated for each contract, for the columns of the prepared chain and for intermediate columns. */
 const ALLOCATED_BYTES = 250;
 
-/** A chain with more contracts than this is prepared in several steps. */
+/** The largest number of contracts in a chain that one step prepares. */
 const STEP_CONTRACTS = 20_000;
 /** The number of pairs whose gamma one step computes. */
 const STEP_PAIRS = 32_768;
@@ -60,7 +60,8 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
     : strikeVolatilities(chain, live, options.iv === 'feed' ? 'feed' : 'mid');
   if (isLarge) yield { message: 'Computing gamma' };
   const count = live.at(-1)!.end;
-  // Usually no series between the first and the last is left out. In this case, the columns are views of the chain's own columns.
+  // Usually no series between the first and the last is left out. If no series is left out, the columns are views of the chain's own
+  // columns.
   const from = live[0]!.series.start;
   const to = live.at(-1)!.series.end;
   const liveRows = (source: Float64Array): Float64Array => {

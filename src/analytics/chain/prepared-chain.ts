@@ -3,8 +3,8 @@ import type { Chain, Series } from '../../market/chain.ts';
 import type { AnalysisOptions, SignConvention } from './options.ts';
 
 /**
- * The least time to settlement in computations. Shorter times to settlement are replaced by this value, because Greeks grow without bound
- * in the last minutes. The value is the delay of free quotes, 15 minutes.
+ * The least time to settlement in computations. The floor replaces shorter times to settlement, because Greeks grow without bound in the
+ * last minutes. The value is the delay of free quotes, 15 minutes.
  */
 export const TTE_FLOOR_MS = 15 * 60_000;
 

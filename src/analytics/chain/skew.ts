@@ -3,9 +3,9 @@ import { varianceAt } from './smile-variance.ts';
 
 /** N^-1(0.75): d1 of the put with a forward delta of -0.25. For the call with a forward delta of 0.25, d1 is -N^-1(0.75). */
 export const D1_OF_25_DELTA = 0.6744897501960817;
-/** Both strikes of the skew are within this many standard deviations of the forward. */
+/** The maximum distance of the skew's strikes from the forward, in standard deviations. */
 const REACH = 12;
-/** After this many bisections, the interval that contains the strike is negligibly narrow. */
+/** The number of bisections after which the interval that contains the strike is negligibly narrow. */
 const BISECTIONS = 60;
 
 /**

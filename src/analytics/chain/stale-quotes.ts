@@ -3,8 +3,8 @@ import { mid } from './quotes.ts';
 
 /**
  * Returns the rows of stale quotes. `wing` has the rows of either the calls or the puts of one series, sorted by their distance from the
- * money. Prices can only fall with this distance. So two quotes contradict each other if an option's bid is more than `tick` above the ask
- * of an option nearer the money (Merton 1973, theorem 1).
+ * money. Prices can only fall with the distance from the money. So two quotes contradict each other if an option's bid is more than `tick`
+ * above the ask of an option nearer the money (Merton 1973, theorem 1).
  *
  * Feeds deliver stale quotes of strikes that have not traded since a split or a large move. Often dozens of neighbouring stale quotes agree
  * with each other. So a quote that contradicts the quotes nearer the money is taken as stale. But if a quote contradicts only one of

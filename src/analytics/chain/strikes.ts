@@ -60,7 +60,7 @@ function beginsStrike(chain: Chain, { start }: Series, row: number): boolean {
   return row === start || chain.strike[row] !== chain.strike[row - 1];
 }
 
-/** If at least this many strikes have a two-sided quote, the smile uses only these strikes. */
+/** The number of strikes with a two-sided quote at which the smile leaves out all other strikes. */
 const BID_STRIKES_MIN = 5;
 
 /**

@@ -27,7 +27,7 @@ export interface Volatilities {
 /** Tick sizes of index options and of other options, dollars. A model price may lie outside the quote by one tick. */
 const TICK_INDEX = 0.05;
 const TICK = 0.01;
-/** A solved volatility below this limit comes from a quote at the intrinsic value, and is not used. */
+/** The least solved volatility that is used. A lower volatility comes from a quote at the intrinsic value. */
 const SOLVED_IV_MIN = 1e-3;
 
 /** The number of strikes in one step. A step takes 5 ms if the volatilities of all its strikes have to be solved. */

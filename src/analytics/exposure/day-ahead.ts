@@ -5,9 +5,9 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 /** One calendar day, in years. */
 const DAY = DAY_MS / YEAR_MS;
 /**
- * `hedgeYield` is the total yield up to settlement, divided by the time to settlement. The divisor is at least this number of years. Near
+ * The minimum divisor of `hedgeYield`, years. `hedgeYield` is the total yield up to settlement, divided by the time to settlement. Near
  * settlement, the total yield comes from single dividends and from quote noise, and does not shrink with the time to settlement. Without
- * the minimum divisor, `hedgeYield` would become too large.
+ * the minimum, `hedgeYield` would become too large.
  */
 const CARRY_TIME_MIN = 30 * DAY;
 /** The maximum present value of the known dividends, as a share of spot. A larger present value comes from damaged data. */
@@ -58,7 +58,7 @@ export function dividendsBefore(
   });
 }
 
-/** Returns the instant when the session of the ex-date opens. The price no longer includes the dividend from this instant on. */
+/** Returns the instant when the session of the ex-date opens. From the open of the ex-date on, the price does not include the dividend. */
 function exInstant(exDate: string): number {
   return newYorkInstant(exDate, '09:30');
 }

@@ -8,7 +8,7 @@ export interface GammaFlip {
   /** The spot at which net gamma changes its sign, dollars. */
   readonly level: number;
   /**
-   * False if net gamma has the same sign from 50 % below to 50 % above spot. In this case, `level` is the spot in this range with the
+   * False if net gamma has the same sign from 50 % below to 50 % above spot. Without a flip, `level` is the spot in this range with the
    * smallest absolute net gamma.
    */
   readonly resolved: boolean;

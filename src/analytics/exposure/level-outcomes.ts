@@ -58,7 +58,7 @@ export interface LevelScore {
   readonly outcomes: readonly (LevelOutcome | null)[];
 }
 
-/** A level counts as touched if a spot is within this many daily deviations of the level. */
+/** The maximum distance between a level and a spot that touches the level, in daily deviations. */
 export const TOUCH_DEVIATIONS = 0.1;
 /** `TOUCH_DEVIATIONS` with a margin for rounding errors. */
 const REACH = TOUCH_DEVIATIONS + 1e-9;
@@ -192,7 +192,7 @@ function rateOf(count: number, days: number, controlSum: number): OutcomeRate {
   return { count, share: count / days, low, high, control: controlSum / days };
 }
 
-/** A standard normal variable is below this value with a probability of 97.5 %. */
+/** The 97.5 % quantile of the standard normal distribution. */
 const Z_95 = 1.959964;
 
 /** Returns the 95 % Wilson score interval of the share `count` / `of`. Both ends of the interval are between 0 and 1. */

@@ -5,10 +5,10 @@ export type GammaRegime = 'positive_gamma' | 'negative_gamma' | 'undetermined';
 
 /**
  * The smallest sign margin at which the regime counts as determined, percent of gross gamma. Three other methods (feed gammas, flat
- * forwards, each contract's own volatility) compute other figures from the same quotes. On the recorded chains, these methods change the
- * sign margin by up to three points, and reverse the sign of net GEX only if the margin is below this limit. So if the margin is below the
- * limit, the sign depends on the method. The limit covers only the uncertainty of the quotes. The dealers' positions are less certain than
- * the quotes.
+ * forwards, each contract's own volatility) compute other figures from the same quotes. On the recorded chains, the other methods change
+ * the sign margin by up to three points, and reverse the sign of net GEX only if the margin is below the limit. So if the margin is below
+ * the limit, the sign depends on the method. The limit covers only the uncertainty of the quotes. The dealers' positions are less certain
+ * than the quotes.
  */
 export const SIGN_MARGIN_MIN_PCT = 2.5;
 

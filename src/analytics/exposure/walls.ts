@@ -15,7 +15,7 @@ export interface StrikeGamma {
 /** The wall on one side of spot. Strikes are in dollars. */
 export interface Wall {
   readonly strike: number;
-  /** False if no strike lies on the wall's side of spot. In this case, `strike` is the strike nearest to the wall's side. */
+  /** False if no strike lies on the wall's side of spot. Without such a strike, `strike` is the strike nearest to the wall's side. */
   readonly sided: boolean;
 }
 
@@ -44,7 +44,7 @@ const LARGEST = 3;
 const STEP_PAIRS = 32_768;
 /** The largest product of pairs and kernel passes in a step. One kernel pass over the pairs computes `CHUNK_ROWS` sums. */
 const STEP_PAIR_PASSES = 8 * STEP_PAIRS;
-/** If there are more strikes than this, a step ends after the gamma is summed. The caller then ranks the strikes in the next step. */
+/** The largest number of strikes that are ranked in the step that sums the gamma. The caller ranks more strikes in the next step. */
 const STEP_STRIKES = 10_000;
 
 /** Computes the gamma at each strike, summed over all series. The result is cached for each prepared chain. */

@@ -24,7 +24,7 @@ export interface AggressorFlow {
   readonly putSold: number;
   /** Premium of prints with an unknown aggressor. */
   readonly unsigned: number;
-  /** Delta-notional that customers bought minus delta-notional that they sold, in prints with a known aggressor and a known delta. */
+  /** Delta-notional that customers bought minus delta-notional that customers sold, in prints with a known aggressor and delta. */
   readonly netDelta: number;
 }
 

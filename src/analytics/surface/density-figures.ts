@@ -23,7 +23,7 @@ export function densityFigures(law: PriceLaw, deviation: number): DensityFigures
   };
 }
 
-/** Each quantile is searched for within this many standard deviations of the forward. */
+/** The search range for quantiles on each side of the forward, in standard deviations. */
 const QUANTILE_REACH = 12;
 const BISECTIONS = 60;
 
@@ -37,7 +37,7 @@ function quantile(law: PriceLaw, deviation: number, probability: number): number
   return Math.exp((low + high) / 2);
 }
 
-/** The grid has `MODE_POINTS` intervals, and extends this many standard deviations to each side of the forward. */
+/** The range of the grid on each side of the forward, in standard deviations. The grid has `MODE_POINTS` intervals. */
 const MODE_REACH = 4;
 const MODE_POINTS = 400;
 const TERNARY_STEPS = 40;
@@ -64,7 +64,7 @@ function modeOf(law: PriceLaw, deviation: number): number {
   return Math.exp((left + right) / 2);
 }
 
-/** The integral extends this many widths beyond the outermost lognormal components. */
+/** The range of the integral beyond the outermost lognormal components, in widths of the components. */
 const DIVERGENCE_REACH = 9;
 /** The step of the integration, as a share of the narrowest component's width. */
 const DIVERGENCE_STEP = 0.15;
@@ -87,13 +87,10 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
   return Math.max(0, sum);
 }
 
-/**
- * Points with a log-density below this value are left out of the integral. The terms of such points are negligible, or NaN if the density
- * is zero.
- */
+/** The least log-density of a point that the integral includes. The terms of such points are negligible, or NaN if the density is zero. */
 const NEGLIGIBLE_DENSITY = -700;
 
-/** Components are left out of the sum if their log-density minus the largest log-density is below this value. */
+/** The least difference between a component's log-density and the largest log-density at which the sum includes the component. */
 const NEGLIGIBLE = -40;
 
 /** Returns a function that computes the logarithm of the density of ln(S/F). */
@@ -114,7 +111,7 @@ function logDensityOf({ nodes, masses, widths }: PriceLaw): (x: number) => numbe
   };
 }
 
-/** Volatility errors are computed only for strikes within this many standard deviations of the forward. */
+/** The maximum distance between the forward and a strike with a volatility error, in standard deviations. */
 const ERROR_REACH = 2.5;
 
 /**

@@ -32,11 +32,11 @@ export interface EventVariance {
  */
 const ERROR_MIN = 0.003;
 const BAND_SHARE = 0.2;
-/** An event's variance must be at least this many times its standard error. */
+/** The least ratio of an event's variance to the standard error of this variance. */
 const ERRORS_MIN = 4;
 /**
- * In the interval of an event, the variance per year must be at least this many times as large as in both neighbouring intervals. An
- * interval is the time between two successive settlements.
+ * The least ratio of the variance per year in the interval of an event to the variance per year in each neighbouring interval. An interval
+ * is the time between two successive settlements.
  */
 const JUMP_MIN = 1.08;
 /** The largest number of events in a term structure. */
@@ -50,7 +50,7 @@ const DEGREES = [
   { points: 5, degree: 1 },
 ] as const;
 /**
- * Higher degrees of the curve are tried if the root mean square error of the fit exceeds this many standard errors. The degree is at most
+ * The largest root mean square error of a fit that needs no higher degree of the curve, in standard errors. The degree is at most
  * `DEGREE_MAX`, and at most one for each `POINTS_PER_DEGREE` settlements.
  */
 const SCALE_MAX = 2.2;

@@ -12,16 +12,21 @@ export interface VariancePoint {
 const SHUT_DAY_MAX = 0.3;
 /** The number of equal steps from weight 0 to the largest weight. */
 const STEPS = 30;
-/** The fit uses only expiries within this many days. For all later expiries, weekends are nearly the same share of the time to expiry. */
+/**
+ * The fit uses only expiries up to `DAYS_MAX` days after the quotes. For all later expiries, weekends are nearly the same share of the time
+ * to expiry.
+ */
 const DAYS_MAX = 120;
 const POINTS_MIN = 5;
 /**
  * The share of errors that the fit leaves out. The fit leaves out the largest errors, because events and faulty quotes cause large errors.
  */
 const TRIMMED_SHARE = 0.3;
-/** The fit uses calendar time only if the roughness is below this share of the roughness for the best trading clock. */
+/** The maximum roughness at which the fit uses calendar time, as a share of the roughness for the best trading clock. */
 const CALENDAR_GAIN_MIN = 0.25;
-/** A difference of 0.1 between weight and default weight adds the same penalty to the fit as this relative error of the volatilities. */
+/**
+ * The relative error of the volatilities with the same penalty in the fit as a difference of 0.1 between a weight and the default weight.
+ */
 const DEFAULT_PULL = 0.003;
 
 /**

@@ -24,16 +24,14 @@ const STEP_QUOTES = 500;
  * each other if an option of the later settlement costs less at the same ratio of strike to forward.
  */
 const SWEEPS = 3;
-/** Neighbouring settlements are compared at every second node within this many standard deviations of the forward. */
+/** The range in which neighbouring settlements are compared at every second node, in standard deviations from the forward. */
 const BOUND_REACH = 4;
 const BOUND_NODES = [...NODE_Z.keys()].filter((i) => i % 2 === 0 && Math.abs(NODE_Z[i]!) <= BOUND_REACH);
-/**
- * A contradiction of at most this share of a quote's half-width causes no new fit, because `raiseAbove` later removes the contradiction.
- */
+/** The smallest contradiction that causes a new fit, as a share of a quote's half-width. `raiseAbove` removes smaller contradictions. */
 const CONTRADICTION_MIN = 0.05;
-/** `FitQuality.error` includes only quotes within this many standard deviations of the forward. */
+/** The maximum distance of quotes in `FitQuality.error` from the forward, in standard deviations. */
 const FIT_REACH = 3;
-/** A fitted price is outside its band if it exceeds the edge by this share of the half-width. Rounding causes smaller differences. */
+/** The least distance of an outside price from its band, as a share of the half-width. Rounding causes smaller distances. */
 const BAND_ROUNDING = 1e-4;
 
 /** The series that settle at one instant, and the density that fits their quotes. */

@@ -16,7 +16,7 @@ export interface JumpDiffusion {
   readonly width: number;
 }
 
-/** The mixture leaves out a number of jumps if it exceeds the expected number and its Poisson probability is at most this value. */
+/** The least Poisson probability of a number of jumps in the mixture, for numbers above the expected number. */
 const POISSON_MIN = 1e-14;
 
 /** Returns the price distribution at the horizon: a mixture of lognormals, one for each number of jumps. Its mean is the forward. */
@@ -41,9 +41,9 @@ export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion
   );
 }
 
-/** The fit uses about this many quotes. */
+/** The approximate number of quotes in the fit. */
 const FITTED_QUOTES = 24;
-/** A relative volatility error of this size gives a residual of about 1. */
+/** The relative volatility error with a residual of about 1. */
 const ERROR_UNIT = 0.02;
 /**
  * This value is added to vega before price errors are divided by vega. Without the added value, residuals far from the money would be too

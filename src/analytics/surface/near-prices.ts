@@ -1,6 +1,6 @@
 import { normalCdf } from '../../math/normal.ts';
 
-/** If a node and a strike are more than this many kernel widths apart, the option price is taken as the intrinsic value. */
+/** The distance between a node and a strike above which the option price is taken as the intrinsic value, in kernel widths. */
 export const REACH = 6;
 /** The largest number of nodes within `REACH` of a strike. Nodes are one kernel width apart. */
 export const NEAR = 2 * REACH + 1;

@@ -70,7 +70,7 @@ export function lognormalLaw(variance: number): PriceLaw {
   return new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance)));
 }
 
-/** The mass of a lognormal beyond this many standard deviations is too small to change a sum of doubles. */
+/** The number of standard deviations beyond which the mass of a lognormal is too small to change a sum of doubles. */
 const FAR = 9;
 
 /**

@@ -6,14 +6,16 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { mid } from '../chain/quotes.ts';
 import type { QuoteBands } from './slice-model.ts';
 
-/** A series in the surface needs this many usable strikes in total, and `SIDE_STRIKES_MIN` usable strikes on each side of the forward. */
+/**
+ * The number of usable strikes that a series in the surface needs. At least `SIDE_STRIKES_MIN` strikes must be on each side of the forward.
+ */
 const STRIKES_MIN = 5;
 const SIDE_STRIKES_MIN = 2;
 /** The least half-width of a band, dollars. Even a quote with equal bid and ask has an assumed uncertainty of a fifth of a cent. */
 const HALF_WIDTH_MIN = 0.002;
 /**
- * A chain counts as recorded after hours if less than this share of its out-of-the-money options has a two-sided quote. The surface of a
- * chain recorded after hours uses the feed's volatilities.
+ * The share of out-of-the-money options with a two-sided quote below which a chain counts as recorded after hours. The surface of such a
+ * chain uses the feed's volatilities.
  */
 const QUOTED_SHARE_MIN = 0.1;
 /** Half-width of the band around a volatility of the feed, as a share of this volatility. */
@@ -21,7 +23,7 @@ const FEED_BAND = 0.02;
 
 /** The data to which the surface is fitted: only two-sided quotes, or also the feed's volatilities. */
 export type BandSource = 'quotes' | 'feed_volatility';
-/** Why the quotes of a series do not determine a smile. `one_sided`: too few usable strikes on one side of the forward. */
+/** The reason why the quotes of a series do not determine a smile. `one_sided`: too few usable strikes on one side of the forward. */
 export type RefusalReason = 'no_volatility' | 'too_few_strikes' | 'one_sided';
 
 /** Returns the data to which a chain's surface is fitted. All series have the same `BandSource`, because all quotes have the same time. */

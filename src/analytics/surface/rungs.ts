@@ -16,9 +16,7 @@ export interface Rung extends Masses {
   readonly law: PriceLaw;
 }
 
-/**
- * Distributions are inserted between settlements, so that the variance between two successive distributions grows by at most this factor.
- */
+/** The maximum factor by which the variance grows between successive distributions. Distributions are inserted to keep this maximum. */
 const VARIANCE_RATIO_MAX = 1.25;
 /** The number of iterations that compute the standard deviation of an inserted distribution from its variance. */
 const DEVIATION_ROUNDS = 3;

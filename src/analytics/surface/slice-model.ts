@@ -38,7 +38,7 @@ const SHRINKAGE = 1e-3;
 /** The matrix, row by row, of the penalty's quadratic form. Elements further than `PENALTY_REACH` from the diagonal are zero. */
 const PENALTY = ROUGHNESS.map((each, i) => SMOOTHING * each + (i % (COEFFICIENTS + 1) === 0 ? SHRINKAGE : 0));
 const PENALTY_REACH = OVERLAP + 1;
-/** The search for the tilt ends if the absolute logarithm of the mean is below this. */
+/** The absolute logarithm of the mean below which the search for the tilt ends. */
 const MEAN_ERROR = 1e-13;
 const TILTS_MAX = 50;
 /** The largest change of the tilt in one iteration. */

@@ -80,5 +80,5 @@ function strikeOf(law: PriceLaw, d1: number): number {
 /** The search range on each side of the forward, in standard deviations at the money. */
 const REACH = 8;
 const ITERATIONS_MAX = 60;
-/** The search ends if the error of d1 is below this value, or if the interval's width divided by `atm` is below this value. */
+/** The error of d1, or the interval's width divided by `atm`, below which the search ends. */
 const PRECISION = 1e-10;

@@ -63,7 +63,7 @@ function odds(probability: number): number {
 
 const ITERATIONS = 40;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
-/** `superHedge` searches strikes up to this many at-the-money standard deviations beyond the forward. */
+/** The search range of `superHedge` beyond the forward, in standard deviations at the money. */
 const REACH = 12;
 
 /**

@@ -11,9 +11,9 @@ export interface GexPicture {
 
 /** The share of the height for a profile below the bars. */
 const PROFILE_SHARE = 0.4;
-/** Maximum height of the profile, in lines. In a chart above this height, every slope looks steep. */
+/** Maximum height of the profile, in lines. In a very high chart, every slope looks steep. */
 const PROFILE_MOST = 25;
-/** At this width or more, the bars and the profile are side by side, with `GAP` columns between them. */
+/** Minimum width of a plot with the profile beside the bars. There are `GAP` columns between the bars and the profile. */
 const WIDE = 132;
 const GAP = '    ';
 

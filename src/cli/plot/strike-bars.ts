@@ -10,7 +10,7 @@ export interface StrikeGex {
   readonly levels: readonly Level[];
 }
 
-/** Strikes further from spot than this fraction of spot are shown only if a level is at the strike. */
+/** The maximum distance of a shown strike from spot, as a fraction of spot. Strikes with a level are always shown. */
 const WINDOW = 0.2;
 /**
  * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, initials replace the level names. If the bars would still be

@@ -53,7 +53,10 @@ async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Provider
   return undefined;
 }
 
-/** Maximum number of requests per minute. The exchange states no limit. A person with one request every two seconds reaches this rate. */
+/**
+ * Maximum number of requests per minute. The exchange states no limit. The rate is the rate of a person who requests a page every two
+ * seconds.
+ */
 const RATE_PER_MINUTE = 30;
 const EVERY_MS = 5 * 60_000;
 /** Delay of the quotes: fifteen minutes, plus the time that the exchange takes to publish them. */

@@ -104,8 +104,8 @@ interface Snapshot {
 }
 
 /**
- * A snapshot counts as stray if it has less than this share of the rows of its underlying's largest snapshot. Wrong times in a few rows
- * create a stray snapshot.
+ * The least number of rows in a snapshot that is not stray, as a share of the rows in the underlying's largest snapshot. Wrong times in a
+ * few rows create a stray snapshot.
  */
 const STRAY_SHARE = 0.1;
 

@@ -16,11 +16,11 @@ import type { FoundFile } from './walk.ts';
  */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Maximum size of a file that this process reads. Plain tapes have no such limit. Another process reads larger files, because this process
- * would block its event loop while it parses a large file. Most files with chains are smaller than this limit.
+ * Maximum size of a file that this process reads. This maximum does not apply to plain tapes. Another process reads larger files, because
+ * this process would block its event loop while it parses a large file. Most files with chains are smaller than the maximum.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
-/** Maximum size of JSON that this process parses. Even JSON that was made to be slow takes only 75 ms at this size. */
+/** Maximum size of JSON that this process parses. JSON of the maximum size takes at most 75 ms, even if it was made to be slow. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
 /** Size of the start of a file, which is read first, bytes. The lines in the start show whether the file is a tape. */

@@ -180,7 +180,7 @@ const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times. 
 
 /** Interval between two polls, ms. The interval is short enough to read new files soon, and long enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;
-/** A file that has not changed for this time is stable. */
+/** The time without changes after which a file is stable, ms. */
 const STABLE_AFTER_MS = 2_000;
 /** Pause between two checks of a recently written file, ms. */
 const STABILITY_PAUSE_MS = 100;

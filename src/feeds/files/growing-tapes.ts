@@ -117,8 +117,8 @@ async function endOfLines(file: Content, from: number, to: number): Promise<numb
 const LINE_FEED = 0x0a;
 
 /**
- * Returns whether the file begins with a byte-order mark of UTF-16. Such a tape is always read from the start, because one of the two bytes
- * of a UTF-16 character can look like a line break.
+ * Returns whether the file begins with a byte-order mark of UTF-16. A UTF-16 tape is always read from the start, because one of the two
+ * bytes of a character can look like a line break.
  */
 async function isUtf16(file: Content): Promise<boolean> {
   const [first, second] = await file.slice(0, 2);

@@ -8,7 +8,7 @@ import type { Content } from './opened-file.ts';
  * equal rows has a hundredth. A file with a larger ratio was made to exhaust the memory or the disk.
  */
 export const INFLATION_MAX = 200;
-/** The ratio is checked only above this unpacked size. Smaller files do no harm, whatever their ratio. */
+/** The unpacked size above which the ratio is checked. Smaller files do no harm, whatever their ratio. */
 export const INFLATED_BYTES_FREE = 1024 * 1024;
 
 /** Returns whether a file that begins with `head` is a gzip file. */

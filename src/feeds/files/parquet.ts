@@ -25,8 +25,8 @@ const SLICE_ROWS = 50_000;
 /** Maximum size of the metadata, bytes: enough for some thousand row groups. Parsed metadata takes some twenty times as much memory. */
 const METADATA_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * The maximum number of rows is the number of bytes of the file plus this number. A row of a tape takes 5 to 20 bytes in a compressed file.
- * A file with more rows than the maximum repeats one row, and was made to fill a disk.
+ * The maximum number of rows in a file is the number of its bytes plus `ROWS_FREE`. A row of a tape takes 5 to 20 bytes in a compressed
+ * file. A file with more rows than the maximum repeats one row, and was made to fill a disk.
  */
 const ROWS_FREE = 10_000;
 

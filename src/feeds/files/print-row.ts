@@ -81,7 +81,7 @@ export function rowReader(columns: Columns): RowReader {
 
 type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';
 
-/** The earliest accepted time of a trade, ms since the epoch. Electronic records of trades begin after this time. */
+/** The earliest accepted time of a trade, ms since the epoch. Earlier trades are older than electronic records of trades. */
 const AT_MIN = Date.UTC(1990, 0, 1);
 /** The maximum time by which a trade may be ahead of the wall clock. A difference between clocks does not explain a later time. */
 const AHEAD_MS_MAX = DAY_MS;

@@ -8,7 +8,7 @@ import { findHeader, hasHeader, isWholeRow, PREAMBLE_LINES_MAX, ROW_CHARS_MAX } 
 import { linesOf } from './lines.ts';
 import { type Columns, isPrintsHeader, printColumnsOf, type RowReader, rowReader } from './print-row.ts';
 
-/** A delivery with this number of prints is complete. The write of a delivery takes a few transactions. */
+/** The number of prints in a complete delivery. The write of a delivery takes a few transactions. */
 export const BATCH_PRINTS = 2_000;
 
 export type PrintsDelivery = Extract<Delivery, { kind: 'prints' }>;

@@ -71,7 +71,7 @@ export async function* readFile(
     }
     const isStable = await checkStable();
     if (isTape ? !isWhole : !isStable) return undefined;
-    // The last row of a tape that is still growing is likely to be incomplete. So the rejected rows of such a tape are not reported yet.
+    // The last row of a tape that is still growing is likely to be incomplete. So the rejected rows of a growing tape are not reported yet.
     const summary = isTape && !isStable ? undefined : rejectedRows.summary();
     if (summary !== undefined) yield rejectionOf({ origin, reason: summary });
   } catch (error) {

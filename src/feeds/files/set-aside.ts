@@ -101,7 +101,7 @@ async function copyNew(from: string, to: string): Promise<void> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL);
   } catch (error) {
-    // Remove a partial copy, for example on a full disk.
+    // The code removes a partial copy, for example after a full disk.
     if (errorCode(error) !== 'EEXIST') await unlink(to).catch(() => {});
     throw error;
   }

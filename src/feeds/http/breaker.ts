@@ -39,8 +39,8 @@ export class Breaker {
 }
 
 /**
- * The breaker opens after this number of failed requests in a row. A request has failed if all its tries have failed. The number is above
- * one, so that a single failing ticker does not open the breaker.
+ * The number of failed requests in a row after which the breaker opens. A request has failed if all its tries have failed. The number is
+ * above one, so that a single failing ticker does not open the breaker.
  */
 const FAILURES_MAX = 4;
 /** Time for which the breaker opens the first time, ms. */

@@ -39,8 +39,8 @@ export interface FetchJsonOptions {
 /** Maximum size of a body after unpacking: 40 MiB. The largest known answer, the delayed quotes of SPX, has 13 MB. */
 export const PROVIDER_BODY_BYTES_MAX = 40 * 1024 * 1024;
 /**
- * Maximum size of a body that this process parses: 4 MiB. Usual JSON of this size is parsed in some five milliseconds. Parsing a larger
- * body in this process would delay other requests, and could take much memory.
+ * Maximum size of a body that this process parses: 4 MiB. Usual JSON of 4 MiB is parsed in some five milliseconds. Parsing a larger body in
+ * this process would delay other requests, and could take much memory.
  */
 export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;

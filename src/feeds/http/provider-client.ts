@@ -89,7 +89,9 @@ export function createProviderClient(
 /** Maximum duration of one try of a request. The largest answer takes some seconds over a slow line. */
 const TIMEOUT_MS = 30_000;
 const TRIES_MAX = 3;
-/** If the provider asks for a wait longer than this time, the request fails at once, because the other tickers have to wait, too. */
+/**
+ * The longest wait that a provider may ask for, ms. A request with a longer wait fails at once, because the other tickers would wait, too.
+ */
 const WAIT_MS_MAX = 60_000;
 
 function unavailable(reason: string): ClientError {

@@ -80,9 +80,9 @@ export class DeliveryQueue {
   }
 }
 
-/** Maximum number of prints in the queue, some 30 MB. The tracked tickers have this number of trades in two very busy minutes. */
+/** Maximum number of prints in the queue, some 30 MB. The tracked tickers have `PRINTS_MAX` trades in two very busy minutes. */
 export const PRINTS_MAX = 100_000;
-/** A delivery with at least this number of prints gets no further prints. */
+/** The number of prints at which a delivery gets no further prints. */
 const BATCH_PRINTS = 5_000;
 /** Maximum number of deliveries in the queue. The bound matters if connections open and close repeatedly while no reader is active. */
 const DELIVERIES_MAX = 1_000;

@@ -12,7 +12,7 @@ import { tradeStream } from './trade-stream.ts';
 export interface MassiveOptions extends ProviderOptions {
   readonly key: string;
   readonly socketUrl: string;
-  /** The connection ends if the socket receives no data and no answer to a ping for this time, ms. */
+  /** The time without data and without an answer to a ping after which the connection ends, ms. */
   readonly silenceMs?: number;
 }
 
@@ -58,7 +58,7 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
 const RATE_PER_MINUTE = 600;
 /** Number of contracts on a page, the maximum that Massive allows. */
 const PAGE_CONTRACTS = 250;
-/** Maximum number of pages of a snapshot. The largest chain has a fifth of this number. */
+/** Maximum number of pages of a snapshot, five times the number of pages of the largest chain. */
 const PAGES_MAX = 600;
 /** Estimated number of pages of a ticker. */
 const PAGES_PER_TICKER = 15;

@@ -5,9 +5,9 @@ export interface SocketOptions {
   readonly key: string;
   /** The channels to subscribe to. `T.*` are the trades of all options. */
   readonly channels: string;
-  /** The connection ends if no data and no answer to a ping is received for this time, ms. */
+  /** The time without data and without an answer to a ping after which the connection ends, ms. */
   readonly silenceMs: number;
-  /** The connection ends if no frame of messages is received for this time while trades are expected, ms. */
+  /** The time without a frame of messages after which the connection ends while trades are expected, ms. */
   readonly quietMs: number;
   /** Returns whether trades are expected now. */
   readonly expectsTrades: () => boolean;

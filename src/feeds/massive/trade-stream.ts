@@ -81,15 +81,15 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
  */
 const ALL_TRADES = 'T.*';
 /**
- * A connection ends if no data is received for this time, ms. The answer to a ping counts as data. So a working connection never reaches
- * this time, even without trades.
+ * The time without data after which a connection ends, ms. The answer to a ping counts as data, so a working connection never ends for this
+ * reason, even without trades.
  */
 const SILENCE_MS = 30_000;
-/** A connection ends if no frame of messages is received for this time in trading hours, ms. A session has thousands of trades a second. */
+/** The time without a frame of messages after which a connection ends in trading hours, ms. A session has thousands of trades a second. */
 const QUIET_MS = 120_000;
 /**
- * The end of a connection that lasted longer than this time, ms, resets the count of failures to 1. The end of a shorter connection adds 1
- * to the count. So the pauses between tries grow while all connections are short.
+ * The minimum duration of a long connection, ms. The end of a long connection resets the count of failures to 1. The end of a shorter
+ * connection adds 1 to the count. So the pauses between tries grow while all connections are short.
  */
 const LONG_LIVED_MS = 60_000;
 /** Pause after Massive has rejected the key or the plan, ms. A person has to correct the key or the plan. */

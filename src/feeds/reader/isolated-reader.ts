@@ -90,7 +90,7 @@ async function* deliveriesOfReader(
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait for the service, the reader waits, too. During this time, a reader without messages is no error.
+    // While deliveries wait for the service, the reader waits, too. A reader without messages is no error while deliveries wait.
     if (messages.length > 0) lastMessageAt = performance.now();
     else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
       kill(`reading the data made no progress for ${SILENCE_MS_MAX / 1_000} s`);

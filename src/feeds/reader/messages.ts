@@ -27,6 +27,6 @@ export type FromReader =
  * reader works while the service stores. The number is low, because the deliveries are in memory.
  */
 export const UNACKNOWLEDGED_MAX = 2;
-/** Limit of a reader's resident memory. The largest chain that is accepted needs two thirds of this limit. */
+/** Maximum resident memory of a reader, bytes. The largest accepted chain needs two thirds of the maximum. */
 export const READER_BYTES_MAX = 384 * 1024 * 1024;
 export const TOO_MUCH_MEMORY = `reading the data took more than ${READER_BYTES_MAX / 2 ** 20} MB of memory`;

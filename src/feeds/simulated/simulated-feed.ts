@@ -48,7 +48,7 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
 const POLL_INTERVAL_MS = MINUTE_MS;
 /** Number of trading days whose closes the first poll delivers: a year. */
 export const CLOSE_DAYS = 252;
-/** Number of calendar days whose prints the first poll delivers. The flow figures use the prints of this number of days. */
+/** Number of calendar days whose prints the first poll delivers. The flow figures use the prints of `PRINT_DAYS` days. */
 export const PRINT_DAYS = 30;
 
 function closeOf(instrument: Instrument, date: string): Close {

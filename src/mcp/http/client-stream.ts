@@ -2,9 +2,9 @@ import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { RETRY } from '../../sse/sse-format.ts';
 import type { StreamEnd } from '../../sse/stream-registry.ts';
 
-/** A client with at least this number of unread bytes is behind. The stream registry ends streams whose client is behind for too long. */
+/** The number of unread bytes at which a client counts as behind. The stream registry ends streams whose client is behind for too long. */
 const BEHIND_BYTES = 256 * 1024;
-/** The stream ends at once if it has this number of unread bytes. Without this limit, the queue could grow without end. */
+/** The number of unread bytes at which a stream ends at once. Without a limit, the queue could grow without end. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A stream of server-sent events to one client, with a limit of unread bytes. */

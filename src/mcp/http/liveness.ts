@@ -1,13 +1,11 @@
 /** Id of the server's `ping` requests. */
 export const PING_ID = 'zomma-ping';
 
-/** A client that has sent nothing for this time, ms, gets a `ping` request. */
+/** The time without a message after which a client gets a `ping` request, ms. */
 const PING_AFTER_MS = 2 * 60_000;
-/** A client that sends nothing for this time, ms, after a ping counts as silent. */
+/** The time without a message after a ping after which a client counts as silent, ms. */
 const ANSWER_MS = 60_000;
-/**
- * A client that has never sent anything counts as silent after this time, ms. The time is long, because the client may not support pings.
- */
+/** The time after which a client without any message counts as silent, ms. The time is long, because the client may not support pings. */
 const FIRST_MESSAGE_MS = 15 * 60_000;
 
 /**

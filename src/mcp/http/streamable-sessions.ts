@@ -10,7 +10,7 @@ import { StreamableSession } from './streamable-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 interface SessionLimits {
-  /** A session without a request for this time ends. Later requests get the status 404, and the client opens a new session. */
+  /** The time without a request after which a session ends. Later requests get the status 404, and the client opens a new session. */
   readonly idleMs: number;
   /** Interval between two searches for idle sessions. */
   readonly sweepMs: number;

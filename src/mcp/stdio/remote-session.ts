@@ -8,7 +8,7 @@ import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { RemoteConnection, type RemoteSettings } from './remote-connection.ts';
 
 /**
- * A session whose stream fails is renewed only if the session is at least this old, ms. The minimum age prevents a loop with a server that
+ * The minimum age of a session that is renewed after a failure of its stream, ms. The minimum age prevents a loop with a server that
  * forgets each session at once.
  */
 const RENEW_AFTER_MS = 1_000;
