@@ -8,8 +8,8 @@ export interface Contagion {
   readonly flowThresholdUsd: number;
   readonly largeFlow: boolean;
   /**
-   * Correlation of the stock's and the ETF's daily log returns. Null if too few common closes are known. In this case, the correlation is
-   * not tested.
+   * Correlation of the stock's and the ETF's daily log returns. Null if too few common closes are known. A correlation of null is not
+   * tested.
    */
   readonly correlation: number | null;
 }

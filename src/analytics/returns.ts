@@ -3,8 +3,8 @@ import type { Close } from '../market/prints.ts';
 const TRADING_DAYS_A_YEAR = 252;
 
 /**
- * Returns the annualised volatility of the last `days` daily log returns. The mean return counts as 0. Null if there are fewer than `days`
- * returns.
+ * Returns the annualised volatility of the last `days` daily log returns. The mean of the returns is taken as 0. Null if there are fewer
+ * than `days` returns.
  */
 export function realisedVolatility(closes: readonly Close[], days: number): number | null {
   const returns = logReturns(closes.map(({ close }) => close)).slice(-days);

@@ -65,9 +65,9 @@ export function isDeeperThan(text: string, limit: number): boolean {
 
 /**
  * Returns the number of opening brackets that may increase the maximum depth. Stops counting above `limit`. An opening bracket after a
- * closing bracket and a comma, as in `},{`, does not increase the maximum depth. The rule also holds for brackets in strings, because none
- * of the three characters is a quote. Almost all opening brackets in a table of rows follow a closing bracket. A search for the next
- * opening bracket takes a twentieth of the time of a loop over all characters.
+ * closing bracket and a comma, as in `},{`, does not increase the maximum depth. The rule also holds in strings, because neither the
+ * brackets nor the comma is a quote. Almost all opening brackets in a table of rows follow a closing bracket. A search for the next opening
+ * bracket takes a twentieth of the time of a loop over all characters.
  */
 function nestingOpenings(text: string, opening: string, limit: number): number {
   let count = 0;

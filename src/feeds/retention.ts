@@ -34,7 +34,7 @@ const EVERY_MS = 3_600_000;
 const SMALL_MS = 7 * DAY_MS;
 /** The share of the stored days of a kind above which a removal is large. */
 const LARGE_SHARE = 0.1;
-/** The wait before a large removal, ms. In this time, a person can read the log or correct a wrong clock. */
+/** The wait before a large removal, ms. During the wait, a person can read the log or correct a wrong clock. */
 const WAIT_MS = DAY_MS;
 
 /**

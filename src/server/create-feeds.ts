@@ -11,9 +11,7 @@ import { type Feed, isLocal } from '../market/feed.ts';
 import type { Universe } from '../market/universe.ts';
 import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from '../settings/config.ts';
 
-/**
- * The settings for the creation of feeds. `dataDir` is one of these settings, because the `files` feed has its journal in the data folder.
- */
+/** The settings for the creation of feeds. `dataDir` is included, because the `files` feed has its journal in the data folder. */
 export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
 
 /** Returns the stored checkpoints of the `files` feed by key. The feed calls this function at its first poll. */

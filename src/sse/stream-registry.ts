@@ -47,7 +47,7 @@ export interface StreamLimits {
   readonly accountUnreadBytesMax: number;
   /** Maximum number of unread bytes in the streams of all accounts together, applied like `accountUnreadBytesMax`. */
   readonly allUnreadBytesMax: number;
-  /** The age at which a stream ends and its client reconnects. So no lost connection and no leaked resource lasts longer. */
+  /** The age at which a stream ends and its client reconnects. So lost connections and leaked resources end with their streams. */
   readonly ageMs: number;
   readonly streamsMax: number;
   /** Maximum number of streams of one account. If `streamsMax` streams are open, ACCOUNT_SHARE is another limit. */
@@ -127,7 +127,7 @@ export function createStreamRegistry(limits: StreamLimits) {
     /**
      * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Callers check the
      * capacity before they create anything for the stream. If `streamsMax` streams are open and this account has less than its share, the
-     * function makes room. It ends the oldest stream of the account with the most streams, if that account has more than its share.
+     * function makes room. The function ends the oldest stream of the account with the most streams, if that account exceeds its share.
      */
     assertCapacity({ id }: Account) {
       if (counts.of(id) >= accountStreamsMax) {

@@ -108,7 +108,10 @@ export interface PreparationCounts {
     readonly settled: number;
     readonly adjusted: number;
     readonly other_expiry: number;
-    /** Used contracts without a volatility. Figures that need a volatility leave out these contracts. `used` includes these contracts. */
+    /**
+     * Used contracts without a volatility. Figures that need a volatility leave out contracts without a volatility. `used` includes these
+     * contracts.
+     */
     readonly no_volatility: number;
   };
   /** The used contracts, by the origin of their volatility. */
@@ -116,10 +119,16 @@ export interface PreparationCounts {
     readonly taken: number;
     readonly solved: number;
     readonly interpolated: number;
-    /** Contracts with a strike beyond the smile's outermost strike. Such contracts have the volatility of the outermost strike. */
+    /**
+     * Contracts with a strike beyond the smile's outermost strike. The contracts beyond the smile have the volatility of the smile's
+     * outermost strike.
+     */
     readonly extended: number;
   };
-  /** Strikes whose out-of-the-money quote contradicts the quotes of neighbouring strikes. The smile leaves out strikes with such quotes. */
+  /**
+   * Strikes whose out-of-the-money quote contradicts the quotes of neighbouring strikes. The smile leaves out strikes with contradicting
+   * quotes.
+   */
   readonly stale_quotes: number;
   /** Rows of the source that were rejected, by reason. */
   readonly refused: Readonly<Record<string, number>>;

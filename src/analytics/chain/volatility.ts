@@ -20,7 +20,10 @@ export interface Volatilities {
   /** The smile of each series. */
   readonly smiles: Smile[];
   readonly counts: PreparationCounts['iv'];
-  /** The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves out strikes with such quotes. */
+  /**
+   * The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves out strikes with contradicting
+   * quotes.
+   */
   readonly staleQuotes: number;
 }
 

@@ -37,8 +37,8 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
       hedgeYield,
       carry: (rate - dividend) * tte,
       factor,
-      // With these inputs, `hedges` computes E[N(d1)] after a normal change of the log-price. The variance of this change is iv^2 *
-      // diffusing. The variance between the change and settlement is iv^2 * left.
+      // With these inputs, `hedges` computes E[N(d1)] after a normal change of the log-price. The variance of the log-price change is iv^2
+      // * diffusing. The variance after the change until settlement is iv^2 * left.
       laterTte: diffusing + left,
       laterDrift: (left - diffusing) / 2,
       laterFactor: factor * Math.exp(hedgeYield * Math.min(tte, DAY)),

@@ -25,8 +25,8 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
 /**
  * Computes net gamma over a grid of spots around the present spot, and finds the sign change nearest to the present spot (Perfiliev 2022).
  * Each contract has the same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools use the strike
- * at which the cumulative sum of gamma by strike changes its sign. The strike of other tools is a different quantity and jumps, so this
- * strike is not used here.
+ * at which the cumulative sum of gamma by strike changes its sign. The strike that other tools use is a different quantity and jumps, so
+ * that strike is not used here.
  */
 export function* gammaFlip(prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);

@@ -15,7 +15,10 @@ export interface StrikeGamma {
 /** The wall on one side of spot. Strikes are in dollars. */
 export interface Wall {
   readonly strike: number;
-  /** False if no strike lies on the wall's side of spot. Without such a strike, `strike` is the strike nearest to the wall's side. */
+  /**
+   * False if no strike lies on the wall's side of spot. If no strike lies on the wall's side, `strike` is the strike nearest to the wall's
+   * side.
+   */
   readonly sided: boolean;
 }
 

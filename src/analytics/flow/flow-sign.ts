@@ -17,7 +17,8 @@ export interface SignedShare {
   /** The share of open interest whose dealer side is known from prints, 0 to 1. 0 if there is no open interest. */
   readonly share: number;
   /**
-   * Gross GEX of the open interest without a known dealer side, dollars per 1 % move. The chain's net GEX leaves out this open interest.
+   * Gross GEX of the open interest without a known dealer side, dollars per 1 % move. The chain's net GEX leaves out open interest without
+   * a known dealer side.
    */
   readonly unsignedGex: number;
 }

@@ -24,7 +24,7 @@ export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
  *
  * A move is a change of the quote's middle between two prints with a quote. If one of the prints has no quote, a move is a change of the
  * price. A comparison of prices alone would classify every trade at the middle after a purchase as a sale, because the purchase had paid
- * half a spread more. This would be wrong, because purchases tend to follow purchases.
+ * half a spread more. The classification would be wrong, because purchases tend to follow purchases.
  *
  * `moves` has each contract's last price and last move before the first of `prints`. The function updates `moves`. `TapeSums` applies the
  * same rules to stored tapes.

@@ -90,7 +90,7 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
 /** The least log-density of a point that the integral includes. The terms of such points are negligible, or NaN if the density is zero. */
 const NEGLIGIBLE_DENSITY = -700;
 
-/** The least difference between a component's log-density and the largest log-density at which the sum includes the component. */
+/** The least log-density of a component in the sum, minus the largest log-density. */
 const NEGLIGIBLE = -40;
 
 /** Returns a function that computes the logarithm of the density of ln(S/F). */

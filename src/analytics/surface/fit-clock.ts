@@ -24,9 +24,7 @@ const POINTS_MIN = 5;
 const TRIMMED_SHARE = 0.3;
 /** The maximum roughness at which the fit uses calendar time, as a share of the roughness for the best trading clock. */
 const CALENDAR_GAIN_MIN = 0.25;
-/**
- * The relative error of the volatilities with the same penalty in the fit as a difference of 0.1 between a weight and the default weight.
- */
+/** The relative volatility error with the same penalty as a difference of 0.1 between the fitted weight and the default weight. */
 const DEFAULT_PULL = 0.003;
 
 /**

@@ -31,7 +31,10 @@ const BOUND_NODES = [...NODE_Z.keys()].filter((i) => i % 2 === 0 && Math.abs(NOD
 const CONTRADICTION_MIN = 0.05;
 /** The maximum distance of quotes in `FitQuality.error` from the forward, in standard deviations. */
 const FIT_REACH = 3;
-/** The least distance of an outside price from its band, as a share of the half-width. Rounding causes smaller distances. */
+/**
+ * The least distance between a band and a fitted price that counts as outside the band, as a share of the half-width. Rounding causes
+ * smaller distances.
+ */
 const BAND_ROUNDING = 1e-4;
 
 /** The series that settle at one instant, and the density that fits their quotes. */

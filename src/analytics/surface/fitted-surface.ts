@@ -48,7 +48,7 @@ export interface RefusedSeries {
 
 /**
  * The maximum yearly change of the forward's logarithm after the last settlement. The limit matters if the last settlement is less than an
- * hour away. Without the limit, an error of one cent in its forward could be extrapolated to a huge change.
+ * hour away. Without the limit, an error of one cent in the last forward could be extrapolated to a huge change.
  */
 const CARRY_MAX = 1;
 

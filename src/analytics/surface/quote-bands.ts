@@ -14,8 +14,8 @@ const SIDE_STRIKES_MIN = 2;
 /** The least half-width of a band, dollars. Even a quote with equal bid and ask has an assumed uncertainty of a fifth of a cent. */
 const HALF_WIDTH_MIN = 0.002;
 /**
- * The share of out-of-the-money options with a two-sided quote below which a chain counts as recorded after hours. The surface of such a
- * chain uses the feed's volatilities.
+ * The share of out-of-the-money options with a two-sided quote below which a chain counts as recorded after hours. The surface of a chain
+ * recorded after hours uses the feed's volatilities.
  */
 const QUOTED_SHARE_MIN = 0.1;
 /** Half-width of the band around a volatility of the feed, as a share of this volatility. */
@@ -73,7 +73,7 @@ export function quoteBands(
 
 /**
  * Returns the series that do not determine a smile, each with the reason. For a returned series, the at-the-money volatility and the skew
- * count as unknown. Both figures would come from placeholders or from a few contracts far from the forward.
+ * count as unknown. The volatility and the skew would come from placeholders or from a few contracts far from the forward.
  */
 export const smileRefusals = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, RefusalReason> => {
   const source = bandSource(prepared);

@@ -16,7 +16,10 @@ export interface Rung extends Masses {
   readonly law: PriceLaw;
 }
 
-/** The maximum factor by which the variance grows between successive distributions. Distributions are inserted to keep this maximum. */
+/**
+ * The maximum factor by which the variance grows between successive distributions. More distributions are inserted between two settlements
+ * if the variance grows faster.
+ */
 const VARIANCE_RATIO_MAX = 1.25;
 /** The number of iterations that compute the standard deviation of an inserted distribution from its variance. */
 const DEVIATION_ROUNDS = 3;

@@ -14,7 +14,10 @@ export interface TimeLines {
   readonly lines: readonly TimeLine[];
   /** Labels under the first and the last point in time. */
   readonly ends: readonly [string, string];
-  /** True if the chart includes zero. With zero, values above zero have the ink `positive`, and values below zero have `negative`. */
+  /**
+   * True if the chart includes zero. In a chart with zero, values above zero have the ink `positive`, and values below zero have
+   * `negative`.
+   */
   readonly zero: boolean;
   readonly figure: (value: number) => string;
 }

@@ -53,8 +53,8 @@ const BOM_BYTES = 2;
 const BINARY_PROBE_BYTES = 8_192;
 
 /**
- * Returns whether a file that begins with `head` is UTF-16 text without a byte-order mark. In such a file, every second byte of ASCII text
- * is 0.
+ * Returns whether a file that begins with `head` is UTF-16 text without a byte-order mark. In UTF-16 text of ASCII characters, every second
+ * byte is 0.
  */
 export function isUnmarkedUtf16(head: Uint8Array): boolean {
   const probe = head.subarray(0, head.length < UTF16_PROBE_BYTES ? head.length & ~1 : UTF16_PROBE_BYTES);

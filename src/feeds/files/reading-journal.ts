@@ -81,7 +81,10 @@ export class ReadingJournal {
   }
 }
 
-/** Returns whether another process with this id is running. Such a process may be the previous service, which has not ended yet. */
+/**
+ * Returns whether another process with this id is running. Another process with the id may be the previous service, which has not ended
+ * yet.
+ */
 function isOtherProcess(pid: number): boolean {
   try {
     return pid !== process.pid && process.kill(pid, 0);

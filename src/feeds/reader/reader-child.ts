@@ -20,7 +20,7 @@ const STDIN = 0;
 /** Minimum time between two reports of progress, ms. A report also shows that the reader is alive. */
 const REPORT_INTERVAL_MS = 200;
 
-/** Runs the process that reads market data for the service. The process ends after one job, or when the service ends before the job. */
+/** Runs the process that reads market data for the service. The process ends after one job, or when the service ends. */
 export async function runReader(): Promise<void> {
   if (!process.send) throw new OperatorError('only the service itself can start this command', 'See `zomma --help`.');
   preferAsOomVictim();
