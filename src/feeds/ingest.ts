@@ -167,7 +167,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 }
 
 /**
- * A transaction begins no further piece after this time, ms. The time is short, because requests wait until the transaction ends. The
+ * Time after which a transaction begins no further piece, ms. The time is short, because requests wait until the transaction ends. The
  * commit takes extra time, because it syncs the disk. Much shorter transactions would spend most of their time on syncs.
  */
 const TRANSACTION_MS = 6;

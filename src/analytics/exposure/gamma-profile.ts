@@ -114,7 +114,7 @@ export function* netGexAtLevels({ wide, narrow }: Positions, level: Float64Array
 
 /**
  * The product of contracts and levels in a step of some 5 ms. If the levels are listed, the kernel computes one exponential per contract
- * and level. If the levels are a fixed percentage apart, the kernel computes two multiplications.
+ * and level. If the levels are a fixed percentage apart, the kernel computes two multiplications per contract and level.
  */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;
