@@ -17,8 +17,8 @@ const LATE = Symbol('late');
 
 /**
  * Groups deliveries into batches, so that each batch can be written in one transaction. The order of the deliveries does not change. After
- * TURN_MS, lets the event loop serve requests before the next delivery. If the levels are a fixed percentage apart, the kernel computes two
- * multiplications per contract and level instead.
+ * TURN_MS, lets the event loop serve requests before the next delivery. If the source throws an error, yields the deliveries before the
+ * error, and then throws the error.
  */
 export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery[], void> {
   const source = deliveries[Symbol.asyncIterator]();
