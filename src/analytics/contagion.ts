@@ -1,19 +1,22 @@
-/** Whether the option flow of a stock spills into its sector ETF, and the conditions that were tested. */
+/** States whether the option flow of a stock spills into its sector ETF, with the tested conditions. */
 export interface Contagion {
   /** The sector ETF into which the flow spills. Null if a condition does not hold. */
   readonly etf: string | null;
-  /** Whether the stock's volatility has reached its ceiling. */
+  /** True if the stock's volatility has reached its ceiling. */
   readonly saturated: boolean;
   /** The least flow for which `largeFlow` is true, dollars. */
   readonly flowThresholdUsd: number;
   readonly largeFlow: boolean;
-  /** Correlation of the stock's and the ETF's daily log returns. If too few common closes are known, it is null and not a condition. */
+  /**
+   * Correlation of the stock's and the ETF's daily log returns. Null if too few common closes are known. A correlation of null is not
+   * tested.
+   */
   readonly correlation: number | null;
 }
 
-/** The threshold of a large flow is at least this share of the stock's own 30-day premium. */
+/** The least threshold of a large flow, as a share of the stock's own 30-day premium. */
 export const PREMIUM_SHARE = 0.01;
-/** The least correlation with the ETF at which flow is assumed to spill into it. */
+/** The least correlation of a stock with an ETF at which flow is assumed to spill from the stock into the ETF. */
 export const CORRELATION_MIN = 0.5;
 /** The number of common daily closes that a correlation needs. */
 export const CORRELATION_CLOSES = 60;

@@ -1,6 +1,6 @@
 /**
- * Returns at most `points` (1 or more) rows, unchanged: the first row, the last row, and evenly spaced rows between them. If `points` is 1,
- * returns only the last row.
+ * Returns at most `points` rows: the first row, the last row, and evenly spaced rows between the first and the last row. `points` must be
+ * at least 1. If `points` is 1, returns only the last row.
  */
 export function downsample<Row>(rows: readonly Row[], points: number): readonly Row[] {
   const last = rows.length - 1;

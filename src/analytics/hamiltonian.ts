@@ -11,7 +11,7 @@ export interface EnergyReading {
   readonly directive: string;
 }
 
-/** Kinetic and potential energy are of similar size if `ratio` is between these values. */
+/** Kinetic and potential energy are of similar size if `ratio` is between these two limits. */
 const CONTESTED_FROM = 0.8;
 const CONTESTED_TO = 1.25;
 
@@ -31,7 +31,7 @@ export const ENERGY_CLASSES = [PINNED, CONTESTED, SHATTERED, NEGATIVE, FRICTIONL
  */
 export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number): EnergyReading {
   const kinetic = Math.abs(flowUsd);
-  // `+ 0` turns -0 (a negative friction times a factor of 0) into 0.
+  // A negative friction times a factor of 0 is -0. Adding 0 turns -0 into 0.
   const potential = frictionUsd * factor + 0;
   const ratio = kinetic / Math.abs(potential);
   const [state, behavior, directive] =

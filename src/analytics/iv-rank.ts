@@ -1,10 +1,10 @@
 /** The rank of a day's volatility among the volatilities of the last year, in percent. */
 export interface IvRank {
-  /** 100 (now - low) / (high - low). Null if too few volatilities or not the last one are known, or if all are equal. */
+  /** 100 (now - low) / (high - low). Null if too few volatilities are known, if the last volatility is unknown, or if all are equal. */
   readonly rank: number | null;
   /**
-   * The percentage of the days with a known volatility on which it was lower than on the last day. The last day counts as one of these
-   * days. Null if too few volatilities or not the last one are known.
+   * The percentage of the known daily volatilities that are below the last volatility. The last volatility is one of the known
+   * volatilities. Null if too few volatilities are known, or if the last volatility is unknown.
    */
   readonly percentile: number | null;
   /** The number of days whose volatility is known. */
@@ -14,10 +14,10 @@ export interface IvRank {
   readonly high: number | null;
 }
 
-/** A rank needs at least this many days with a known volatility, about a month of trading days. */
+/** The number of days with a known volatility that a rank needs, about a month of trading days. */
 const DAYS_MIN = 20;
 
-/** Ranks the last of a year's daily volatilities. `volatilities` starts with the oldest day. An unknown volatility is null. */
+/** Ranks the last volatility among the daily volatilities of a year. `volatilities` starts with the oldest day. Null means unknown. */
 export function ivRank(volatilities: readonly (number | null)[]): IvRank {
   const known = volatilities.filter((each) => each !== null);
   const days = known.length;

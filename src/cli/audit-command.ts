@@ -34,7 +34,7 @@ export function addAudit(program: CliCommand, ports: Ports): void {
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Parses a time, or an age before now. Returns ms since the epoch. */
+/** Parses a time, or an age that is counted back from now. Returns ms since the epoch. */
 function sinceOf(text: string, nowMs: number): number {
   const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const sinceMs = number === undefined ? Date.parse(text) : nowMs - Number(number) * UNIT_MS[unit!]!;

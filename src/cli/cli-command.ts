@@ -5,7 +5,7 @@ import { parseWritten, SETTINGS_FILE, type SettingSources, settingSources } from
 interface SettingsOptions {
   /** The settings that get no default. */
   readonly withoutDefault?: readonly SettingName[];
-  /** The settings that the help leaves out, because they have no effect on the command. The command accepts these settings. */
+  /** The settings that the help leaves out, because these settings do not affect the command. The command accepts these settings. */
   readonly hidden?: readonly SettingName[];
 }
 
@@ -16,9 +16,8 @@ export class CliCommand extends Command {
   }
 
   /**
-   * Adds the flags of some settings, and `--config`. Before the action of the command runs, a setting that is missing on the command line
-   * gets its value from the environment, else from the settings file, else its default. Adds no flags for credentials, because credentials
-   * have no flags.
+   * Adds the flags of some settings, and `--config`. Before the action of the command runs, a missing setting gets its value from the first
+   * of three sources: the environment, the settings file, the default. Credentials have no flags.
    */
   settings(names: readonly SettingName[], { withoutDefault = [], hidden = [] }: SettingsOptions = {}): this {
     const defaultOf = (name: SettingName) =>
@@ -31,7 +30,7 @@ export class CliCommand extends Command {
         flag,
         `${help} (${byDefault === undefined ? '' : `default: ${byDefault}, `}env: ${env})`,
       );
-      // A switch has no value on the command line.
+      // A flag without a placeholder is a switch and has no value to parse.
       if (flag.includes('<')) option.argParser((text) => parseSetting(name, text));
       this.addOption(option.hideHelp(hidden.includes(name)));
     }
@@ -49,7 +48,7 @@ export class CliCommand extends Command {
     });
   }
 
-  /** Adds the flags of some settings without converting their values, so that even invalid values can be shown and checked. */
+  /** Adds the flags of some settings. The values stay texts, so that even invalid values can be shown and checked. */
   rawSettings(names: readonly SettingName[]): this {
     this.settingsFile();
     for (const name of names) {
@@ -81,7 +80,7 @@ export class CliCommand extends Command {
 /** Returns a command's settings from the environment and from the file of `--config`. Throws `SettingError` if the file cannot be used. */
 export async function sourcesFor(command: Command): Promise<SettingSources> {
   const path: string | undefined = command.getOptionValue('config') ?? process.env[SETTINGS_FILE.env];
-  // The TOML parser is loaded only if there is a settings file.
+  // The code loads the TOML parser only if there is a settings file.
   const inFile = path ? (await import('../settings/settings-file.ts')).readSettingsFile(path) : {};
   return settingSources(process.env, inFile);
 }

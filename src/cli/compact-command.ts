@@ -4,7 +4,7 @@ import { print } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { formatCount } from './text-format.ts';
 
-/** Adds `zomma compact`, which removes data past its retention and makes the database smaller. */
+/** Adds `zomma compact`, which removes data that is older than its retention, and makes the database smaller. */
 export function addCompact(program: CliCommand, ports: Ports): void {
   program
     .command('compact')

@@ -66,7 +66,7 @@ export function addConfig(program: CliCommand, _ports: Ports): void {
     });
 }
 
-/** Returns a setting for display. The value is null if the setting is not set and has no default. A credential is shown as `(hidden)`. */
+/** Returns a setting for display. The value is null for an absent setting without a default. The value of a credential is `(hidden)`. */
 function shownSetting(name: SettingName, written: WrittenSetting | undefined) {
   const { flag, default: byDefault }: Setting = SETTINGS[name];
   const value = flag === undefined && written ? '(hidden)' : (written?.text ?? byDefault ?? null);
@@ -87,7 +87,7 @@ function exampleFile(): string {
     const lines = settingsIn(group as SettingGroup).map((name) => {
       const { help, flag, default: byDefault }: Setting = SETTINGS[name];
       const meaning = flag === undefined ? `file that contains the ${help}` : help;
-      // If a setting has no default, the example shows the placeholder of its flag.
+      // For a setting without a default, the example shows the placeholder of the flag.
       const value = byDefault === undefined ? JSON.stringify(/<(.+)>/.exec(flag ?? '<file>')![1]) : literal(byDefault);
       return `${comment(meaning)}\n# ${settingKey(name)} = ${value}\n`;
     });

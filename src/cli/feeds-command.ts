@@ -8,7 +8,7 @@ import { print, writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { columns, formatCount } from './text-format.ts';
 
-/** Without `--all`, the command shows at most this many rejections and this many gaps of a feed. */
+/** Maximum number of rejections, and of gaps, that the command shows for a feed without `--all`. */
 const ROWS_SHOWN_MAX = 10;
 
 /** Adds `zomma feeds`, which shows the state of a server's feeds. */
@@ -55,7 +55,7 @@ function pageOf({ feeds, session, checked_at }: FeedReport, all: boolean): strin
   return `${[sessionLine(session), ...paragraphs].join('\n\n')}\n`;
 }
 
-/** Describes the trading session of the exchange in one line. Times are New York's. */
+/** Describes the trading session of the exchange in one line. Times are in New York time. */
 export function sessionLine({ state, reason, opens_at, closes_at, half_day }: SessionStatus): string {
   const [opens, closes] = [opens_at, closes_at].map((moment) => newYorkTime(Date.parse(moment)).slice(0, 16));
   const until = `closes ${closes!.slice(11)}${half_day ? ' (half day)' : ''}, New York time`;
@@ -82,7 +82,7 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
     `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'no data yet'}`,
     `  contracts  ${formatCount(feed.received_contracts)} of ${formatCount(feed.expected_contracts)} expected${coverage}`,
     ...indented(tickerTable(shown, ago)),
-    // This list leaves out rejections that the ticker table already shows.
+    // The list leaves out rejections that the table of tickers shows.
     ...listed(
       'rejected',
       all ? feed.refusals : feed.refusals.filter((each) => !isInTable(shown, each)),
@@ -140,7 +140,7 @@ function pastOf({ done, total }: NonNullable<FeedStatus['past']>): string {
 /** Tolerated difference between two clocks, ms. */
 const CLOCKS_APART_MS = 5_000;
 
-/** Formats an age. A stored moment is in the future if the clock was ahead at that time, or is behind now. */
+/** Formats an age. A stored time is in the future if the clock was ahead when the time was stored, or if the clock is now behind. */
 function agoText(ms: number): string {
   return ms < -CLOCKS_APART_MS ? `${span(-ms)} in the future` : `${span(Math.max(0, ms))} ago`;
 }
@@ -163,7 +163,7 @@ const SPANS: readonly [unit: string, ms: number][] = [
   ['min', 60_000],
 ];
 
-/** Formats a span of time in the largest unit that gives a number of at least 2, e.g. 90 s, 45 min, 30 h, 12 d. */
+/** Formats a duration in the largest unit in which the number is at least 2, e.g. 90 s, 45 min, 30 h, 12 d. */
 function span(ms: number): string {
   const [unit, length] = SPANS.find(([, each]) => ms >= 2 * each) ?? ['s', 1_000];
   return `${Math.round(ms / length)} ${unit}`;

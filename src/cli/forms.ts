@@ -3,7 +3,7 @@ import { OperatorError } from '../core/errors.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Style } from './plot/line.ts';
 
-/** The flags by which a user chooses how a result is printed. */
+/** The flags that choose the form of a printed result. */
 export interface FormFlags {
   readonly json?: true;
   /** The name of a table, or `true` if the flag has no value. */
@@ -19,11 +19,11 @@ export interface ResultForms {
   /** Returns the result as CSV, which does not mark simulated data. */
   csv(): string;
   readonly text: string;
-  /** Additional text for a result without a plot. */
+  /** Text that is printed if no plot is drawn. */
   readonly details?: string;
   /** Draws the plot. Undefined if the result cannot be plotted. */
   readonly plot?: ((width: number, height: number, style: Style) => readonly string[]) | undefined;
-  /** Minimum and maximum height of the plot, in lines. The plot fills the lines that the text leaves on the screen. */
+  /** Minimum and maximum height of the plot, lines. The plot fills the lines of the screen that the text does not need. */
   readonly plotLines: { readonly least: number; readonly most: number };
 }
 
@@ -60,14 +60,14 @@ const HEIGHT = 24;
 /** Returns the size and the style for an output, from the stream and the environment variables. */
 export function terminalOf({ isTTY, columns, rows }: Output, env: Readonly<Record<string, string | undefined>>) {
   const dumb = env.TERM === 'dumb';
-  // POSIX: the first of these variables that is set and not empty gives the locale. If all are empty, the locale is plain ASCII.
+  // POSIX: the first variable of this list that is not empty gives the locale. If all three variables are empty, the locale is plain ASCII.
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return {
     width: columns || WIDTH,
     height: rows || HEIGHT,
     style: {
       unicode: !dumb && /utf-?8/i.test(locale),
-      // no-color.org: NO_COLOR counts if it is set and not empty.
+      // no-color.org: an empty NO_COLOR has no effect.
       colour: Boolean(isTTY && env.TERM && !dumb && !env.NO_COLOR),
     },
   };

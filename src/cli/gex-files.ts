@@ -9,9 +9,9 @@ import type { ChainPrints } from './gex-analysis.ts';
 import type { Ports } from './ports.ts';
 
 /**
- * Reads the prints of a chain's underlying from a tape. Returns each print once. Leaves out a print if any row of its id has the flag
- * `canceled`. Leaves out prints of contracts that expired before the chain's date, if their premium is below `minPremiumUsd`. Throws
- * `OperatorError` if the file does not exist, is not a tape, or has no other prints.
+ * Reads the prints of a chain's underlying from a tape. Returns each print once. Leaves out a print if any row with its id has the flag
+ * `canceled`. Leaves out prints with a premium below `minPremiumUsd` if the contract expired before the chain's date. Throws
+ * `OperatorError` if the file does not exist or is not a tape, or if no print remains.
  */
 export async function readPrintsFile(
   path: string,
@@ -26,7 +26,7 @@ export async function readPrintsFile(
     if (delivery.kind === 'rejection') throw new OperatorError(`${path}: ${delivery.reason}`, NAME_A_TAPE);
     if (delivery.kind !== 'prints') continue;
     for (const print of delivery.prints) {
-      // Expired contracts do not affect positions. The prints of expired contracts affect flow only if they are large.
+      // Expired contracts do not affect positions. Only large prints of expired contracts affect flow.
       const isCounted = print.expiry >= chainDate || premiumOf(print) >= minPremiumUsd;
       if (print.underlying !== chain.underlying || !isCounted) continue;
       if (print.canceled || !byId.has(print.id)) byId.set(print.id, print);
@@ -49,7 +49,7 @@ const NAME_A_TAPE = 'Name a CSV or Parquet file of prints.';
 
 /**
  * Reads the newest chain of a file. `ticker` selects one of several underlyings. Throws `OperatorError` if the file has no chain of the
- * ticker, or if it has several underlyings and `ticker` is missing.
+ * ticker. Throws `OperatorError` if `ticker` is missing and the file has several underlyings.
  */
 export async function chainOf(path: string, ticker: string | undefined, ports: Ports): Promise<Chain> {
   const deliveries = await Array.fromAsync(ports.readFile(path));

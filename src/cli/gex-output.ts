@@ -8,10 +8,7 @@ import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/line.ts';
 import { csvText, numberCell } from './text-format.ts';
 
-/**
- * Returns the rows about flow: the share of open interest with customer positions known from prints and, without `--sign flow`, the levels
- * by flow.
- */
+/** Returns the rows about flow: the share of open interest with known customer positions and, without `--sign flow`, levels by flow. */
 function flowRows(
   { by_flow: flow, options }: GexAnalysis['report'],
   price: (value: number) => string,
@@ -52,10 +49,10 @@ export function gexTable(report: GexAnalysis['report']): string {
   return `${head}\n${rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`;
 }
 
-/** The suffix of contract-count columns, by the weight of the table. */
+/** The suffix of the columns with numbers of contracts, by the weight of the table. */
 const WEIGHT_COLUMN = { open_interest: 'oi', volume: 'volume' } as const;
 
-/** Formats GEX by strike as CSV, dollars per 1 % move. Strikes and contract counts come from the input and are printed unchanged. */
+/** Formats GEX by strike as CSV, dollars per 1 % move. Strikes and numbers of contracts come from the input and are printed unchanged. */
 export function strikesCsv(by: ExposuresByStrike, weight: PreparedChain['options']['weight']): string {
   const counted = WEIGHT_COLUMN[weight];
   const [calls, puts] = weight === 'volume' ? [by.callVolume, by.putVolume] : [by.callOpenInterest, by.putOpenInterest];

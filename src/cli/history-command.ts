@@ -56,7 +56,7 @@ export function addHistory(program: CliCommand, ports: Ports): void {
         csv: () => historyCsv(history),
         text: summaryOf(history),
         details: table(history),
-        // A plot over time needs at least two moments.
+        // A plot over time needs at least two points in time.
         plot: history.count < 2 ? undefined : (...size) => historyPlot(pictureOf(history), ...size),
         plotLines: { least: 20, most: 40 },
       });
@@ -135,7 +135,7 @@ function table(history: History): string {
 /** Columns with values from the input, which are printed unchanged. */
 const GIVEN = new Set(['spot', 'call_wall', 'put_wall', 'max_pain']);
 
-/** Formats a history as CSV. A value that is not known becomes an empty cell. */
+/** Formats a history as CSV. An unknown value becomes an empty cell. */
 function historyCsv(history: GexHistory): string {
   const columns = HISTORY_COLUMNS.map((name) => history[name].map((value) => cell(name, value)));
   const rows = history.as_of.map((_, row) => columns.map((column) => column[row]!));

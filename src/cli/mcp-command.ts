@@ -4,7 +4,7 @@ import { SETTINGS, settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import type { Ports } from './ports.ts';
 
-/** Adds `zomma mcp`, which serves MCP over standard input and output, with this machine's data or with the data of a running server. */
+/** Adds `zomma mcp`, which serves MCP over standard input and output. The data comes from this machine or from a running server. */
 export function addMcp(program: CliCommand, ports: Ports): void {
   program
     .command('mcp')

@@ -33,7 +33,7 @@ export interface BackupManifest {
   readonly rows: Readonly<Record<string, number>>;
 }
 
-/** The certificate of an authority: its file, its PEM text, its SHA-256 in hex with colons, and its expiry in ms since the epoch. */
+/** A certificate of an authority: file, PEM text, SHA-256 in hex with colons, and expiry in ms since the epoch. */
 export interface AuthorityCertificate {
   readonly path: string;
   readonly pem: string;
@@ -53,25 +53,25 @@ export interface Ports {
     options: { readonly demo: boolean },
   ): Promise<void>;
   /**
-   * Serves MCP over standard input and output with the data of this machine, until the client disconnects. Without a feed, answers come
-   * from the stored data, or from the simulated market if nothing is stored.
+   * Serves MCP over standard input and output with the data of this machine, until the client disconnects. Without a feed, the data is the
+   * stored data, or the simulated market if no data is stored.
    */
   serveStdio(settings: StdioSettings): Promise<void>;
   /** Relays MCP messages between standard input and output and a running server, until the client disconnects. */
   bridge(server: { readonly url: URL; readonly key: string }): Promise<void>;
-  /** Yields the deliveries (portions of market data) of one file. A tape has several deliveries. */
+  /** Yields the market data of one file as deliveries. A tape has several deliveries. */
   readFile(path: string): AsyncIterable<Delivery>;
   /**
-   * Stores the market data of files and folders in a data folder. A server may run on the data folder. Returns for each path the files with
-   * market data. Calls `onProgress` with the bytes read so far, the bytes of all files, and the rows read so far. If a path does not exist,
-   * throws `OperatorError` before anything is loaded.
+   * Stores the market data of files and folders in a data folder, on which a server may run. Returns for each path the files with market
+   * data. Calls `onProgress` with the bytes that have been read, the bytes of all files, and the rows that have been read. If a path does
+   * not exist, throws `OperatorError` before anything is loaded.
    */
   load(
     settings: FolderSettings & Pick<SettingValues, 'dataMax'>,
     paths: readonly string[],
     onProgress: (bytes: number, ofBytes: number, rows: number) => void,
   ): Promise<readonly (readonly LoadedFile[])[]>;
-  /** Calls `work` with the market data that is stored in a data folder. A server may run on the folder. */
+  /** Calls `work` with the stored market data of a data folder. A server may run on the folder. */
   withMarket<T>(settings: ValuesIn<'data'>, work: (context: Context) => T): Promise<T>;
   /** Checks an installation. Yields the outcome of each check. See `CheckOptions` of src/server/checks.ts. */
   check(options: {
@@ -79,7 +79,7 @@ export interface Ports {
     readonly isThorough: boolean;
     readonly onProgress: (read: number, of: number) => void;
   }): AsyncIterable<CheckOutcome>;
-  /** Backs up a data folder to a new folder. With a passphrase, includes the secret, encrypted. A server may run. */
+  /** Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may run. */
   backup(settings: FolderSettings, to: string, passphrase: string | undefined): Promise<BackupManifest>;
   /** Restores a backup into a temporary folder and compares it with its manifest. */
   rehearseRestore(from: string): Promise<BackupManifest>;
@@ -92,8 +92,8 @@ export interface Ports {
   /** Returns the backups in a folder, the oldest first. */
   backupsIn(folder: string): Promise<readonly string[]>;
   /**
-   * Removes data past its retention from a folder, and returns its space to the disk. Returns the removed amounts, and the size of the
-   * database before and after, bytes.
+   * Removes data older than its retention, and frees its disk space. Returns the removed amounts, and the sizes of the database before and
+   * after the removal, bytes.
    */
   compact(
     settings: FolderSettings & Pick<SettingValues, 'keepChains' | 'keepIntraday' | 'keepPrints' | 'keepLevels'>,
@@ -102,11 +102,11 @@ export interface Ports {
     readonly before: number;
     readonly after: number;
   }>;
-  /** Upgrades the database of a data folder. Returns the schemas before and after, and the path of the copy. */
+  /** Upgrades the database of a data folder. Returns the schemas before and after the upgrade, and the path of the copy. */
   upgrade(settings: FolderSettings): Promise<{ readonly from: number; readonly to: number; readonly copy: string }>;
   /** Restores the database from before the last upgrade. Returns its schema, and the path of the replaced database. */
   undoUpgrade(settings: FolderSettings): Promise<{ readonly schema: number; readonly kept: string }>;
-  /** Returns the audit trail of a data folder since a moment (ms since the epoch), oldest entry first. */
+  /** Returns the audit entries of a data folder since a time (ms since the epoch), oldest entry first. */
   audit(settings: FolderSettings, sinceMs: number): Promise<readonly AuditEntry[]>;
   /** Returns the certificate authority that `--tls internal` has created in a data folder. */
   internalAuthority(settings: FolderSettings): Promise<AuthorityCertificate>;

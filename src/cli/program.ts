@@ -27,7 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
 };
 
 /**
- * Creates the command line on top of the ports. `first` is the first argument. Loads only the code of the command that `first` names. If
+ * Creates the command line, which calls the ports. `first` is the first argument. Loads only the code of the command that `first` names. If
  * `first` is not a command, loads all commands.
  */
 export async function createProgram(ports: Ports, first: string | undefined): Promise<CliCommand> {

@@ -19,8 +19,8 @@ export function writtenSetting(
 }
 
 /**
- * Reads all settings. Returns the faults of the settings and of the settings file, the number of settings that are set, and all values. An
- * invalid setting has its default.
+ * Reads all settings. Returns the errors in the settings and in the settings file, the number of given settings, and all values. An invalid
+ * setting has its default.
  */
 export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];
@@ -30,7 +30,7 @@ export async function readRawSettings(command: Command) {
     return undefined;
   };
   let count = 0;
-  // If the settings file is unusable, the other settings can still be checked.
+  // The other settings can still be checked if the settings file is unusable.
   const sources: SettingSources = (await sourcesFor(command).catch(collected<SettingSources>)) ?? {
     find: () => undefined,
   };

@@ -19,9 +19,9 @@ import { type TimeLine, timeChart } from './plot/time-chart.ts';
 import type { Ports } from './ports.ts';
 import { columns, csvText, numberCell } from './text-format.ts';
 
-/** The smile is drawn for the settlement that is nearest to this many days after the snapshot. */
+/** The number of days between the snapshot and the settlement whose smile is drawn. The nearest settlement is taken. */
 const SMILE_DAYS = 30;
-/** The drawn smile extends this many standard deviations of the log-price to each side of the forward. */
+/** The range of the drawn smile on each side of the forward, in standard deviations of the log-price. */
 const SMILE_REACH = 2.5;
 /** Number of strikes at which the smile is computed. */
 const SMILE_POINTS = 81;
@@ -118,7 +118,7 @@ function tableOf({ chain, answer }: Shown): string[] {
   ];
 }
 
-/** Returns a line for each event: its implied move with an error band, and the dates before and after the event. */
+/** Returns a line for each event: the implied move with an error band, and the dates before and after the event. */
 function eventLines({ events }: SurfaceAnswer): string[] {
   return events.implied_move.map((move, i) => {
     const [after, before] = [events.after[i]!, events.before[i]!].map((instant) => newYorkDate(Date.parse(instant)));
@@ -145,7 +145,9 @@ function withBand(value: number | null, band: number | null): string {
     : `${formatVolatility(value)} ± ${(100 * band).toFixed(2)}`;
 }
 
-/** Draws the smile of one settlement, and below it the at-the-money volatilities of all settlements, within `height` lines. */
+/**
+ * Draws two charts within `height` lines: the smile of one settlement above, and the at-the-money volatilities of all settlements below.
+ */
 function plotOf({ chain, surface, answer }: Shown, width: number, height: number, style: Style): string[] {
   const { slices } = surface;
   const at = chain.asOf + SMILE_DAYS * DAY_MS;
@@ -190,7 +192,7 @@ function plotOf({ chain, surface, answer }: Shown, width: number, height: number
   ];
 }
 
-/** Returns the volatilities of a smile, decimal per calendar year, at strikes that are evenly spaced in ln(K/F). */
+/** Returns the volatilities of a smile at strikes with equal distances in ln(K/F), decimal per calendar year. */
 function smileOf({ law, tte }: SurfaceSlice, reach: number): Float64Array {
   return Float64Array.from({ length: SMILE_POINTS }, (_, i) =>
     Math.sqrt(law.totalVariance(reach * ((2 * i) / (SMILE_POINTS - 1) - 1)) / tte),

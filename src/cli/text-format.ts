@@ -1,6 +1,6 @@
 import { cleanLine } from '../core/clean-text.ts';
 
-/** With this many significant digits, every double can be read back exactly, except the sign of zero. */
+/** The number of significant digits with which any double can be read back exactly, except the sign of zero. */
 const DIGITS = 17;
 
 /** Formats a computed number as a CSV cell. */
@@ -13,7 +13,7 @@ export function formatCount(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** Cleans rows of cells and formats them as lines. Each column is as wide as its widest cell. */
+/** Cleans rows of cells and formats them as lines. The width of a column is the width of its widest cell. */
 export function columns(given: readonly (readonly string[])[]): string[] {
   const rows = given.map((cells) => cells.map((cell) => cleanLine(cell)));
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? [];

@@ -7,15 +7,12 @@ export type ToolName = {
   [Name in keyof Registry]: [ToolKey<Name>] extends [never] ? never : Name;
 }[keyof Registry];
 type ToolKey<Name extends keyof Registry> = NonNullable<Registry[Name]['tool']>['answers'][number];
-/**
- * The arguments that callers may send. Fields with a default may be left out. The client reads answers as JSON, so the client never asks
- * for a picture.
- */
+/** The arguments that callers may send. Fields with a default are optional. `format` is left out, because the client reads only JSON. */
 type Arguments<Name extends ToolName> = Partial<Omit<Static<Registry[Name]['input']>, 'format'>>;
 type Extended<Name extends ToolName> = Static<Registry[Name]['full']>;
 type Answer<Name extends ToolName> = Pick<Extended<Name>, ToolKey<Name> & keyof Extended<Name>>;
 
-/** The full result of an operation, with every key that an answer can have. */
+/** The full result of an operation, with all keys that an answer may have. */
 export type FullAnswer<Name extends keyof Registry> = Static<Registry[Name]['full']>;
 
 export interface ClientSettings {
@@ -52,7 +49,7 @@ export interface Client {
   callExtended<Name extends ToolName>(name: Name, args: Arguments<Name>): Promise<Extended<Name>>;
 }
 
-/** Creates a client for the REST API. The types of its arguments and answers come from the registry. */
+/** Creates a client for the REST API. The types of the arguments and answers come from the registry. */
 export function createClient({ baseUrl, apiKey }: ClientSettings): Client {
   const post = async <Body>(name: string, args: unknown, query: string): Promise<Body> => {
     const response = await fetch(`${baseUrl}/api/v1/tools/${name}${query}`, {

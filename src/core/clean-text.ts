@@ -1,6 +1,6 @@
 /**
- * Cleans text from files, providers and callers before it is shown: to agents, in answers and header fields, on a terminal. Text that is
- * only stored or compared stays unchanged.
+ * Cleans text from files, providers and callers before the text is shown to agents, in answers and header fields, or on a terminal. Text
+ * that is only stored or compared stays unchanged.
  */
 
 /**
@@ -13,10 +13,13 @@ export const LINE_MAX = 200;
 /** Maximum length of the name of a file or a source, in characters. */
 const NAME_MAX = 64;
 
-/** Characters that a person does not see: control characters, direction marks, zero-width characters, and tags, which can hide text. */
+/** Invisible characters, which can hide text: control characters, direction marks, zero-width characters and tags. */
 const INVISIBLE = /(?:[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]|\p{Variation_Selector})+/gu;
 
-/** Returns the same value with each string cleaned and cut to `max` characters. Names of fields stay unchanged: Zomma itself chose them. */
+/**
+ * Returns the same value with each string cleaned and cut to `max` characters. Names of fields stay unchanged, because Zomma itself chose
+ * them.
+ */
 export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
   if (typeof value === 'string') return cleanText(value, max) as Value;
   if (Array.isArray(value)) {
@@ -26,12 +29,9 @@ export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleaned(each, max)])) as Value;
 }
 
-/**
- * Returns a text as one line of at most `max` characters. Cuts a longer text in the middle: most such texts are paths, and the end of a
- * path is its most specific part.
- */
+/** Returns a text as one line of at most `max` characters. Cuts longer texts in the middle, because the end of a path is important. */
 export function cleanLine(text: string, max = LINE_MAX): string {
-  // Cleans only the two ends of a long text. The middle of the text is cut anyway.
+  // The code cleans only the two ends of a long text, because the middle of the text is cut.
   const line = visibleText(text.length <= 4 * max ? text : `${text.slice(0, 2 * max)}${text.slice(-2 * max)}`);
   if (line.length <= max) return line;
   const tail = max >> 1;
@@ -39,9 +39,8 @@ export function cleanLine(text: string, max = LINE_MAX): string {
 }
 
 /**
- * Returns the name of a file or a source in the form that is shown, e.g. `files:tapes/SPY.csv`. Characters other than letters, digits and
- * `._/-` become `_`. If the name is too long, the result has only its end. The result has no prose that a reader or a model could take for
- * an instruction.
+ * Returns the name of a file or a source for display, e.g. `files:tapes/SPY.csv`. Characters other than letters, digits and `._/-` become
+ * `_`. Only the end of a long name is returned. The result has no prose that could be taken for an instruction.
  */
 export function shownName(name: string): string {
   const [, kind = '', path = ''] = /^([a-z]{1,16}:)?(.*)$/s.exec(name)!;
@@ -52,7 +51,7 @@ export function shownName(name: string): string {
 /** Returns the value as JSON. Escapes the characters that a terminal would not show. */
 export function shownJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(INVISIBLE, (run) =>
-    // A line break here belongs to the indentation, because `JSON.stringify` has escaped the line breaks within strings.
+    // A line break in the JSON belongs to the indentation, because `JSON.stringify` escapes the line breaks within strings.
     run.replace(/[^\n]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }
@@ -60,13 +59,13 @@ export function shownJson(value: unknown, indent?: number): string {
 const PLAIN = /^[\x20-\x7e]*$/;
 
 function cleanText(text: string, max: number): string {
-  // Cleans only the beginning of a long text. The rest is cut anyway.
+  // The code cleans only the beginning of a long text, because the rest is cut.
   const clean = visibleText(text.slice(0, 2 * max));
   return clean.length <= max ? clean : `${clean.slice(0, max).trimEnd()}…`.toWellFormed();
 }
 
 function visibleText(text: string): string {
-  // Most texts are plain ASCII. Such a text needs one pass and no Unicode tables.
+  // A text of plain ASCII, like most texts, needs one pass and no Unicode tables.
   if (PLAIN.test(text)) return text.trim();
   return text.toWellFormed().replace(INVISIBLE, ' ').trim();
 }

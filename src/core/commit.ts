@@ -1,2 +1,2 @@
-/** The commit that a binary was built from. The build replaces the name by the commit. A program that runs from source has no commit. */
+/** The commit of the binary. The build replaces the variable by the commit. A program that runs from source has no commit. */
 export const COMMIT: string = process.env.ZOMMA_BUILD_COMMIT ?? 'source';

@@ -19,7 +19,7 @@ declare module 'swagger-ui-dist/*.css' {
   const path: string;
   export default path;
 }
-/** A page that is imported with the type `text`. */
+/** The text of a page that is imported with the type `text`. */
 declare module '*.md' {
   const text: string;
   export default text;

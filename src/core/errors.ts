@@ -1,12 +1,12 @@
-/** An error that the caller can act on. For any other error, clients get an opaque 500. */
+/** An error whose cause the caller can correct. For any other error, clients get an opaque 500. */
 export class ClientError extends Error {
   readonly code: ClientErrorCode;
   readonly hint: string | undefined;
-  /** The invalid fields of the input, each with the condition that it must meet. */
+  /** The invalid fields of the input. Each field has the condition that it must meet. */
   readonly fieldErrors: readonly FieldError[];
-  /** Whole seconds after which the same request may succeed. Undefined if this time is not known. */
+  /** Whole seconds until the same request may succeed. Undefined if the number of seconds is unknown. */
   readonly retryAfterS: number | undefined;
-  /** The stored moments before and after a requested moment without data. Undefined if the error does not concern a moment. */
+  /** The nearest times with data before and after a requested time without data. Undefined if the error does not concern a time. */
   readonly nearest: NearestMoments | undefined;
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
@@ -29,9 +29,9 @@ export class ClientError extends Error {
 }
 
 /**
- * An error that the operator can fix. The cause may be in the installation (a secret that others can read, or a database of a newer
- * version), in a setting, or in the arguments or the input of a command (a file that does not exist). The command line prints the message
- * and the hint. Clients get an opaque 500.
+ * An error that the operator can fix. The cause may be the installation, a setting, or the arguments or the input of a command. For
+ * example, other users can read a secret, or a file does not exist. The command line prints the message and the hint. Clients get an opaque
+ * 500.
  */
 export class OperatorError extends Error {
   readonly hint: string;
@@ -57,7 +57,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether a write failed because another process was writing. The failed write can succeed later. */
+/** Returns whether a write failed because another process was writing. The failed write can succeed later. */
 export function isBusy(error: unknown): boolean {
   return errorCode(error)?.startsWith('SQLITE_BUSY') ?? false;
 }
@@ -74,7 +74,10 @@ export function invalidField(code: ClientErrorCode, field: string, expected: str
   return new ClientError(code, `${field} ${expected}`, { hint, fieldErrors: [{ field, expected }] });
 }
 
-/** Moments, ISO 8601. Null if there is no such moment. */
+/**
+ * The times of the last data before and the first data after a requested time, ISO 8601. Null if there is no data before or after the
+ * requested time.
+ */
 export interface NearestMoments {
   readonly before: string | null;
   readonly after: string | null;
@@ -87,9 +90,7 @@ interface ClientErrorDetails {
   readonly nearest?: NearestMoments;
 }
 
-/**
- * Every error code that a client can get, with its HTTP status. The API contract requires some of the statuses. HTTP defines the others.
- */
+/** Every error code that clients can get, with its HTTP status. The API contract defines some of the statuses, and HTTP the others. */
 export const CLIENT_ERRORS = {
   invalid_parameter: { status: 400, title: 'Invalid path or query parameter' },
   unknown_ticker: { status: 400, title: 'Ticker is not tracked' },

@@ -2,14 +2,14 @@ import type { Observe } from './events.ts';
 
 /** The longest time that a step may block the event loop, ms. A longer step delays every other request. */
 export const STEP_MS_MAX = 25;
-/** By default, each block of the event loop that is longer than this is logged, ms. */
+/** Default for the shortest block of the event loop that is logged, ms. */
 export const SLOW_STEP_MS = 250;
 /** Interval of the timer that measures the event loop, ms. The timer does not run while the service is idle. */
 const TICK_MS = 2;
-/** The timer stops if no step has begun for this long, ms, so that an idle service uses no CPU. */
+/** The timer stops if no step begins for this time, ms, so that an idle service uses no CPU. */
 const REST_MS = 1_000;
 
-/** The periods longer than STEP_MS_MAX in which the event loop was blocked, since the watchdog started. */
+/** Figures about blocks of the event loop longer than STEP_MS_MAX, since the watchdog started. */
 export interface Blocked {
   count: number;
   totalMs: number;
@@ -28,28 +28,28 @@ export interface WatchdogOptions {
 let current: { announceStep(step: string): void; readonly blocked: Readonly<Blocked> } | undefined;
 
 /**
- * Announces the start of a step of work: a request, a transaction, an analysis. If the event loop is then blocked for longer than
- * STEP_MS_MAX, the watchdog reports this step. Does nothing in a process without a watchdog.
+ * Announces the start of a step of work: a request, a transaction, an analysis. If the step blocks the event loop for longer than
+ * STEP_MS_MAX, the watchdog reports the step. Does nothing in a process without a watchdog.
  */
 export function announceStep(step: string): void {
   current?.announceStep(step);
 }
 
-/** Returns the counts of this process's watchdog, or zeros if the process has no watchdog. */
+/** Returns the figures of this process's watchdog, or zeros if the process has no watchdog. */
 export function blockedSteps(): Readonly<Blocked> {
   return current?.blocked ?? { count: 0, totalMs: 0, longestMs: 0 };
 }
 
 /**
- * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts each period longer than STEP_MS_MAX in
- * which the loop was blocked, and reports each period longer than `slowStepMs`, with the longest step of the period. A timer with the
- * interval TICK_MS starts with a step and runs until no step has begun for REST_MS. So the watchdog also notices work that was not
- * announced, if the work runs within REST_MS after a step. `onTick` gets the delay of each tick, ms.
+ * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts each block of the loop longer than
+ * STEP_MS_MAX. The watchdog reports each block longer than `slowStepMs`, with the longest step in the blocked time. A timer with the
+ * interval TICK_MS starts with a step, and stops if no step begins for REST_MS. So the watchdog also notices unannounced work within
+ * REST_MS after a step. `onTick` gets the delay of each tick, ms.
  */
 export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {}): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
-  /** The time of the last tick, ms. `cpuAtTick` is the CPU time that the process had used by then, µs. */
+  /** The time of the last tick, ms. `cpuAtTick` is the CPU time that the process had used at the last tick, µs. */
   let tickedMs = 0;
   let cpuAtTick = 0;
   /** The current step, and the longest step since the last tick. */
@@ -71,7 +71,7 @@ export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onT
   const tick = (): void => {
     const now = performance.now();
     beginStep(undefined, now);
-    // The timer waits for TICK_MS between two ticks. This time does not count as blocked.
+    // The wait of TICK_MS between two ticks does not count as blocked time.
     const blockedMs = now - tickedMs - TICK_MS;
     onTick?.(blockedMs);
     if (blockedMs > STEP_MS_MAX) {

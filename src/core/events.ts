@@ -1,6 +1,6 @@
 /**
- * Everything that Zomma reports about itself. Modules emit observations, and the log selects which ones to show. No observation contains a
- * key, a UUID or the path of a request. Instead, an observation has the pattern of the route and the opaque id of the account.
+ * An observation: a report of Zomma about itself. Modules emit observations, and the log selects the observations to show. No observation
+ * contains a key, a UUID or the path of a request. An observation has the pattern of the route and the opaque id of the account.
  */
 export type Observation = {
   readonly [Kind in keyof ObservationFields]: { readonly kind: Kind } & Readonly<ObservationFields[Kind]>;
@@ -19,7 +19,7 @@ interface ObservationFields {
     account: string | undefined;
     client: string;
     bytes: number | undefined;
-    /** The trace of the request, 32 hex digits. Undefined if the request names no trace and nobody collects spans. */
+    /** The trace of the request, 32 hex digits. Undefined if the request names no trace and no collector of spans is set. */
     trace_id: string | undefined;
   };
   request_failed: { route: string; request_id: string; trace_id: string | undefined; error: unknown };
@@ -31,7 +31,7 @@ interface ObservationFields {
     reason: 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
     streams: number;
   };
-  /** A tool threw. `trace_id` is the trace of the request that called it, if spans are collected. */
+  /** A tool threw an error. `trace_id` is the trace of the request that called the tool, if spans are collected. */
   tool_failed: { tool: string; trace_id?: string | undefined; error: unknown };
   chain_stored: {
     underlying: string;
@@ -48,45 +48,47 @@ interface ObservationFields {
   data_full: { reason: string };
   data_has_room: NoFields;
   old_removed: { prints: number; chains: number; levels: number };
-  /** A large share of one kind of data (`days` days) is past its retention. The service removes this data after it has run for a day. */
+  /**
+   * A large share of one kind of data, `days` days, is older than its retention. The service will remove this data a day after its start.
+   */
   retention_waits: { of: string; days: number };
   retention_failed: { error: unknown };
   tape_packed: { prints: number };
   packing_failed: { error: unknown };
   /** Progress of the simulated market's backfill: `done` of `total` snapshots are complete. Reported at each tenth. */
   past_filling: { done: number; total: number };
-  /** The simulated market's backfill is complete. `snapshots` is the number of snapshots that it added. */
+  /** The simulated market's backfill is complete. `snapshots` is the number of snapshots that the backfill added. */
   past_filled: { snapshots: number; duration_ms: number };
   /** The simulated market's backfill failed. The service tries again later. */
   past_failed: { error: unknown };
   feed_connection: { up: boolean; reason?: string };
-  /** Levels could not be recorded. `snapshot` is the id of the snapshot, or null if the error is not about one snapshot. */
+  /** Levels could not be recorded. `snapshot` is the id of the snapshot, or null if the error concerns no single snapshot. */
   levels_failed: { snapshot: number | null; error: unknown };
   /**
-   * The event loop was blocked for longer than a step may take. `step` is the longest step of that time, if the step was announced. If
-   * `cpu_ms` is much below `duration_ms`, the machine gave this process no CPU time, or a write waited for the disk.
+   * The event loop was blocked for longer than the maximum duration of a step. `step` is the longest announced step of the blocked time. If
+   * `cpu_ms` is much less than `duration_ms`, this process got no CPU time, or a write waited for the disk.
    */
   event_loop_blocked: { duration_ms: number; cpu_ms: number; step: string | undefined };
   /**
-   * The runtime runs without its compiler (JIT), which a hardened unit or kernel can forbid (`MemoryDenyWriteExecute=`). The kernels then
-   * take some 30 to 90 times as long.
+   * The runtime has no compiler (JIT). A hardened unit or kernel can forbid the compiler (`MemoryDenyWriteExecute=`). Without the compiler,
+   * the numerical kernels take 30 to 90 times as long.
    */
   compiler_off: { ns_per_option: number; hint: string };
-  /** A stored snapshot is damaged. The snapshot was set aside, and the previous snapshot is served. */
+  /** A stored snapshot is damaged. The snapshot was set aside, and the server uses the previous snapshot. */
   snapshot_damaged: { underlying: string; as_of: string; source: string };
   /** The database had the schema `from` and was upgraded to the schema `to`. The old database was copied first. */
   data_upgraded: { from: number; to: number };
   /** The database was removed or replaced while the server runs. All further writes are lost when the server ends. */
   database_gone: { data_folder: string };
-  /** A key or a UUID was refused. `client` is the address that sent it. The key is not reported. */
+  /** A key or a UUID was refused. `client` is the address of the sender. The key is not reported. */
   key_refused: { client: string; route: string; code: string };
-  /** Number of refusals of an address in the past minute that were not reported one by one. */
+  /** Number of refusals for one address in the last minute that were not reported one by one. */
   keys_refused: { client: string; count: number };
-  /** systemd waits for messages of this process, but they cannot be sent. A unit with `Type=notify` will not become active. */
+  /** systemd waits for messages of this process, but the messages cannot be sent. A unit with `Type=notify` will not become active. */
   manager_unreachable: { reason: string };
   /** Spans could not be sent to the collector. Reported once for each series of failures. */
   traces_unsent: { reason: string };
-  /** A change to members or keys that was recorded in the audit trail, by this process or by a command. `at` is when it was made. */
+  /** This process or a command has recorded a change of members or keys in the audit trail. `at` is the time of the change. */
   audited: {
     at: string;
     actor: string;
@@ -98,43 +100,41 @@ interface ObservationFields {
   };
   /** Liveness, readiness and metrics are served at this address. */
   operations_served: { address: string };
-  /** The certificate that the server uses from now on for new connections. */
+  /** The server now uses this certificate for new connections. */
   certificate_used: { subject: string; not_after: string };
-  /** The certificate's files have changed, but cannot be used. The server continues with the certificate that it has. */
+  /** The certificate's files have changed, but are not usable. The server continues with its present certificate. */
   certificate_refused: { reason: string; hint: string };
-  /** The certificate expires in `days` days, or has expired if `days` is negative. */
+  /** The certificate expires in `days` days. A negative number means that the certificate has expired. */
   certificate_expiring: { subject: string; days: number };
   /** The server has read `files` again after SIGHUP. */
   reloaded: { files: string[] };
-  /** The group of the data folder may write to the folder. `mended_by` is the command that changes this. */
+  /** The group of the data folder may write to the folder. `mended_by` is the command that removes this permission. */
   data_folder_open: { mended_by: string };
-  /** A variable of the environment begins with `ZOMMA_` and belongs to no setting. `nearest` is the name that was probably meant. */
+  /** An environment variable begins with `ZOMMA_` but belongs to no setting. `nearest` is the variable with the most similar name. */
   setting_unknown: { variable: string; nearest: string };
   started: { address: string; feed: string; version: string; commit: string; schema: number; duration_ms: number };
-  /** The local data is still being loaded. Reported every few seconds. `duration_ms` counts from the start. */
+  /** The local data is still being loaded. This observation is repeated every few seconds. `duration_ms` counts from the start. */
   loading: { duration_ms: number };
   /** The local data is loaded. `duration_ms` counts from the start. */
   loaded: { duration_ms: number };
-  /** Connections were closed to make room for others. `open` is the number of connections that are still open. */
+  /** The server closed connections to make room for other connections. `open` is the number of connections that are still open. */
   connections_ended: { connections: number; open: number };
-  /** This system does not let the service inspect connections, so the connections of one address are not limited. */
+  /** The number of connections of one address is not limited, because the service cannot inspect connections on this system. */
   connections_unwatched: { platform: string };
-  /**
-   * The limit of open file descriptors is low. `connections` and `streams` are the numbers of connections and MCP streams that it allows.
-   */
+  /** The limit of open file descriptors is low. The limit allows `connections` connections and `streams` MCP streams. */
   few_descriptors: { descriptors: number; connections: number; streams: number };
   stopping: { signal: string };
-  /** A part of the service did not stop in time. The process exits without waiting for that part. */
+  /** A part of the service did not stop in time. The process exits without waiting for this part. */
   stop_forced: NoFields;
 }
 
 /** Receives observations. */
 export interface Observe {
   (observation: Observation): void;
-  /** Kinds that the observer drops. A caller need not create observations of these kinds. */
+  /** Kinds of observation that the observer drops. Callers need not create observations of these kinds. */
   readonly ignores?: ReadonlySet<Observation['kind']>;
 }
 
-/** Levels of the log, from the most to the least verbose. */
+/** Levels of the log, in the order from verbose to terse. */
 export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,4 +1,7 @@
-/** The exit codes of every command. 64 and 78 come from sysexits.h. A supervisor should not restart a service after 64 or 78. */
+/**
+ * The exit codes of every command. The codes 64 and 78 come from sysexits.h. A supervisor should not restart a service after the exit code
+ * 64 or 78.
+ */
 export const EXIT_CODES = {
   success: { code: 0, meaning: 'The command has done its work. A server has stopped after SIGTERM or SIGINT.' },
   failure: {

@@ -1,9 +1,9 @@
 const MIB = 1024 * 1024;
 
 /**
- * The garbage collector lets memory double before it runs. So large columns and texts that are used only briefly could fill the memory of a
- * machine of 1 GiB. To prevent this, a process with more than `COLLECT_FROM` bytes of memory requests a collection after each
- * `COLLECT_EVERY` bytes allocated.
+ * The garbage collector runs only after memory has doubled. So short-lived large columns and texts could fill the memory of a machine with
+ * 1 GiB. Therefore, a process with more than `COLLECT_FROM` bytes of memory requests a collection after each `COLLECT_EVERY` allocated
+ * bytes.
  */
 const COLLECT_EVERY = 48 * MIB;
 const COLLECT_FROM = 300 * MIB;
@@ -22,7 +22,7 @@ export function countAllocated(bytes: number): void {
   if (process.memoryUsage.rss() > COLLECT_FROM) collectSoon();
 }
 
-/** Starts a collection in the background. A collection that the program waits for would block the event loop for up to 100 ms. */
+/** Starts a collection in the background. A collection in the foreground would block the event loop for up to 100 ms. */
 export function collectSoon(): void {
   if (isDue) return;
   isDue = true;

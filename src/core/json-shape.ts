@@ -1,4 +1,6 @@
-/** Maximum depth of nested JSON. Bounds the recursion of parsers and validators. Schemas and market data have only a few levels. */
+/**
+ * Maximum depth of nested JSON. The maximum bounds the recursion of parsers and validators. Schemas and market data have only a few levels.
+ */
 export const JSON_DEPTH_MAX = 32;
 
 /** Limits on a JSON text. The limits are checked before the text is parsed. */
@@ -7,31 +9,31 @@ export interface JsonBounds {
   readonly containers: number;
   /** Maximum number of entries in all objects and arrays together. */
   readonly values: number;
-  /** Maximum number of strings and keys. If this limit is absent, only `values` limits strings and keys. */
+  /** Maximum number of strings and keys. Without this maximum, only `values` limits the number of strings and keys. */
   readonly texts?: number;
 }
 
 /**
- * JSON within these bounds is parsed in less than 0.1 s, whatever it contains. Measured times: 40 ms for 1,000,000 numbers, 30 ms for
- * 60,000 different keys, 11 ms for 12,000 objects with one key each. Repeated keys and strings take a tenth of the time of distinct
- * strings, so the size in bytes does not determine the time.
+ * JSON within these bounds is parsed in less than 0.1 s, whatever its content. Measured times: 40 ms for 1,000,000 numbers, 30 ms for
+ * 60,000 different keys, 11 ms for 12,000 objects with one key each. The size in bytes does not determine the time, because repeated keys
+ * and strings take a tenth of the time of distinct strings.
  */
 export const QUICK_JSON: JsonBounds = { containers: 12_000, values: 1_000_000, texts: 60_000 };
 
 /**
  * Returns the reason why a JSON text must not be parsed, or `undefined` if it may be parsed. The parser would take 11 GB of memory for 60
- * MB of `[`, and 2 GB for 60 MB of `{},`. Also counts brackets and commas within strings, which is acceptable, because the strings of
- * market data contain no brackets.
+ * MB of `[`, and 2 GB for 60 MB of `{},`. The function also counts brackets and commas within strings, which is acceptable, because strings
+ * in market data contain no brackets.
  */
 export function jsonExcess(text: string, { containers, values, texts }: JsonBounds): string | undefined {
   if (countUpTo(text, '{', containers) + countUpTo(text, '[', containers) > containers) {
-    // In a long text, the depth takes longer to find than the number of brackets, so only the beginning is searched for deep nesting.
+    // Only the beginning of a long text is searched for deep nesting, because this search is slower than a count of brackets.
     return isDeeperThan(text.slice(0, HEAD_CHARS), JSON_DEPTH_MAX)
       ? TOO_DEEP
       : `JSON of more than ${containers} objects and arrays`;
   }
   if (isDeeperThan(text, JSON_DEPTH_MAX)) return TOO_DEEP;
-  // An entry takes at least two characters, including its comma.
+  // An entry with its comma has at least two characters.
   const mayExceed = text.length > 2 * values;
   if (mayExceed && countUpTo(text, ',', values) > values) return `JSON of more than ${values} values`;
   // A string has two quotes.
@@ -43,7 +45,7 @@ export function jsonExcess(text: string, { containers, values, texts }: JsonBoun
 const TOO_DEEP = `JSON nested deeper than ${JSON_DEPTH_MAX} levels`;
 const HEAD_CHARS = 64 * 1024;
 
-/** Whether brackets outside strings nest deeper than `limit`. Does not parse the text. */
+/** Returns whether brackets outside strings nest deeper than `limit`. Does not parse the text. */
 export function isDeeperThan(text: string, limit: number): boolean {
   if (nestingOpenings(text, '{', limit) + nestingOpenings(text, '[', limit) <= limit) return false;
   let depth = 0;
@@ -62,10 +64,10 @@ export function isDeeperThan(text: string, limit: number): boolean {
 }
 
 /**
- * Returns how many opening brackets may increase the maximum depth. Stops counting above `limit`. An opening bracket that follows a closing
- * bracket and a comma, as in `},{`, does not increase the maximum depth. (None of the three characters is a quote, so either all three are
- * inside a string or none is.) Almost all opening brackets in a table of rows follow a closing bracket. Searching for the next opening
- * bracket takes a twentieth of the time of inspecting every character.
+ * Returns the number of opening brackets that may increase the maximum depth. Stops counting above `limit`. An opening bracket after a
+ * closing bracket and a comma, as in `},{`, does not increase the maximum depth. The rule also holds in strings, because neither the
+ * brackets nor the comma is a quote. Almost all opening brackets in a table of rows follow a closing bracket. A search for the next opening
+ * bracket takes a twentieth of the time of a loop over all characters.
  */
 function nestingOpenings(text: string, opening: string, limit: number): number {
   let count = 0;
@@ -99,7 +101,7 @@ function isClosing(code: number): boolean {
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** Whether a value is an object: neither an array nor null. */
+/** Returns whether a value is an object, and neither an array nor null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

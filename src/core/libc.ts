@@ -1,9 +1,6 @@
 import { dlopen, type FFIFunction } from 'bun:ffi';
 
-/**
- * Returns functions of the C library, by their names and types. Returns undefined on a system other than Linux, and if the library cannot
- * be loaded.
- */
+/** Returns functions of the C library, by names and types. Returns undefined if the system is not Linux or has no such library. */
 export function openLibc<Functions extends Record<string, FFIFunction>>(functions: Functions) {
   if (process.platform !== 'linux') return undefined;
   const musl = `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`;
@@ -11,7 +8,7 @@ export function openLibc<Functions extends Record<string, FFIFunction>>(function
     try {
       return dlopen(name, functions).symbols;
     } catch {
-      // No library of this name can be loaded. The next name is tried.
+      // The loop tries the next name, because no library with this name can be loaded.
     }
   }
   return undefined;

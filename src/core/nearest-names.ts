@@ -2,8 +2,9 @@
 const NEAREST = 3;
 
 /**
- * Returns the names most similar to an unknown name, the most similar first. Similarity is the larger of two measures. Dice's coefficient
- * of letter pairs finds words in another order. The share of letters that stay unchanged in an edit finds typing errors.
+ * Returns the names most similar to an unknown name, in the order of falling similarity. Similarity is the larger of two measures. The
+ * first measure, Dice's coefficient of letter pairs, finds names with reordered words. The second measure, the share of letters that an
+ * edit does not change, finds typing errors.
  */
 export function nearestNames(name: string, names: readonly string[]): string[] {
   const given = name.slice(0, 100).toLowerCase();

@@ -1,9 +1,6 @@
 import { announceStep } from './event-loop-watchdog.ts';
 
-/**
- * Work in steps of at most 25 ms each. The generator yields a description of the next step before it runs that step. Other requests can run
- * between two steps.
- */
+/** Work in steps of at most 25 ms. The generator yields a description before each step. Other requests can run between two steps. */
 export type Steps<Result> = Generator<Step, Result>;
 
 /** The description of a step that has not run yet. */
@@ -12,11 +9,11 @@ export interface Step {
   readonly message: string;
   /** The total number of steps, if it is known. */
   readonly total?: number;
-  /** Rate-limit tokens that the account pays for the work from this step on, in addition to the token of the request. */
+  /** Rate-limit tokens that the account pays for this step and the later steps, in addition to the token of the request. */
   readonly tokens?: number;
 }
 
-/** Runs the steps, and lets the event loop turn between two steps. `message` names the first step for the watchdog. */
+/** Runs the steps, and lets the event loop do other work between two steps. `message` names the first step for the watchdog. */
 export async function runInTurns<Result>(message: string, steps: Steps<Result>): Promise<Result> {
   announceStep(message);
   for (;;) {
@@ -35,15 +32,14 @@ export function runToCompletion<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Returns work that is one step. */
+/** Returns a function's work as a single step. */
 // biome-ignore lint/correctness/useYield: there is no further step.
 export function* oneStep<Result>(work: () => Result): Steps<Result> {
   return work();
 }
 
 /**
- * Calls `work` for the rows [0, count) in blocks of `rows` rows. The first block runs in the caller's current step. Each further block is a
- * separate step.
+ * Calls `work` for blocks of `rows` rows of [0, count). The first block runs in the caller's step. Each further block is a separate step.
  */
 export function* byRange(
   count: number,
@@ -65,8 +61,8 @@ export class StepMeter {
   constructor(private readonly most: number) {}
 
   /**
-   * Counts a piece of work. Returns true if the piece does not fit into the current step. The piece then belongs to the next step, and the
-   * caller yields before it does the piece.
+   * Counts a piece of work. Returns true if the piece does not fit into the current step. If the result is true, the caller must yield
+   * before the piece, which belongs to the next step.
    */
   beginsNextStep(work: number): boolean {
     const beginsNext = this.done > 0 && this.done + work > this.most;
@@ -75,28 +71,27 @@ export class StepMeter {
   }
 }
 
-/** Work whose result can be cached: the description of its first step, and a function that starts the work. */
+/** Work whose result can be cached. The work has the description of its first step, and a function that starts the work. */
 export interface Work<Result> extends Step {
   steps(): Steps<Result>;
 }
 
 /**
- * A cache of results that are computed in steps. A result belongs to an owner and a key. If several requests need a result that is not
- * complete yet, they share the work: any of the requests can run the next step. So the work is done only once, and it continues if the
- * request that started it is aborted. An owner has at most `entriesMax` results. If an owner has more, the least recently used result is
- * removed.
+ * A cache of results that are computed in steps. A result belongs to an owner and a key. Several requests that need the same incomplete
+ * result share the work: each of the requests can run the next step. So the work is done only once, and continues after the first request
+ * is aborted. If an owner has more than `entriesMax` results, the least recently used result is removed.
  */
 export class StepCache<Owner extends WeakKey, Result> {
   private readonly caches = new WeakMap<Owner, Map<string, Entry<Result>>>();
 
   constructor(private readonly entriesMax: (owner: Owner) => number) {}
 
-  /** Returns the result from the cache, or computes it. Throws the errors that the work throws. Errors are not cached. */
+  /** Returns the cached result, or computes the result. Throws the errors of the work. Errors are not cached. */
   *of(owner: Owner, key: string, { steps, ...step }: Work<Result>): Steps<Result> {
     const entries = this.caches.get(owner) ?? new Map<string, Entry<Result>>();
     this.caches.set(owner, entries);
-    // The request pays for this step before the entry is created. If the entry came first, a request that cannot pay would leave the entry,
-    // and the next request would do the work without paying.
+    // The request pays for this step before the entry is created. If the entry came first, a request that cannot pay would leave an entry,
+    // and the next request would get the work without payment.
     if (!entries.has(key)) yield step;
     const entry = entries.get(key) ?? { steps: steps(), ended: undefined };
     entries.delete(key);

@@ -1,10 +1,10 @@
-/** The trace that a request belongs to, from the sender's W3C Trace Context. */
+/** The trace of a request, from the sender's W3C Trace Context. */
 export interface TraceContext {
   /** 32 hex digits. */
   readonly traceId: string;
   /** The span of the sender, 16 hex digits. */
   readonly spanId: string;
-  /** Whether the sender records the trace. */
+  /** True if the sender records the trace. */
   readonly isSampled: boolean;
 }
 
@@ -28,19 +28,19 @@ export interface AnsweredRequest {
 
 /** Creates a span for each request. */
 export interface RequestTracing {
-  /** Runs `work` within a new span. The span continues the trace of the request's headers, or begins one. */
+  /** Runs `work` within a new span. The span continues the trace of the request's headers, or begins a new trace. */
   inRequest<Result>(headers: Headers, work: () => Result): Result;
-  /** Returns the span in which the caller runs. */
+  /** Returns the span of the code that calls this function. */
   current(): RequestSpan | undefined;
 }
 
 const FIELD = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** Reads the header `traceparent`. Returns undefined if it is missing or malformed. */
+/** Reads the header `traceparent`. Returns undefined if the header is missing or malformed. */
 export function parseTraceparent(field: string | null): TraceContext | undefined {
   const [, version, traceId, spanId, flags, more] = FIELD.exec(field ?? '') ?? [];
   if (!version || !traceId || !spanId || !flags) return undefined;
-  // A `traceparent` of version 00 must not have further parts, but later versions may add parts. Ids with only zeros are invalid.
+  // A `traceparent` of version 00 must have exactly four parts, but later versions may have more parts. Ids of only zeros are invalid.
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };

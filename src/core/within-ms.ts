@@ -1,4 +1,4 @@
-/** Resolves with true if `work` completes within `ms`, and with false if it does not. */
+/** Resolves with true if `work` completes within `ms` milliseconds, and with false otherwise. */
 export function withinMs(ms: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(resolve, ms, false);

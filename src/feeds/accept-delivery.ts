@@ -6,7 +6,7 @@ import type { FeedLedger } from '../market/feed-ledger.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 
-/** The store that deliveries are written to. The store can combine several writes into one transaction. */
+/** The store for market data. The store can combine several writes into one transaction. */
 export interface IngestStore extends MarketStore, FeedLedger {
   transaction<T>(work: () => T): T;
 }
@@ -17,46 +17,40 @@ export interface AcceptResult {
   readonly delivery: Delivery;
   /** Number of prints in the delivery that were already stored. */
   readonly known: number;
-  /** Number of known prints that the delivery corrected or canceled. */
+  /** Number of stored prints that the delivery corrected or canceled. */
   readonly changed?: number;
-  /** How a delivered chain compares with the stored chains of its ticker. */
+  /** The comparison of a delivered chain with the stored chains of its ticker. */
   readonly snapshot?: {
     /**
-     * Whether the chain was written. A chain is not written if an equal chain of the same moment is stored. A chain of a polled source is
-     * also not written in two cases: any chain of the same moment is stored, or the chain is slightly older than the newest stored chain.
+     * True if the chain was written. No chain is written if an equal chain with the same time is stored. A chain of a polled source is also
+     * not written if any chain with the same time is stored, or if the chain is slightly older than the newest stored chain.
      */
     readonly isNew: boolean;
     /**
-     * Whether the chain's time is more than AHEAD_MS after the present. Differences between clocks are smaller. The service uses such a
-     * chain only if its ticker has no other.
+     * True if the chain's time is more than AHEAD_MS after the present, which differences between clocks do not explain. The service uses a
+     * chain ahead of the clock only if its ticker has no other chain.
      */
     readonly isAhead: boolean;
-    /** Whether the chain is newer than all stored chains of its ticker. Ignores stored chains more than AHEAD_MS ahead. */
+    /** True if the chain is newer than all stored chains of its ticker, except stored chains that are more than AHEAD_MS ahead. */
     readonly isFresh: boolean;
-    /**
-     * Number of expected contracts: the number that the source listed. For a fresh chain, at least the number of unsettled contracts in the
-     * last snapshot.
-     */
+    /** Number of contracts that the source listed. For a fresh chain, at least the number of unsettled contracts in the last snapshot. */
     readonly expected: number;
   };
 }
 
-/** How a delivery came to the service. This determines which checks apply. */
+/** The way in which a delivery came to the service, which determines the checks. */
 export interface AcceptRules {
   /**
-   * Whether the source is polled for the present state of a ticker. No person has checked such an answer. The first stored snapshot of a
-   * moment is then never replaced, because at night sources repeat the closing quotes with the next day's open interest. A snapshot that is
-   * much older or much smaller than the newest stored snapshot is rejected as an error of the source.
+   * True if the source is polled for the present state of a ticker. No person has checked the answers of a polled source. Polled snapshots
+   * never replace a stored snapshot with the same time, because at night sources repeat the closing quotes with the next day's open
+   * interest. A polled snapshot that is much older or much smaller than the newest stored snapshot is rejected as an error of the source.
    */
   readonly isPolled?: boolean;
-  /** Whether whole days of prints are loaded at a time when no requests wait. */
+  /** True if whole days of prints are loaded while no requests wait. */
   readonly isLoaded?: boolean;
 }
 
-/**
- * Writes a delivery of market data. If the delivery is implausible, writes nothing and returns a rejection instead. Returns a delivery
- * without market data unchanged.
- */
+/** Writes a delivery of market data. Returns a rejection for an implausible delivery. Returns other deliveries unchanged. */
 export function acceptDelivery(
   delivery: Delivery,
   store: IngestStore,
@@ -90,7 +84,8 @@ function acceptChain(
 ): AcceptResult {
   const { chain } = delivery;
   const { underlying, source, simulated } = chain;
-  // The newest stored chain that is not later than this chain. Past chains may arrive in any order.
+  // The code compares the chain with the newest stored chain that has the same time or an earlier time. Past chains may arrive in any
+  // order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
   const stored = id === undefined ? undefined : readChain(store, id);
   const newestId = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
@@ -117,7 +112,9 @@ function acceptChain(
   return { delivery, known: 0, snapshot: { isNew, isAhead, isFresh, expected } };
 }
 
-/** Reads a stored chain. Returns `undefined` if disk damage makes the chain unreadable. A request for that chain reports the damage. */
+/**
+ * Reads a stored chain. Returns `undefined` if disk damage makes the chain unreadable. A request for the damaged chain reports the damage.
+ */
 function readChain(store: IngestStore, id: number): Chain | undefined {
   try {
     return store.chain(id);
@@ -132,18 +129,20 @@ function unsettledContracts({ series }: Chain, atMs: number): number {
   return series.reduce((sum, { settlesAt, start, end }) => (atMs < settlesAt ? sum + end - start : sum), 0);
 }
 
-/** The earliest time of quotes, ms since the epoch. Earlier quotes are older than electronic records. */
+/** The earliest accepted time of quotes, ms since the epoch. Earlier quotes are older than electronic records of quotes. */
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
-/** How far in the future quotes may be dated. A wrong clock does not explain a greater difference. */
+/** The maximum time by which quotes may be ahead of the clock. A wrong clock does not explain a larger difference. */
 const AHEAD_MS_MAX = 366 * DAY_MS;
-/** A chain with less than this share of the contracts in the chain that it would replace comes from a truncated file. */
+/**
+ * The least share of contracts that a new chain needs, compared with the chain that it replaces. Smaller chains come from truncated files.
+ */
 const REPLACEMENT_SHARE_MIN = 0.9;
-/** If a ticker has a stored chain, a new chain with more than this share of unreadable rows is rejected. */
+/** The maximum share of unreadable rows in a new chain, if its ticker has a stored chain. */
 const REJECTED_SHARE_MAX = 0.2;
 
 /**
- * Returns why a chain must not be stored, or `undefined` if it may be stored. `stored` is the newest stored chain that is not later than
- * `chain`.
+ * Returns the reason why a chain must not be stored, or `undefined` if the chain may be stored. `stored` is the newest stored chain that is
+ * not later than `chain`.
  */
 function whyImplausible(chain: Chain, stored: Chain | undefined, nowMs: number): string | undefined {
   if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
@@ -169,22 +168,19 @@ function isPriced({ bid, ask, last, iv }: Chain): boolean {
 }
 
 /**
- * Maximum time by which a polled chain may be older than the newest stored chain. A greater difference is an error of the source. A smaller
- * difference is no error, because the servers of a source may be some minutes apart, but the older chain is not written.
+ * Maximum time by which a polled chain may be older than the newest stored chain. A chain beyond the maximum is an error of the source. A
+ * smaller difference is no error, because the clocks of a source's servers may differ by minutes. But the older chain is not written.
  */
 const BEHIND_MS_MAX = 15 * 60_000;
 /**
- * A polled snapshot counts as truncated if it has less than this share of the newest stored snapshot's unsettled contracts. A ticker's
- * number of contracts changes by only a few contracts a day.
+ * The least number of contracts in a polled snapshot, as a share of the unsettled contracts in the newest stored snapshot. A snapshot with
+ * fewer contracts is truncated. A ticker's number of contracts changes by only a few contracts a day.
  */
 const UNSETTLED_SHARE_MIN = 0.9;
-/** A stored snapshot older than this does not affect the expected number of contracts. The time covers a long weekend. */
+/** The maximum age of a stored snapshot that affects the expected number of contracts. The age covers a long weekend. */
 const COMPARED_MS_MAX = 4 * DAY_MS;
 
-/**
- * Returns why a chain of a polled source cannot be the present state of its ticker. Returns `undefined` if the chain can be the present
- * state.
- */
+/** Returns why a polled chain cannot be the present state of its ticker, or `undefined` if the chain can be the present state. */
 function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
   if (newest.asOf - chain.asOf > BEHIND_MS_MAX) {
     return `the quotes of ${new Date(chain.asOf).toISOString()} are older than the stored quotes of ${new Date(newest.asOf).toISOString()}`;
@@ -197,10 +193,7 @@ function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
     : undefined;
 }
 
-/**
- * Returns how many rows of a chain were rejected as unreadable. A row is readable even if it repeats a contract, or if one of its values
- * was dropped.
- */
+/** Returns the number of unreadable rows of a chain. Rows with a repeated contract or a dropped value count as readable. */
 export function countRejectedRows({ refused }: Chain): number {
   return Object.entries(refused).reduce(
     (sum, [why, count]) => (why === 'duplicate' || why === 'bad_value' ? sum : sum + count),

@@ -1,18 +1,18 @@
-/** Maximum time that background work waits for clients to be answered, ms. It then completes on a busy server too. */
+/** Maximum time that background work waits until clients are answered, ms. The maximum lets the work complete on a busy server. */
 const BUSY_PAUSE_MS = 2_000;
 const BUSY_CHECK_MS = 20;
 
 export interface BackgroundOptions {
-  /** Time from the call to the first run, ms. If omitted, the first run begins at once. */
+  /** Time between the call and the first run, ms. If omitted, the first run begins at once. */
   readonly afterMs?: number;
-  /** Time from one run to the next, counted from the call, ms. */
+  /** Interval between the starts of two runs, ms. The intervals are counted from the call on. */
   readonly everyMs: number;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Runs `work` again and again. No run begins while another is in progress. `work` ends soon after `isStopped` returns true. `stop` resolves
- * when the current run has ended.
+ * Runs `work` repeatedly. No run begins while another run is in progress. `work` must end soon after `isStopped` returns true. The promise
+ * of `stop` resolves when the current run has ended.
  */
 export function runEvery(
   work: (isStopped: () => boolean) => Promise<unknown>,

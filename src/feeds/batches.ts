@@ -3,7 +3,7 @@ import type { Delivery } from '../market/feed.ts';
 
 /** Maximum number of deliveries in a batch. A commit syncs the disk, which takes longer than the write of one delivery. */
 const BATCH_DELIVERIES = 64;
-/** Number of prints that completes a batch. A batch is held in memory, and a tape has millions of prints. */
+/** The number of prints in a complete batch. The number is limited, because a batch is in memory, and a tape has millions of prints. */
 const BATCH_PRINTS = 10_000;
 /** Maximum time that a batch waits for further deliveries, ms. A provider delivers only one snapshot every few seconds. */
 const WAIT_MS = 200;
@@ -16,9 +16,9 @@ const TURN_MS = 5;
 const LATE = Symbol('late');
 
 /**
- * Groups deliveries into batches, so that each batch can be written in one transaction. The order of the deliveries does not change. Yields
- * to the event loop between two deliveries once TURN_MS have passed. If the source throws an error, yields the deliveries before the error,
- * and then throws the error.
+ * Groups deliveries into batches, so that each batch can be written in one transaction. The order of the deliveries does not change. After
+ * TURN_MS, lets the event loop serve requests before the next delivery. If the source throws an error, yields the deliveries before the
+ * error, and then throws the error.
  */
 export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery[], void> {
   const source = deliveries[Symbol.asyncIterator]();

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 
 /** The source of time and of random numbers. Tests pass their own clock. */
 export interface Clock {
-  /** Returns the present moment, ms since the epoch. */
+  /** Returns the present time, ms since the epoch. */
   now(): number;
   /** Waits for `ms` milliseconds, or until `signal` is aborted. Never rejects. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
@@ -13,6 +13,6 @@ export interface Clock {
 export const SYSTEM_CLOCK: Clock = {
   now: Date.now,
   random: Math.random,
-  // The wait rejects if the signal is aborted.
+  // The promise rejects if the signal is aborted.
   pause: (ms, signal) => setTimeout(ms, undefined, signal && { signal }).catch(() => {}),
 };

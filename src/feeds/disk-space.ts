@@ -4,7 +4,7 @@ import type { Observe } from '../core/events.ts';
 
 /** Checks whether the data folder may grow. */
 export interface DiskSpace {
-  /** Returns the reason why nothing more may be stored, or `undefined` while there is room. Reads the disk at most once a second. */
+  /** Returns the reason why no more data may be stored, or `undefined` if there is room. Reads the disk at most once a second. */
   fullReason(): string | undefined;
 }
 
@@ -13,15 +13,15 @@ export class NoDiskSpace extends Error {}
 
 const MB = 1_000_000;
 /**
- * Disk space that must stay free. The write-ahead log takes up to 64 MB, and packing and level records need some more. A full disk would
- * harm all other programs that use the disk.
+ * Disk space that must stay free, bytes. The write-ahead log takes up to 64 MB, and packing and level records need some more space. A full
+ * disk would harm all other programs that use the disk.
  */
 const FREE_BYTES_MIN = 256 * MB;
-/** Share of the disk that must stay free, if this share is smaller than FREE_BYTES_MIN. */
+/** Share of a small disk that must stay free. On larger disks, FREE_BYTES_MIN must stay free instead. */
 const FREE_SHARE_MIN = 0.1;
 /**
- * A full folder has room again only if its size is below this share of `dataMax`, and if this share of the free space is sufficient.
- * Without this margin, the state could change with each transaction.
+ * The margin for a full folder. The folder has room again if its size is below `ROOM_SHARE` times `dataMax`, and if `ROOM_SHARE` times the
+ * free space suffices. Without this margin, the folder could change between full and not full at each transaction.
  */
 const ROOM_SHARE = 0.98;
 const CHECK_INTERVAL_MS = 1_000;
@@ -36,10 +36,7 @@ export interface DiskSpaceDeps {
   readonly elapsedMs?: () => number;
 }
 
-/**
- * Creates the check of the data folder, which contains the database with its log. The folder is full if it reaches `dataMax`, or if too
- * little of the disk is free.
- */
+/** Creates the check of the data folder. The folder is full if its size reaches `dataMax`, or if too little of the disk is free. */
 export function createDiskSpace({
   dataDir,
   dataMax = Number.POSITIVE_INFINITY,

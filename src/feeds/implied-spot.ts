@@ -4,8 +4,8 @@ import { settlementOf } from '../market/option-symbol.ts';
 import { unreadable } from './rejections.ts';
 
 /**
- * Maximum factor between the given spot and the implied spot. If the factor is larger, the given spot belongs to another underlying, or its
- * decimal point is in the wrong place. The bound is large, because a volatility index may be twice its forward.
+ * Maximum factor between the given spot and the implied spot. A larger factor means that the given spot belongs to another underlying, or
+ * that its decimal point is in the wrong place. The bound is large, because a volatility index may be twice its forward.
  */
 const CONTRADICTION_RATIO = 3;
 
@@ -23,14 +23,14 @@ export function spotOf(given: number | undefined, rows: readonly ContractRow[], 
 }
 
 /**
- * Returns the spot that the quotes imply, or NaN if no pair has quotes. By put-call parity, each pair implies the spot K + C - P: the
+ * Returns the spot that the quotes imply, or NaN if no pair has quotes. By put-call parity, a call and a put imply the spot K + C - P: the
  * strike, plus the mid of the call, minus the mid of the put. The result is the median over the pairs nearest the money in the first expiry
- * that has pairs. Close to an expiry, the effect of interest and dividends is smaller than the spread.
+ * with pairs. Close to an expiry, the effect of interest and dividends is smaller than the spread.
  */
 function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   const byExpiry = Map.groupBy(rows, ({ expiry }) => expiry);
   for (const expiry of [...byExpiry.keys()].sort()) {
-    // All rows here have the same expiry. So the moment of settlement, in the morning or at the close, depends only on the root.
+    // All of these rows have the same expiry. So the time of settlement, in the morning or at the close, depends only on the root.
     const settles = new Map<string, number>();
     const isUnsettled = ({ root }: ContractRow) => {
       if (!settles.has(root)) settles.set(root, settlementInstant(expiry, settlementOf(root)));
@@ -48,10 +48,7 @@ function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
 /** Maximum number of pairs from which the implied spot is computed. */
 const PAIRS_USED = 5;
 
-/**
- * Returns the strikes at which the call and the put of one root both have a bid and an ask. `gap` is the mid of the call minus the mid of
- * the put.
- */
+/** Returns the strikes with two-sided quotes of the call and the put of one root. `gap` is the call's mid minus the put's mid. */
 function pairsOf(rows: readonly ContractRow[]): { strike: number; gap: number }[] {
   const mids = new Map<string, number>();
   for (const row of rows) {

@@ -22,23 +22,20 @@ export interface IngestDeps {
 
 /** A feed whose deliveries are being stored. */
 export interface Ingest {
-  /** Resolves when the first poll has completed or failed, or when the ingest is stopped before that. */
+  /** Resolves when the first poll has completed or failed, or when the ingest is stopped before the end of the first poll. */
   readonly loaded: Promise<void>;
-  /** Stops polling and streaming after the current transaction. Resolves when both have ended. */
+  /** Stops polling and streaming after the current transaction. Resolves when polling and streaming have ended. */
   stop(): Promise<void>;
 }
 
 /** Pause before an ended stream is opened again, ms. */
 const REOPEN_MS = 5_000;
-/**
- * Maximum sleep between two readings of the clock, ms. So the loop notices within a minute that the clock was changed, or that the machine
- * slept.
- */
+/** Maximum pause between two checks of the clock, ms. So the loop soon notices a change of the clock or a sleep of the machine. */
 const SLEEP_MS_MAX = 60_000;
 
 /**
- * Polls a feed by its schedule and stores the deliveries of its polls and of its stream, until the ingest is stopped. If a poll fails, the
- * error is reported, and the next poll takes place as usual.
+ * Polls a feed by its schedule, and stores the deliveries of the polls and of the feed's stream, until the ingest is stopped. If a poll
+ * fails, the error is reported, and the next poll takes place as usual.
  */
 export function startIngest(deps: IngestDeps): Ingest {
   const { feed, nowMs } = deps;
@@ -54,7 +51,7 @@ export function startIngest(deps: IngestDeps): Ingest {
         continue;
       }
       last = nowMs();
-      // Ignore the error: `ingestOnce` has reported it.
+      // The error is ignored, because `ingestOnce` has reported it.
       await ingestOnce(deps, signal).catch(() => {});
       loaded.resolve();
     }
@@ -72,16 +69,16 @@ export function startIngest(deps: IngestDeps): Ingest {
 
 /** The feeds of a service, whose deliveries are being stored. */
 export interface Ingests {
-  /** Resolves when the local feeds are loaded. Until feeds over a network deliver, the service answers from the stored data. */
+  /** Resolves when the local feeds are loaded. The service answers from the stored data until feeds over a network deliver. */
   readonly localLoaded: Promise<unknown>;
   /**
-   * Stops all feeds. Resolves with true when they have ended, or with false if one of them has not ended after INGEST_STOP_MS. Further calls
-   * return the result of the first one.
+   * Stops all feeds. Resolves with true when all feeds have ended, or with false if a feed has not ended after INGEST_STOP_MS. Further
+   * calls return the result of the first call.
    */
   stop(): Promise<boolean>;
 }
 
-/** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
+/** Maximum time that the service waits for a feed to stop, ms. A feed stops after its current piece of work, which the system may block. */
 const INGEST_STOP_MS = 3_000;
 
 /** Starts the ingest of each feed. */
@@ -95,8 +92,8 @@ export function startIngests(feeds: readonly Feed[], deps: Omit<IngestDeps, 'fee
 }
 
 /**
- * Polls a feed once and stores its deliveries while the data folder has room. If the folder is full, this becomes the recorded error of the
- * poll. Reports any other error, records that the poll failed, and throws the error.
+ * Polls a feed once and stores its deliveries while the data folder has room. If the folder is full, records this reason as the error of
+ * the poll. Reports any other error, records that the poll failed, and throws the error.
  */
 export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = deps;
@@ -127,7 +124,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
   const { feed, store, observe, nowMs, room } = deps;
   const { stream } = feed;
   if (stream === undefined) return;
-  /** When the stream last connected or disconnected, as stored by this process, ms since the epoch. */
+  /** Time of the last connection or disconnection that this process stored, ms since the epoch. */
   let connectionChangedAt: number | undefined;
   const recordDown = (at: number, reason: string) =>
     retryBusy(() => store.connection(feed.name, false, at, reason), signal);
@@ -142,7 +139,8 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 
   await reportErrors(async () => {
     const before = store.feedStates().find((each) => each.feed === feed.name);
-    // If the stored connection is still up, the previous process was killed. The end of its last poll may be the latest recorded time.
+    // If the stored connection is still up, the previous process was killed. The latest recorded time of the previous process may be the
+    // end of its last poll.
     const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
     if (before?.connection?.up) await recordDown(last, 'the service ended unexpectedly');
   });
@@ -161,7 +159,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
     do await SYSTEM_CLOCK.pause(REOPEN_MS, signal);
     while (!signal.aborted && room?.fullReason() !== undefined);
   }
-  // Record the end of the connection, but not if another process has opened the stream since.
+  // The end of the connection is recorded, unless another process has opened the stream in the meantime.
   await reportErrors(async () => {
     const isCurrent = connectionChangedAt !== undefined && connectionOf()?.at === connectionChangedAt;
     if (isCurrent) await recordDown(nowMs(), 'the service was stopped');
@@ -169,11 +167,11 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 }
 
 /**
- * A transaction begins no further piece after this time, ms. The time is short, because requests wait until the transaction ends. The
- * commit syncs the disk and takes extra time. In much shorter transactions, most of the time would go to syncs.
+ * Time after which a transaction begins no further piece, ms. The time is short, because requests wait until the transaction ends. The
+ * commit takes extra time, because it syncs the disk. Much shorter transactions would spend most of their time on syncs.
  */
 const TRANSACTION_MS = 6;
-/** Maximum number of prints in a piece. The write of so many prints takes two or three milliseconds. */
+/** Maximum number of prints in a piece. The write of a piece takes two or three milliseconds. */
 const PIECE_PRINTS = 250;
 
 /** Maximum number of tries of a write while another process locks the database. Each try itself waits some seconds for the lock. */
@@ -182,8 +180,8 @@ const BUSY_TRIES = 12;
 const BUSY_PAUSE_MS = 250;
 
 /**
- * Runs a write and returns its result. Tries the write again while another process holds the lock of the database. Throws the lock error
- * after the last try, or once `signal` is aborted. Throws any other error at once.
+ * Runs a write and returns its result. Repeats the write while another process holds the lock of the database. Throws the lock error after
+ * the last try, or when `signal` is aborted. Throws any other error at once.
  */
 async function retryBusy<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -203,8 +201,8 @@ interface Counts {
 }
 
 /**
- * Stores deliveries in short transactions, and returns the counts of what was stored and rejected. Returns early once `signal` is aborted.
- * Throws `NoDiskSpace` if the data folder is full.
+ * Stores deliveries in short transactions, and returns the counts of stored and rejected data. Returns early if `signal` is aborted. Throws
+ * `NoDiskSpace` if the data folder is full.
  */
 async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, signal?: AbortSignal): Promise<Counts> {
   const { feed, store, observe, nowMs, onStored, room } = deps;
@@ -224,7 +222,7 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
   };
   for await (const batch of batchesOf(deliveries)) {
     for (let pieces = batch.flatMap(piecesOf); pieces.length > 0; ) {
-      // Let requests be served before each transaction.
+      // The server handles requests before each transaction.
       await new Promise(setImmediate);
       announceStep(step);
       const fullReason = room?.fullReason();
@@ -239,10 +237,7 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
   return counts;
 }
 
-/**
- * Splits a delivery of many prints into pieces. Each piece is written in a few milliseconds. Only the first piece has the counts of
- * rejected rows.
- */
+/** Splits a delivery of many prints into pieces that are written in a few ms each. The first piece has the counts of rejected rows. */
 function piecesOf(delivery: Delivery): Delivery[] {
   if (delivery.kind !== 'prints' || delivery.prints.length <= PIECE_PRINTS) return [delivery];
   const { prints, refused } = delivery;
@@ -271,8 +266,8 @@ function record(
         break;
       }
       store.snapshotReceived({ feed, ticker, at, asOf, isFresh, expected, received, refused });
-      // A feed with tickers has one answer per ticker, so the snapshot resolves all rejections of its ticker. A folder may have several
-      // files of one ticker, so the snapshot resolves only the rejections of its own file.
+      // A feed with tickers has one answer per ticker, so a snapshot resolves all rejections of its ticker. A folder may have several files
+      // of one ticker, so a snapshot from a file resolves only the rejections of this file.
       store.resolved(feed, tickers.length > 0 ? { ticker } : { origin });
       break;
     }
@@ -283,7 +278,7 @@ function record(
     case 'prints': {
       if (delivery.prints.length > 0) store.dataReceived(feed, at);
       const counts = Object.entries(delivery.refused ?? {}).map(([why, count]) => `${count} ${why}`);
-      // For the rejected rows of a file, the `files` feed, which has no tickers, delivers a separate rejection.
+      // The `files` feed, which has no tickers, delivers a separate rejection for the rejected rows of a file.
       if (tickers.length === 0 || counts.length === 0) break;
       const reason = `rejected trades: ${counts.join(', ')}`;
       store.rejected({ feed, origin: `${feed}:stream`, reason, ticker: null, at });
@@ -308,9 +303,8 @@ function record(
 }
 
 /**
- * Returns the name under which the ledger records the rejections of one origin. An origin is a file, a ticker of a provider or a stream.
- * The origin of a file is its path in the drop folder, without the name of the feed. The `files` feed uses the same form for its own
- * rejections.
+ * Returns the name of an origin in the ledger. An origin is the source of rejections: a file, a ticker of a provider or a stream. For a
+ * file, the name is the path in the drop folder, without the name of the feed. The `files` feed uses the same names in its rejections.
  */
 function originOf(origin: string, feed: string, tickers: readonly string[]): string {
   return tickers.length === 0 && origin.startsWith(`${feed}:`) ? origin.slice(feed.length + 1) : origin;

@@ -18,17 +18,17 @@ export interface LoadDeps {
   readonly nowMs: () => number;
   /** The check of the data folder's size. If omitted, market data is always stored. */
   readonly room?: DiskSpace;
-  /** Called while files are read: `bytes` of all `ofBytes` bytes have been read, and `rows` rows have been found. */
+  /** Called while files are read. So far, `bytes` of `ofBytes` bytes have been read, and `rows` rows have been found. */
   readonly onProgress: (bytes: number, ofBytes: number, rows: number) => void;
 }
 
 /**
- * Loads files and folders, by the rules of `acceptDelivery`. Returns the results of the files of each path. Files without market data have
- * no result. Each delivery is written in one transaction. So an interrupted run can be repeated, and other processes can write between two
- * transactions. At the end, the prints of past New York days are packed.
+ * Loads files and folders, by the rules of `acceptDelivery`. Returns the results of the files of each path, without the files that have no
+ * market data. Each delivery is written in one transaction. So an interrupted run can be repeated, and other processes can write between
+ * two transactions. At the end, the function packs the prints of past New York days.
  *
- * Throws `OperatorError` if a path does not exist. In this case, nothing is loaded. Throws `OperatorError` if the data folder is full. In
- * this case, the deliveries that were written before stay in the store.
+ * Throws `OperatorError` before anything is loaded if a path does not exist. Throws `OperatorError` if the data folder is full. Deliveries
+ * that were written before the error stay in the store.
  */
 export async function loadFiles(
   paths: readonly string[],
@@ -89,20 +89,20 @@ function readOptions(nowMs: number, onProgress: (bytes: number) => void): FileRe
 
 /**
  * Maximum number of prints that are buffered in memory, some 30 MB. If a tape has many underlyings, the buffer collects some thousand
- * prints of each underlying and day, which are then packed together.
+ * prints of each underlying and day, to pack these prints together.
  */
 const BUFFERED_MAX = 100_000;
 /** Maximum number of prints that one transaction writes. Other processes wait for the end of the transaction before they can write. */
 const WRITTEN_MAX = 16_384;
 /**
- * Maximum number of rows that one transaction packs. The number is large, because this process serves no requests, and other processes only
- * have to wait for the lock of the database.
+ * Maximum number of rows that one transaction packs. The number is large, because this process serves no requests. Other processes wait
+ * only for the lock of the database.
  */
 const PACKED_AT_ONCE = 16_384;
 
 /**
- * Buffers prints, and delivers the prints of one underlying and day together. The prints of one underlying and day stay in their order. All
- * other deliveries stay in their order too.
+ * Buffers prints, and delivers the prints of one underlying and day together. The order within one underlying and day stays the same. The
+ * order of all other deliveries stays the same, too.
  */
 async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
   const days = new Map<string, Print[]>();
@@ -150,7 +150,7 @@ async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator
   yield* flush(0);
 }
 
-/** Returns the result of a file before anything is read from it. */
+/** Returns the initial result of a file, with no data. */
 function emptyResult(path: string) {
   return { path, rows: 0, kept: 0, known: 0, changed: 0, refused: {} };
 }
@@ -177,9 +177,9 @@ function rejectedRowsOf(delivery: Delivery): number {
 interface Place {
   /** The index of the path that was passed to `loadFiles`. */
   readonly path: number;
-  /** The folder that the file's origin is relative to. */
+  /** The folder in which the file's origin is a path. */
   readonly dir: string;
-  /** Whether the path names the file itself, not a folder that contains the file. */
+  /** True if the path names the file itself, and not a folder that contains the file. */
   readonly isNamed: boolean;
 }
 

@@ -13,12 +13,9 @@ export interface PackingDeps {
   readonly isAnswering: () => boolean;
 }
 
-/** Time from one run to the next, ms. Late prints and corrections of past New York days stay unpacked for up to this time. */
+/** Interval between two runs, ms. Late prints and corrections of past New York days stay unpacked until the next run. */
 const EVERY_MS = 600_000;
-/**
- * Time from the start of the service to the first run, ms. The first minute is for urgent work: the feeds, the due level records, and the
- * first clients.
- */
+/** Time between the service's start and the first run, ms. The first minute is for the feeds, due level records and first clients. */
 const AFTER_START_MS = 60_000;
 
 /** The pause after a transaction as a multiple of its duration. With this pause, packing uses at most a quarter of one processor. */
@@ -26,7 +23,7 @@ const PAUSE_RATIO = 3;
 
 /**
  * Packs the prints of past New York days into columns. The first run begins after `afterMs`. Further runs begin 10, 20, 30 … minutes after
- * the call of this function. No run begins while another is in progress.
+ * the call of this function. No run begins while another run is in progress.
  */
 export function startPacking(deps: PackingDeps, afterMs = AFTER_START_MS): { stop(): Promise<void> } {
   const onError = (error: unknown) => deps.observe({ kind: 'packing_failed', error });
@@ -62,7 +59,7 @@ export async function packTape(
   if (prints > 0) observe({ kind: 'tape_packed', prints });
 }
 
-/** Announces a transaction to the watchdog. Returns the moment at which the transaction begins, ms on the monotonic clock. */
+/** Announces a transaction to the watchdog. Returns the start of the transaction, ms on the monotonic clock. */
 function begin(): number {
   announceStep('packing the tape');
   return performance.now();

@@ -1,6 +1,6 @@
 import type { Print } from '../market/prints.ts';
 
-/** The flags of a print that its reported conditions set. */
+/** The flags of a print that come from its reported conditions. */
 export type Execution = Pick<Print, 'multiLeg' | 'sweep' | 'block' | 'canceled'>;
 type Flags = Partial<Execution>;
 
@@ -13,12 +13,13 @@ const canceled: Flags = { canceled: true };
 /**
  * The flags of OPRA's sale conditions, by the condition's four-letter code on tapes (OPRA Pillar output specification, last-sale message
  * types). A trade of stock and options together also has the flag of several legs. A compression trade closes whole portfolios at derived
- * prices. The price of such a trade is agreed without regard to the quotes, so it shows nothing about a single contract.
+ * prices. The price of a compression trade is agreed without regard to the quotes, so the price gives no information about a single
+ * contract.
  */
 export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   // Trades without flags: reported in the regular way, late, out of sequence, after a halt or out of hours.
   ...{ auto: {}, oseq: {}, late: {}, open: {}, opnl: {}, reop: {}, exht: {} },
-  // Cancellations of the trade itself, the last trade, the opening trade and the only trade.
+  // Cancellations of four kinds of trade: the trade itself, the last trade, the opening trade and the only trade.
   ...{ canc: canceled, cncl: canceled, cnco: canceled, cnol: canceled },
   // Trades of a single leg: intermarket sweep; auction; auction as an intermarket sweep; cross; cross as an intermarket sweep; floor.
   ...{ isoi: sweep, slan: {}, slai: sweep, slcn: block, slci: { ...block, ...sweep }, slft: block },

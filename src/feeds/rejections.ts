@@ -1,9 +1,9 @@
 import { ClientError } from '../core/errors.ts';
 
-/** Maximum length of a reason, characters. Some reasons quote the input, which may have any length. */
+/** Maximum length of a reason, characters. Some reasons quote input, which may be long. */
 const REASON_CHARS_MAX = 300;
 
-/** Returns the `ClientError` that rejects market data from which nothing can be read. A long reason is cut. */
+/** Returns the `ClientError` for unreadable market data. A long reason is cut. */
 export function unreadable(reason: string): ClientError {
   return new ClientError(
     'unprocessable',

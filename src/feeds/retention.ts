@@ -6,12 +6,15 @@ import { AHEAD_MS } from '../market/market.ts';
 import type { RetainedKind, RetentionStore } from '../market/store.ts';
 import { runEvery } from './background.ts';
 
-/** How many New York days of each kind of data are kept, in addition to the present day. If a field is omitted, all days are kept. */
+/**
+ * The number of New York days for which data is kept, in addition to the present day, by kind of data. If a field is omitted, all days are
+ * kept.
+ */
 export interface RetentionDays {
   readonly prints?: number | undefined;
   /** Number of days whose snapshots are kept. The newest snapshot of a ticker is always kept. */
   readonly chains?: number | undefined;
-  /** Number of days of which all snapshots are kept. Before these days, only the last snapshot of each ticker and day is kept. */
+  /** Number of days for which all snapshots are kept. For earlier days, only the last snapshot of each ticker and day is kept. */
   readonly intraday?: number | undefined;
   readonly levels?: number | undefined;
 }
@@ -24,20 +27,20 @@ export interface RetentionDeps {
   readonly nowMs: () => number;
 }
 
-/** Time from one removal to the next, ms. */
+/** Interval between two removals, ms. */
 const EVERY_MS = 3_600_000;
 
-/** Removing this many days is never large: after a weekend with holidays on both sides, several days are removed at once. */
+/** The longest removal that is never large. Several days are removed at once after a weekend with holidays on both sides. */
 const SMALL_MS = 7 * DAY_MS;
-/** A removal is large if it exceeds this share of the stored days of a kind. */
+/** The share of the stored days of a kind above which a removal is large. */
 const LARGE_SHARE = 0.1;
-/** A large removal waits for this time, ms. Until then, a person can set a wrong clock right or read the log. */
+/** The wait before a large removal, ms. During the wait, a person can read the log or correct a wrong clock. */
 const WAIT_MS = DAY_MS;
 
 /**
- * Removes data that is past its retention. The first removal begins immediately, and a further removal begins every hour until `stop` is
- * called. If more than a tenth of the days of a kind would be removed at once, nothing of this kind is removed until the service has run
- * for a day. `elapsedMs` is a monotonic clock, ms.
+ * Removes data that is older than its retention. The first removal begins immediately, and a further removal begins every hour until `stop`
+ * is called. A removal of more than a tenth of the days of a kind waits until the service has run for a day. `elapsedMs` is a monotonic
+ * clock, ms.
  */
 export function startRetention(deps: RetentionDeps, elapsedMs = () => performance.now()): { stop(): Promise<void> } {
   const startedAt = elapsedMs();
@@ -49,7 +52,7 @@ export function startRetention(deps: RetentionDeps, elapsedMs = () => performanc
   return runEvery(run, { everyMs: EVERY_MS, onError });
 }
 
-/** Removes all data that is past its retention, in short transactions. Other work runs between two transactions. */
+/** Removes all data that is older than its retention, in short transactions. Other work runs between two transactions. */
 export async function removeOld(
   { store, kept, observe, nowMs }: RetentionDeps,
   isStopped = () => false,
@@ -77,8 +80,8 @@ export async function removeOld(
 }
 
 /**
- * Returns the moment from which data of a kind is kept: a midnight in New York, ms since the epoch. The days are counted back from the
- * present or the newest data, whichever is earlier, so that a clock that is ahead removes nothing.
+ * Returns the start of the kept data of a kind: a midnight in New York, ms since the epoch. The days are counted back from the earlier of
+ * two times, the present and the newest data, so that a clock that is ahead removes nothing.
  */
 function limitOf(kind: RetainedKind, { store, kept, nowMs }: Omit<RetentionDeps, 'observe'>): number | undefined {
   const days = kept[kind];
@@ -89,14 +92,14 @@ function limitOf(kind: RetainedKind, { store, kept, nowMs }: Omit<RetentionDeps,
   return newYorkInstant(addDays(newYorkDate(from), -days), '00:00');
 }
 
-/** Returns the days to keep of each kind. Omits and reports each kind that would lose a large share of its data at once. */
+/** Returns the number of days to keep by kind of data. Omits and reports each kind that would lose a large share of its data at once. */
 function withoutLarge(deps: RetentionDeps): RetentionDays {
   const { store, kept, observe, nowMs } = deps;
   const small = (Object.keys(kept) as RetainedKind[]).filter((kind) => {
     const limit = limitOf(kind, deps);
     const span = store.dataSpan(kind === 'intraday' ? 'chains' : kind, nowMs() + AHEAD_MS);
     if (limit === undefined || span === undefined) return true;
-    // The last snapshot of an untracked ticker stays, so the age of the oldest data says little after the first removal.
+    // The last snapshot of an untracked ticker stays stored. So after the first removal, the oldest data does not show what is due.
     const dueMs = limit - Math.max(span.fromMs, store.keptFrom(kind));
     const isLarge = dueMs > SMALL_MS && dueMs > LARGE_SHARE * (span.toMs - span.fromMs);
     if (isLarge) observe({ kind: 'retention_waits', of: kind, days: Math.round(dueMs / DAY_MS) });

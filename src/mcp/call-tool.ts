@@ -14,9 +14,9 @@ import { toolAnswer } from './tool-answer.ts';
 export interface ToolCall extends Requester {
   readonly name: string;
   readonly args: unknown;
-  /** Whether the result has links to resources, because the model can read them or the client asks for links. */
+  /** True if the result has links to resources, because the model can read resources, or because the client asks for links. */
   readonly linksResources: boolean;
-  /** Sends a progress report to the client. Undefined if the client has not asked for progress. */
+  /** Sends a progress report to the client. Undefined if the client does not want reports. */
   readonly onProgress?: (step: ProgressUpdate) => Promise<void>;
 }
 
@@ -28,8 +28,7 @@ export interface ProgressUpdate {
 
 /**
  * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
- * the operator as `tool_failed`. Throws `ProtocolError` if no tool has the name. The error contains a cleaned and shortened form of the
- * name.
+ * the operator as `tool_failed`. Throws `ProtocolError` if no tool has the name. The message has the name in a cleaned and short form.
  */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();
@@ -47,9 +46,9 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
   try {
     return tool ? await answerOf(tool, deps, call) : await readResourceAsTool(deps, call, call.args);
   } catch (error) {
-    // The error becomes a result and not a protocol error, because the agent reads results and can correct its arguments.
+    // The error becomes a result, because the agent reads results and can correct its arguments. The agent does not read protocol errors.
     if (error instanceof ClientError) return errorResult(error.message, error.hint);
-    // The scheduler rejects a call whose client no longer waits. Such a rejection is no failure of the tool.
+    // The scheduler rejects a call if its client no longer waits. This rejection is no failure of the tool.
     if (!call.signal.aborted) deps.observe({ kind: 'tool_failed', tool: call.name, error });
     return errorResult('The tool could not compute an answer', 'Retry shortly.');
   }
@@ -80,14 +79,14 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
 
 const PICTURE_NOTE = 'The chart is an image beside this answer. Hosts that show no images leave it out.';
 
-/** The key in a result's `_meta` for the provenance in REST form, with the age in seconds. Programs read this key. */
+/** The key in a result's `_meta` under which programs find the provenance in the form of REST, with the age in seconds. */
 const PROVENANCE_META = 'zomma/provenance';
 
 function pictureContent(picture: Uint8Array) {
   return { type: 'image' as const, data: picture.toBase64(), mimeType: PICTURE_TYPE };
 }
 
-/** Reports the progress of a call to its client: each step if the call has several, and a long wait before the first step. */
+/** Reports the progress of a call to its client. Reports each step of a call with several steps, and a long wait before the first step. */
 class ProgressReport {
   private readonly calledMs = performance.now();
   private last: Promise<void> | undefined;
@@ -99,7 +98,7 @@ class ProgressReport {
     for (let progress = 1; ; ) {
       const { value, done } = steps.next();
       if (done) return value;
-      // A step without a total is part of the last reported step.
+      // A step without a total is not reported, because it belongs to the last reported step.
       if (value.total) this.report({ progress: progress++, message: value.message, total: value.total });
       yield value;
     }
@@ -113,16 +112,15 @@ class ProgressReport {
   }
 
   private report(step: ProgressUpdate): void {
-    // A report that cannot be sent does not stop the call.
+    // The call continues if a report cannot be sent.
     this.last = this.onProgress?.(step).catch(() => {});
   }
 }
 
-/** A longer wait before the first step is reported, ms. */
+/** The shortest wait before the first step that is reported to the client, ms. */
 const LONG_WAIT_MS = 200;
 /**
- * Pause between the last report and the answer, ms. Clients with the first major version of the MCP SDK lose a report that comes just
- * before the answer.
+ * Pause between the last report and the answer, ms. Clients with version 1 of the MCP SDK lose a report that comes just before the answer.
  */
 const LAST_REPORT_PAUSE_MS = 5;
 

@@ -4,34 +4,34 @@ import { promptHasArgument } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
 import { METHODS } from './tool-methods.ts';
 
-/** Maximum number of values in one answer, a limit of the protocol. */
+/** Maximum number of values in one answer. The protocol sets this limit. */
 const VALUES_MAX = 100;
-/** Maximum number of typed characters that are compared. Tickers, tools and dates are shorter. */
+/** Maximum number of typed characters that the completion compares. Tickers, tool names and dates are shorter. */
 const TYPED_MAX = 40;
 
 /**
- * Completes an argument of a resource template or of a prompt with the values that begin with the typed text. For `ticker`: the tickers
- * with a chain, then the other tickers of the universe. For `tickers`: the same values, for the last name of the list. For `expiry`: the
- * expiries in the ticker's chain that had not settled at the chain's time, and for resources also `all`. For `tool`: the tools. Returns no
- * values for other arguments, and for an unknown template or prompt.
+ * Completes an argument of a resource template or of a prompt with the values that begin with the typed text. The values for `ticker` are
+ * the tickers with a chain, followed by the other tickers of the universe. `tickers` has the same values, for the last name of the list.
+ * The values for `expiry` are the unsettled expiries of the ticker's chain, and for resources also `all`. The values for `tool` are the
+ * tools. Other arguments, unknown templates and unknown prompts have no values.
  */
 export function complete({ ref, argument, context: filled }: CompleteRequestParams, context: Context): CompleteResult {
   const isOurs =
     ref.type === 'ref/resource'
       ? RESOURCES.templates.some((each) => isOf(each.uriTemplate, ref.uri, argument.name))
       : promptHasArgument(ref.name, argument.name);
-  // In a list, the last name is completed.
+  // In a list of names, the code completes the last name.
   const before = argument.name === 'tickers' ? (/^.*,\s*/s.exec(argument.value)?.[0] ?? '') : '';
   const typed = argument.value.slice(before.length).slice(0, TYPED_MAX).toUpperCase();
   const given = filled?.arguments ?? {};
   const values = isOurs ? candidates(argument.name, typed, given, ref.type === 'ref/resource', context) : [];
   const fitting = values.filter((value) => value.toUpperCase().startsWith(typed)).map((value) => before + value);
   const hasMore = fitting.length > VALUES_MAX;
-  // If the values do not fit into one answer, their total is not known.
+  // The total number is unknown if the values do not fit into one answer.
   return { completion: { values: fitting.slice(0, VALUES_MAX), ...(!hasMore && { total: fitting.length }), hasMore } };
 }
 
-/** Whether a URI is this resource template, and the template has the argument. */
+/** Returns whether `uri` is this resource template, and whether the template has the argument. */
 function isOf(template: string, uri: string, argument: string): boolean {
   return template === uri && template.includes(`{${argument}}`);
 }
@@ -46,7 +46,7 @@ function candidates(
   switch (name) {
     case 'ticker':
     case 'tickers':
-      // Tickers are listed in order from the typed text on, so the tickers that begin with the typed text come first.
+      // The list of tickers starts at the typed text in alphabetical order, so tickers that begin with the typed text come first.
       return [...new Set([...market.tickersWithChain(typed, VALUES_MAX + 1), ...universe.tickers])];
     case 'expiry': {
       if (filled.ticker === undefined) return [];

@@ -1,12 +1,12 @@
 import type { Implementation } from '@modelcontextprotocol/server';
 
 /**
- * Clients that give their model tools to read resources by itself. MCP has no capability for this. In all other clients, only the user can
- * attach a resource, or resources are not supported.
+ * Clients with tools by which the model itself can read resources. MCP has no capability that states the existence of such tools. In all
+ * other clients, only the user can attach a resource, or resources are not supported.
  */
 const READERS = /^(?:claude-code|codex)\b/i;
 
-/** Whether the model behind a client can read resources by itself. */
+/** Returns whether a client's model itself can read resources. */
 export function readsResources(client: Pick<Implementation, 'name'> | undefined): boolean {
   return READERS.test(client?.name ?? '');
 }

@@ -11,9 +11,11 @@ export interface Catalog {
   /** Returns the current tools. */
   readonly tools: () => readonly Operation[];
   readonly resources: Resources;
-  /** Whether `tools/list` also has a tool that reads resources, for clients whose model cannot read resources itself. Absent: false. */
+  /**
+   * True if `tools/list` also has a tool that reads resources, for clients whose model itself cannot read resources. The default is false.
+   */
   readonly hasReader?: boolean;
-  /** The prompts. A prompt is offered only together with the tools that its text names. Absent if no prompt is offered. */
+  /** The prompts. A prompt is offered only together with the tools in its text. Absent if no prompt is offered. */
   readonly prompts?: readonly TaskPrompt[];
 }
 
@@ -27,16 +29,15 @@ export interface McpDeps extends Catalog {
   readonly observe: Observe;
   readonly scheduler: Scheduler;
   /**
-   * Charges an account for work that a call begins. Throws `ClientError` if the account has too few tokens left. Absent if requests are not
-   * limited.
+   * Charges an account for the work of a call. Throws `ClientError` if the account has too few tokens. Absent if requests are not limited.
    */
   readonly charge?: ((account: Account, tokens: number) => void) | undefined;
 }
 
-/** Who makes a request. */
+/** The sender of a request. */
 export interface Requester {
   readonly account: Account | undefined;
-  /** Aborted if the client has canceled the request or disconnected. */
+  /** The signal is aborted if the client has canceled the request or disconnected. */
   readonly signal: CancelSignal;
 }
 
@@ -57,9 +58,9 @@ export function runJob<Result>(
 export interface McpSession {
   /** The account of the client. Undefined over stdio. */
   readonly account: Account | undefined;
-  /** URIs of the resources to which the client has subscribed. Absent if the protocol revision has no `resources/subscribe`. */
+  /** URIs of the resources to which the client has subscribed. Absent for protocol revisions without `resources/subscribe`. */
   readonly subscribed?: Set<string>;
-  /** Whether the model behind the client can read resources. Undefined if the server learns this from the client's `initialize` request. */
+  /** True if the client's model can read resources. Undefined if the server learns this value from the client's `initialize` request. */
   readonly readsResources?: boolean | undefined;
 }
 

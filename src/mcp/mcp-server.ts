@@ -11,10 +11,7 @@ import { getPrompt, promptDefinitions } from './prompts.ts';
 import { READ_RESOURCE, readResource } from './read-resource.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
-/**
- * Creates an SDK server with the tools, the resources and the prompts. The SDK server lives for a whole connection, or for the requests of
- * one POST.
- */
+/** Creates an SDK server with the tools, resources and prompts. The SDK server serves a whole connection, or the requests of one POST. */
 export function createMcpServer(deps: McpDeps, { account, subscribed, readsResources }: McpSession): Server {
   const { context, version, tools, resources, hasReader = false, prompts = [] } = deps;
   const names = () => tools().map(({ name }) => name);
@@ -61,7 +58,7 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
   return server;
 }
 
-/** The key in `_meta` of a call by which a client asks for links to the resources behind the answer. */
+/** The key in the `_meta` of a call by which a client asks for links to resources with the full data of the answer. */
 const LINKS_META = 'zomma/links';
 
 /** Cache hints. Tools, templates and prompts change only with a release. Resources change with each snapshot. */
@@ -74,7 +71,7 @@ const CACHE_HINTS = {
   'resources/read': { ttlMs: 1_000, cacheScope: 'private' },
 } as const;
 
-/** Handles subscriptions. Stores each URI in its canonical spelling, which notifications use. */
+/** Handles subscriptions. Stores URIs in their canonical spelling, because notifications use this spelling. */
 function handleSubscriptions(server: Server, subscribed: Set<string>, { resources, context }: McpDeps): void {
   server.setRequestHandler('resources/subscribe', ({ params }) => {
     const uri = resources.canonical(params.uri, context);
@@ -99,9 +96,9 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
 }
 
 /**
- * An SDK server with readable errors. The SDK answers invalid parameters with the issues of its validator as JSON, and reports the issues
- * of an `initialize` request as an internal error. This class turns both into an error with code -32602 and a message in words. For an
- * internal error, the operator gets a report, and the client gets a message without details.
+ * An SDK server with readable errors. The SDK's errors for invalid parameters contain the issues of its validator as JSON. For an
+ * `initialize` request, the SDK even sends an internal error. This class turns such errors into errors with the code -32602 and a message
+ * in words. For an internal error, the operator gets a report, and the client gets a message without details.
  */
 class ReadableErrorServer extends Server {
   onInternalError: (method: string, error: unknown) => void = () => {};
@@ -121,13 +118,13 @@ class ReadableErrorServer extends Server {
   }
 }
 
-/** Returns the error to send if the client can correct its request. Returns `undefined` for an internal error. */
+/** Returns the error to send for a request that the client can correct. Returns `undefined` for an internal error. */
 function protocolErrorOf(error: unknown): ProtocolError | undefined {
   const [, issues] =
     /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];
   if (issues === undefined) return error instanceof ProtocolError ? error : undefined;
   const [issue] = JSON.parse(issues) as { path: string[]; message: string }[];
   const message = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
-  // The error path may contain names that the client chose.
+  // The path in the error may contain names from the client.
   return new ProtocolError(ProtocolErrorCode.InvalidParams, cleanLine(message));
 }

@@ -7,9 +7,9 @@ export interface TaskPrompt {
   readonly title: string;
   readonly description: string;
   readonly arguments: readonly PromptArgument[];
-  /** The tools that the text names. The prompt is offered only if all these tools are offered. */
+  /** The tools in the text. The prompt is offered only if all of its tools are offered. */
   readonly tools: readonly string[];
-  /** Returns the text for a model. Arguments that the user has left out are undefined. */
+  /** Returns the text for a model. Arguments that the user left out are undefined. */
   text(given: Readonly<Record<string, string | undefined>>): string;
 }
 
@@ -130,7 +130,7 @@ export function getPrompt(
   };
 }
 
-/** Whether a prompt has the argument. */
+/** Returns whether a prompt has the argument. */
 export function promptHasArgument(name: string, argument: string): boolean {
   return PROMPTS.some((each) => each.name === name && each.arguments.some((one) => one.name === argument));
 }

@@ -9,7 +9,7 @@ import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 
-/** The tool that reads resources, for clients whose model cannot read resources itself. */
+/** The tool that reads resources, for clients whose model itself cannot read resources. */
 export const READ_RESOURCE: Tool = {
   name: 'read_resource',
   title: 'Read a resource',
@@ -20,7 +20,7 @@ export const READ_RESOURCE: Tool = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 };
 
-/** Reads a resource. Throws `ProtocolError` if there is no such resource, or if the scheduler rejects the work. */
+/** Reads a resource. Throws `ProtocolError` if no resource has the URI, or if the scheduler rejects the work. */
 export async function readResource(deps: McpDeps, reader: Requester, uri: string): Promise<ReadResourceResult> {
   try {
     return await runJob(deps, reader, 'resources/read', deps.resources.read(uri, deps.context));

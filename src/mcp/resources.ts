@@ -18,7 +18,7 @@ import { sixDigits } from './six-digits.ts';
 import { ageInWords } from './tool-answer.ts';
 import { METHODS, METHODS_OVERVIEW } from './tool-methods.ts';
 
-/** A resource as shown in `resources/list` and in the links of an answer. */
+/** The description of a resource in `resources/list` and in the links of an answer. */
 export interface ListedResource {
   readonly uri: string;
   readonly name: string;
@@ -37,16 +37,12 @@ export interface ResourcePage {
 export interface Resources {
   readonly templates: ResourceTemplateType[];
   /**
-   * Returns a page of the resources with a complete URI: the fixed resources, and the levels of each ticker with a chain. Throws
-   * `ProtocolError` if the cursor is invalid.
+   * Returns a page of the list: the fixed resources, and the levels of each ticker with a chain. Throws `ProtocolError` for a bad cursor.
    */
   list(context: Context, cursor?: string): ResourcePage;
-  /**
-   * Reads a resource. Throws `ResourceNotFoundError` if no resource has the URI, or if the operation of the resource throws `ClientError`,
-   * e.g. for an unknown ticker.
-   */
+  /** Reads a resource. Throws `ResourceNotFoundError` if no resource has the URI, or if the resource's operation throws `ClientError`. */
   read(uri: string, context: Context): Steps<ReadResourceResult>;
-  /** Returns the canonical spelling of a URI, which notifications use. Throws `ResourceNotFoundError` if no resource has such a URI. */
+  /** Returns the canonical spelling of a URI, as used in notifications. Throws `ResourceNotFoundError` if no resource has such a URI. */
   canonical(uri: string, context: Context): string;
 }
 
@@ -54,7 +50,7 @@ const OPERATION = REGISTRY as unknown as Readonly<Record<keyof typeof REGISTRY, 
 
 const JSON_TYPE = 'application/json';
 
-/** The resources of a ticker, each with its operation: the levels with a summary of the chain, and longer answers, which are shortened. */
+/** The resources of a ticker with their operations: the levels with a summary of the chain, and shortened forms of longer answers. */
 export const TICKER_RESOURCES = {
   levels: {
     operation: 'get_live_gex_nodes',
@@ -136,8 +132,8 @@ const FIXED: readonly ListedResource[] = [
 const RESOURCES_PER_PAGE = 100;
 
 /**
- * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. So if tickers are added or removed between
- * two requests, no other ticker is skipped or repeated.
+ * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. So a page skips or repeats no ticker if
+ * another ticker is added or removed between two requests.
  */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
@@ -151,14 +147,14 @@ function listResources({ market }: Context, cursor?: string): ResourcePage {
   return next === undefined ? { resources } : { resources, nextCursor: next };
 }
 
-/** Returns the URI of a ticker's levels, which notifications of new levels contain. */
+/** Returns the URI of a ticker's levels. Notifications of new levels contain this URI. */
 export function levelsUri(ticker: string): string {
   return TICKER_RESOURCES.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }
 
 /**
- * Returns links to the full columns that the answer of a tool on a ticker summarises. Returns no links for other tools. Returns no links
- * for an answer as of a past moment, because the columns are from the newest snapshot.
+ * Returns links to the full columns behind a tool's answer about a ticker. Returns no links for other tools, and no links for answers as of
+ * a past time, because the columns are from the newest snapshot.
  */
 export function columnResourcesOf(
   tool: Operation,
@@ -221,7 +217,7 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
   return SHORTENED[columns]((yield* perform(view, args, context, 'invalid_parameter')).body);
 }
 
-/** Returns the universe as REST does, with the age of the newest data of each ticker, and with the tickers that have no data. */
+/** Returns the universe in the form of REST, with the age of each ticker's newest data, and with the tickers that have no data. */
 function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
   const { body } = yield* perform(restView(OPERATION.get_target_universe), {}, context, 'invalid_parameter');
   const { market, universe, nowMs } = context;
@@ -238,7 +234,7 @@ function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
   };
 }
 
-/** The functions that shorten the longer answers, by the segment of the URI. */
+/** The functions that shorten longer answers. The key is the segment of the URI that names the answer. */
 const SHORTENED = {
   profile: shortenColumns,
   strikes: shortenColumns,
@@ -249,7 +245,7 @@ const SHORTENED = {
 const GEX_URI =
   /^zomma:\/\/gex\/(?<name>[^/\s]{1,40})(?:\/(?<columns>profile|strikes|matrix|record)(?:(?<=strikes)\/(?<expiry>[\w:-]{1,10}))?)?$/;
 
-/** The parts of a ticker resource's URI. Without an expiry, `strikes` has all expiries. */
+/** The components of the URI of a ticker's resource. `strikes` without an expiry has all expiries. */
 interface GexUri {
   /** The ticker in the client's spelling. */
   readonly ticker: string;
@@ -269,10 +265,7 @@ function partsOf(uri: string): GexUri | undefined {
   }
 }
 
-/**
- * Returns the canonical spelling of a URI. The ticker in the URI need not have a chain, because clients can subscribe before the first
- * snapshot.
- */
+/** Returns the canonical spelling of a URI, even for a ticker without a chain, because clients can subscribe before the first snapshot. */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri) || methodsAt(uri) !== undefined) return uri;
   const parts = partsOf(uri);
@@ -287,7 +280,7 @@ const NO_RESOURCE = [
     '/strikes/{expiry}, /matrix or /record.',
 ] as const;
 
-/** Computes the levels as REST returns them, with the regime, the gross exposure, a summary of the chain and the provenance. */
+/** Computes the levels in the form of REST, with the regime, the gross exposure, a summary of the chain and the provenance. */
 function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {
   const { body } = yield* perform(restView(OPERATION.get_live_gex_nodes), input, context, 'invalid_parameter');
   const { regime, sign_margin_pct, flip_resolved, gross_gex_mil, contracts, series, provenance } = (yield* perform(

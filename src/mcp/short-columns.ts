@@ -1,16 +1,16 @@
-/** Maximum number of rows. A row of the widest chains takes about 44 tokens. */
+/** Maximum number of rows in a shortened answer. A row of the widest chains takes about 44 tokens. */
 const ROWS_MAX = 450;
-/** Maximum number of series in a matrix, and maximum number of its values. A value takes about 5 tokens. */
+/** Maximum number of series and of values in a shortened matrix. A value takes about 5 tokens. */
 const SERIES_MAX = 20;
 const VALUES_MAX = 2_500;
-/** Maximum number of days. A day takes about 80 tokens. */
+/** Maximum number of days in a shortened answer. A day takes about 80 tokens. */
 const DAYS_MAX = 60;
 
 type Body = Record<string, unknown>;
 
 /**
- * Shortens an answer in columns so that it fits into a model's context: returns the rows nearest to spot. The answer states how many rows
- * are left out. REST returns the full columns.
+ * Shortens an answer in columns to the rows nearest to spot, so that the answer fits into a model's context. The answer states the number
+ * of missing rows. REST returns the full columns.
  */
 export function shortenColumns(body: Body): Body {
   const [from, to] = nearestRows((body.strike ?? body.spot) as number[], body.spot_price as number, ROWS_MAX);
@@ -25,9 +25,7 @@ export function shortenColumns(body: Body): Body {
   };
 }
 
-/**
- * Shortens a matrix to the series that settle first and the strikes nearest to spot. The sums still include all series and the whole band.
- */
+/** Shortens a matrix to the earliest series and the strikes nearest to spot. The sums still include all series and the whole band. */
 export function shortenMatrix(body: Body): Body {
   const [values, strike] = [body.values as unknown[][], body.strike as number[]];
   const series = Math.min(values.length, SERIES_MAX);
@@ -47,7 +45,7 @@ export function shortenMatrix(body: Body): Body {
   };
 }
 
-/** Shortens the record of levels to the last days. The rates still include all days. */
+/** Shortens the history of levels to the last days. The rates still include all days. */
 export function shortenDays(body: Body): Body {
   const leftOut = Math.max(0, (body.count as number) - DAYS_MAX);
   const days = Object.entries(body.days as Record<string, unknown[]>).map(([key, rows]) => [key, rows.slice(leftOut)]);
@@ -58,7 +56,7 @@ export function shortenDays(body: Body): Body {
   };
 }
 
-/** Returns the range of the at most `most` values nearest to `middle`. The values are ascending. */
+/** Returns the range of the `most` values nearest to `middle`, or of all values if there are fewer. The values ascend. */
 function nearestRows(ascending: readonly number[], middle: number, most: number): [from: number, to: number] {
   let [from, to] = [0, ascending.length];
   while (to - from > most) {

@@ -1,7 +1,7 @@
 /** Significant digits of numbers over MCP. More digits do not help a model. REST returns all digits. */
 const DIGITS = 6;
 
-/** Returns the same JSON value with six significant digits in each number. Whole numbers keep all digits. */
+/** Returns a copy of a JSON value in which each number has six significant digits. Whole numbers keep all digits. */
 export function sixDigits<Value>(value: Value): Value {
   if (typeof value === 'number') return (Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS))) as Value;
   if (Array.isArray(value)) return value.map(sixDigits) as Value;

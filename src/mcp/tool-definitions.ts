@@ -31,13 +31,13 @@ function definitionOf(tool: Operation): Tool {
     description: tool.description,
     inputSchema: input as Tool['inputSchema'],
     outputSchema: withProvenance(brief(output), describeProvenanceOf(tool)),
-    // Hosts do not show `_meta` to a model. The terminal shows the example in its forms.
+    // Hosts do not show `_meta` to a model. The web terminal shows the example in its forms.
     _meta: { [EXAMPLE_META]: tool.example },
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   };
 }
 
-/** Adds the key `provenance`, which only answers over MCP have. */
+/** Adds the key `provenance`, which exists only in answers over MCP. */
 function withProvenance(
   schema: NonNullable<Tool['outputSchema']>,
   description: string,
@@ -48,8 +48,9 @@ function withProvenance(
 
 /**
  * Shortens an output schema so that it takes few tokens of a model's context. `perform` validates answers against the full schema, which
- * OpenAPI shows. A nullable field has `null` in its type. For an inner object, the short schema keeps only the description, which names the
- * fields with their units. For a list of objects, it keeps only the description if this names all fields of the objects.
+ * OpenAPI shows. A nullable field has `null` in its type. The short schema of an inner object is only the description, which names the
+ * fields with their units. The short schema of a list of objects is only the description, if the description names all fields of the
+ * objects.
  */
 function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
   return {

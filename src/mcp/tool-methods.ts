@@ -2,13 +2,13 @@ import page from '../../docs/tool-methods.md' with { type: 'text' };
 
 const [INTRODUCTION = '', ...SECTIONS] = page.split(/^(?=## )/m);
 
-/** A line with a link to another page, which a model cannot read. */
+/** A line with a link to another page. Models cannot read other pages. */
 const LINK = /^\[[^\]]+\]\([^)]+\)\n?/gm;
 
-/** The introduction's paragraph about `provenance`, which is part of every answer. */
+/** The paragraph about `provenance` in the introduction. Every answer contains `provenance`. */
 const [PROVENANCE = ''] = /^\*\*Provenance\.\*\*.*?(?=\n\n)/ms.exec(INTRODUCTION) ?? [];
 
-/** The methods of each tool, by tool name: its section of docs/tool-methods.md (Markdown with TeX formulas), and `PROVENANCE`. */
+/** The methods by tool name: the tool's section of docs/tool-methods.md (Markdown with TeX formulas), and `PROVENANCE`. */
 export const METHODS: ReadonlyMap<string, string> = new Map(
   SECTIONS.map((section) => [
     /^## (\S+)/.exec(section)![1]!,
@@ -16,7 +16,7 @@ export const METHODS: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** The conventions of all figures, and the resources with the methods of each tool. */
+/** The conventions of all figures, and a list of the resources with the methods of each tool. */
 export const METHODS_OVERVIEW = [
   INTRODUCTION.trim(),
   ...[...METHODS.keys()].map((name) => `- zomma://methods/${name}`),

@@ -19,13 +19,13 @@ export interface MetricSources {
   readonly disk: () => { readonly database: number; readonly wal: number; readonly free: number };
   /** Number of open file descriptors of the process, and the limit of this number. */
   readonly descriptors: () => { readonly open: number; readonly max: number };
-  /** Whether the database is still in its folder. */
+  /** Returns whether the database is still in its folder. */
   readonly hasDatabase: () => boolean;
-  /** Whether the folder or its disk is too full to store market data. */
+  /** Returns whether the folder or its disk is too full for new market data. */
   readonly isFull: () => boolean;
-  /** When the certificate in use expires, ms since the epoch. Undefined without TLS. */
+  /** Expiry of the certificate in use, ms since the epoch. Undefined without TLS. */
   readonly certificateNotAfterMs: () => number | undefined;
-  /** When the last backup was made, ms since the epoch. Undefined if no backup was made. */
+  /** Time of the last backup, ms since the epoch. Undefined if no backup was made. */
   readonly lastBackupMs: () => number | undefined;
   readonly isReady: () => boolean;
 }
@@ -39,10 +39,7 @@ const FEED_STATES = ['ok', 'degraded', 'empty', 'down'] as const;
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/**
- * Creates the metrics of the service. Names and units follow the conventions of Prometheus. No label contains an account, a key or a path
- * that a caller chose.
- */
+/** Creates the metrics of the service, with Prometheus names and units. No label contains an account, a key or a path from a caller. */
 export function createMetrics(sources: MetricSources) {
   const registry = new Registry();
   const registers = [registry];
@@ -60,7 +57,7 @@ export function createMetrics(sources: MetricSources) {
         else this.set(value);
       },
     });
-  /** Adds a counter whose total another module counts. */
+  /** Adds a counter whose value comes from another module. */
   const total = (name: string, help: string, read: () => number) => {
     let last = 0;
     return new Counter({
@@ -195,7 +192,7 @@ export function createMetrics(sources: MetricSources) {
     () => (sources.lastBackupMs() ?? 0) / 1000,
   );
 
-  // If a counter appeared only with its first event, an alert would see no increase and not fire.
+  // The counters start at 0, because an alert sees no increase if a counter first appears at its first event.
   for (const of of ['request', 'tool']) defects.inc({ of }, 0);
   for (const work of ['retention', 'packing', 'past']) workFailures.inc({ work }, 0);
   for (const reason of STREAM_ENDS) streamsClosed.inc({ reason }, 0);

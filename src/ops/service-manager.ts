@@ -2,12 +2,12 @@ import type { Observe } from '../core/events.ts';
 import { openLibc } from '../core/libc.ts';
 
 /**
- * The service manager that has started this process: systemd. Messages to the service manager follow sd_notify(3), and go through the C
- * library, because the runtime has no Unix datagram sockets.
+ * The connection to systemd, the service manager that started this process. Messages to systemd follow sd_notify(3). The C library sends
+ * the messages, because the runtime has no Unix datagram sockets.
  */
 export type ServiceManager = ReturnType<typeof connectServiceManager>;
 
-/** The environment variables in which systemd states where a service sends its messages. */
+/** The environment variables of systemd with the address for the messages of a service. */
 export interface ManagerEnv {
   readonly NOTIFY_SOCKET?: string | undefined;
   readonly WATCHDOG_USEC?: string | undefined;
@@ -17,7 +17,7 @@ export interface ManagerEnv {
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
-/** With this flag, a message is dropped if the receiver has no room, because the event loop must not wait. */
+/** With this flag, the system drops a message if the receiver has no room. Without the flag, the event loop would wait. */
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
 const CLOCK_MONOTONIC = 1;
@@ -25,9 +25,9 @@ const CLOCK_MONOTONIC = 1;
 const PATH_BYTES_MAX = 108;
 
 /**
- * Connects to the service manager, and answers its watchdog twice in each requested interval. The answers come from the event loop, so
- * systemd restarts a process whose event loop hangs. If no message can be sent, emits one observation, because systemd would then abort the
- * start of a unit with `Type=notify`.
+ * Connects to the service manager, and answers its watchdog twice in each requested interval. The event loop sends the answers, so systemd
+ * restarts a process whose event loop hangs. If no message can be sent, emits one observation, because systemd would abort the start of a
+ * unit with `Type=notify`.
  */
 export function connectServiceManager(env: ManagerEnv, observe: Observe) {
   const send = openSender(env.NOTIFY_SOCKET ?? '');
@@ -47,8 +47,8 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
   let isReady = false;
   return {
     /**
-     * Reports the present step of the start, and asks for `ms` more time. Repeats this until the start is complete. So a start may take any
-     * time if the event loop turns at least once in `ms`.
+     * Reports the present step of the start, and asks for `ms` milliseconds more. Repeats the request until the start is complete. So a
+     * start may take any time if the event loop runs at least once in `ms` milliseconds.
      */
     starting(status: string, ms: number) {
       const ask = () => tell(`STATUS=${status}`, `EXTEND_TIMEOUT_USEC=${ms * 1_000}`);
@@ -62,7 +62,7 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
       clearInterval(extension);
       tell('READY=1', `STATUS=${status}`);
     },
-    /** Reports the begin of a reload, runs `reload`, and reports the end. Sends nothing while the service is not ready. */
+    /** Reports the start of a reload, runs `reload`, and reports the end of the reload. Sends nothing while the service is not ready. */
     async reloading(reload: () => Promise<void>) {
       if (!isReady) return reload();
       tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
@@ -70,13 +70,13 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
       // The service may have begun to stop during the reload.
       if (isReady) tell('READY=1');
     },
-    /** Reports that the service stops. After that, `starting` and `reloading` send nothing. */
+    /** Reports that the service stops. After this report, `starting` and `reloading` send nothing. */
     stopping() {
       isReady = false;
       clearInterval(extension);
       tell('STOPPING=1', 'STATUS=Stopping');
     },
-    /** Stops all messages that are sent by a timer. */
+    /** Stops the timers that send messages. */
     close() {
       clearInterval(extension);
       clearInterval(timer);
@@ -92,8 +92,8 @@ function watchdogInterval({ WATCHDOG_USEC, WATCHDOG_PID }: ManagerEnv): number |
 }
 
 /**
- * Returns a function that sends a datagram to a Unix socket, and that returns whether the socket has accepted the datagram. `name` is a
- * path, or begins with `@` for the abstract namespace. Returns undefined if the C library cannot be called.
+ * Returns a function that sends a datagram to a Unix socket. The function returns whether the socket has accepted the datagram. `name` is a
+ * path, or a name in the abstract namespace with `@` in front. Returns undefined if the C library cannot be called.
  */
 function openSender(name: string): ((message: string) => boolean) | undefined {
   const libc = openLibc({
@@ -121,7 +121,7 @@ function openSender(name: string): ((message: string) => boolean) | undefined {
   };
 }
 
-/** Returns struct sockaddr_un for a name. Undefined for a name that is too long, or that is neither a path nor abstract. */
+/** Returns struct sockaddr_un for a name. Returns undefined if the name is too long, or is neither a path nor abstract. */
 export function socketAddress(name: string): Uint8Array | undefined {
   const path = Buffer.from(name);
   if (!/^[/@]./.test(name) || path.byteLength >= PATH_BYTES_MAX) return undefined;
@@ -133,7 +133,7 @@ export function socketAddress(name: string): Uint8Array | undefined {
   return address;
 }
 
-/** Returns the time of the system's monotonic clock, µs, which systemd compares with its own. */
+/** Returns the time of the system's monotonic clock, µs. systemd uses the same clock. */
 function monotonicUs(): bigint {
   const libc = openLibc({ clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' } });
   const time = new BigInt64Array(2);

@@ -17,14 +17,14 @@ import type { Observe } from '../core/events.ts';
 import { parseTraceparent, type RequestSpan, type RequestTracing } from '../core/trace-context.ts';
 import type { Scheduler } from '../operations/engine/scheduler.ts';
 
-/** The environment variables of the process. The OpenTelemetry exporter and resource read their own variables from the process. */
+/** The environment variables of the process. OpenTelemetry's exporter and resource read their variables directly from the process. */
 export type TracingEnv = Readonly<Record<string, string | undefined>>;
 
 /** Creates spans for requests and their work, and sends the spans to a collector. */
 export interface Tracing extends RequestTracing {
   /** Returns a scheduler that creates a span for each job of a request. */
   traced(scheduler: Scheduler): Scheduler;
-  /** Sends the spans that are not sent yet. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>;
 }
 
@@ -35,9 +35,9 @@ const BATCH_MAX = 512;
 const SEND_EVERY_MS = 2_000;
 
 /**
- * Starts tracing with the settings of OpenTelemetry's environment variables. Spans are sent in the background. If the collector does not
- * answer, the spans are lost, but no request is delayed or rejected. `version` is the version of the service. Throws `SettingError` if a
- * variable has a value that is not supported.
+ * Starts tracing with the settings of OpenTelemetry's environment variables. Spans are sent in the background. Spans are lost if the
+ * collector does not answer, but requests are neither delayed nor rejected. `version` is the version of the service. Throws `SettingError`
+ * if a variable has a value that is not supported.
  */
 export function startTracing(env: TracingEnv, version: string, observe: Observe): Tracing {
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
@@ -50,7 +50,7 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
   const exporter = withWarnings(new OTLPTraceExporter(), observe);
   const provider = new TracerProvider({
     sampler: samplerOf(env),
-    // The variables take precedence over the name of the program.
+    // The environment variables have priority over the name of the program.
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'zomma', 'service.version': version }))
       .merge(detectResources({ detectors: [envDetector] })),
@@ -84,7 +84,7 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
           try {
             return await scheduler.run(job);
           } catch (error) {
-            // Leaves out the message, because it may contain names that a caller chose.
+            // The span leaves out the message, because messages may contain names from a caller.
             const { name } = error as Error;
             span.setAttribute('error.type', name).setStatus({ code: SpanStatusCode.ERROR });
             throw error;
@@ -101,7 +101,7 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
   };
 }
 
-/** Returns the trace context that the sender of a request has sent. */
+/** Returns the trace context from the headers of a request. */
 function contextOf(headers: Headers): Context {
   const sender = parseTraceparent(headers.get('traceparent'));
   if (!sender) return ROOT_CONTEXT;
@@ -110,7 +110,7 @@ function contextOf(headers: Headers): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** A span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, a span contains the route instead of the path. */
+/** Returns a span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, the span has the route and not the path. */
 function requestSpanOf(span: Span): RequestSpan {
   return {
     traceId: span.spanContext().traceId,
@@ -132,7 +132,7 @@ function requestSpanOf(span: Span): RequestSpan {
   };
 }
 
-/** Reports a failed batch, but no further failures until a batch is sent. */
+/** Reports the first of several failed batches in a row. */
 function withWarnings(exporter: OTLPTraceExporter, observe: Observe): SpanExporter {
   let isFailing = false;
   return {

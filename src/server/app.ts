@@ -26,12 +26,12 @@ import { createContext, openAccess, openData, readUniverse, requireSecret } from
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
-/** The composed service. The service listens only when `listen` is called with `handle`. */
+/** The composed service. The service listens only after a call of `listen` with `handle`. */
 export type App = ReturnType<typeof buildApp>;
 
 /**
- * Composes the service: opens the store, creates feeds, streams and the HTTP application, and connects them. `catalog` replaces tools or
- * resources that MCP offers by default. `admit` may throw `OperatorError` before anything is written to the store. With `tracing`, requests
+ * Composes the service: opens the store, and creates and connects the feeds, the streams and the HTTP application. `catalog` replaces
+ * default tools or resources of MCP. `admit` may throw `OperatorError` before anything is written to the store. With `tracing`, requests
  * and their work get spans.
  */
 export function buildApp(
@@ -80,7 +80,7 @@ export function buildApp(
   const { market } = context;
   const limiter = policy && createRateLimiter(policy, Date.now);
   const scheduler = tracing ? tracing.traced(createScheduler()) : createScheduler();
-  /** Reports a failed tool with the trace of its request. */
+  /** Adds the trace of the request to the report of a failed tool. */
   const observeTools: Observe = tracing
     ? (each) => observe(each.kind === 'tool_failed' ? { ...each, trace_id: tracing.current()?.traceId } : each)
     : observe;
@@ -117,8 +117,7 @@ export function buildApp(
   });
   const events = createGexEvents(store, simulated, { nowMs: context.nowMs });
   const gexStreams = createGexStreams({ scheduler, events, market, observe, limits: { streamsMax: liveStreamsMax } });
-  // A server that starts with stored data answers from that data at once. A server that starts with an empty store lets requests wait for
-  // the initial load.
+  // A server with stored data answers requests at once. A server with an empty store lets requests wait for the initial load.
   const isEmpty = store.underlyings(simulated).length === 0;
   const drain = createDrain();
   const addressOf = createAddressOf({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
@@ -148,22 +147,19 @@ export function buildApp(
   });
   return {
     handle: handlerOf(http, { tracing, basePath }),
-    /** Every route that the service has. */
+    /** All routes of the service. */
     routes: http.routes,
     ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, drain, refusals },
-    /**
-     * The initial load of the local feeds: the drop folder or the simulated market. The caller that starts the feeds also calls
-     * `loading.begin`.
-     */
+    /** The initial load of the drop folder or the simulated market. The caller that starts the feeds must also call `loading.begin`. */
     loading,
-    /** Returns the ticker that was requested last, or the first ticker of the universe. */
+    /** Returns the ticker of the last request, or the first ticker of the universe. */
     tickerInView: () => tickerInView,
   };
 }
 
 /**
- * Maximum time for which a request waits for the initial load of a local feed, ms. The simulated market loads in less than a second. A drop
- * folder may take minutes. After this time, a request whose ticker has no chain yet gets 503 with `Retry-After`. Any other request is
- * answered from the chain.
+ * Maximum time for which a request waits for the initial load of a local feed, ms. The load of the simulated market takes less than a
+ * second. The load of a drop folder may take minutes. After this wait, a request for a ticker without a chain gets 503 with `Retry-After`.
+ * A request for a ticker with a chain gets an answer.
  */
 const LOADING_WAIT_MS = 5_000;

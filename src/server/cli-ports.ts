@@ -7,12 +7,12 @@ import { OperatorError } from '../core/errors.ts';
 import type { Store } from '../store/sqlite.ts';
 import type { App } from './app.ts';
 
-/** Number of digits of a commit that are shown. */
+/** Number of shown digits of a commit. */
 const COMMIT_DIGITS = 9;
 
 /**
- * Creates the ports: the functions through which the commands use the server, the feeds and the store. Each port loads its modules when it
- * is called, because most commands need no server. `nowMs` is the wall clock, ms since the epoch.
+ * Creates the ports: the functions through which the commands use the server, the feeds and the store. A port loads its modules only at a
+ * call, because most commands need no server. `nowMs` is the wall clock, ms since the epoch.
  */
 export function createPorts(nowMs: () => number): Ports {
   return {
@@ -58,7 +58,7 @@ export function createPorts(nowMs: () => number): Ports {
 
     async withMarket(data, work) {
       const { createContext, hasData, openData, openMemory, readUniverse } = await import('./stored-data.ts');
-      // A command that only reads creates nothing. If the folder has no data, the market is empty.
+      // A command that only reads does not create a folder. If the folder has no data, the market is empty.
       using store = hasData(data.dataDir) ? openData(data.dataDir, 'read') : openMemory();
       // The simulated market is used only if there is no recorded data.
       const simulated = store.underlyings(false).length === 0;
@@ -112,7 +112,7 @@ export function createPorts(nowMs: () => number): Ports {
   };
 }
 
-/** Opens a data folder for `work`. Without a mode, opens the folder for writing, and creates a missing folder. */
+/** Opens a data folder for `work`. Without a mode, the folder is open for writing, and a missing folder is created. */
 async function openedFor<T>(
   dataDir: string,
   mode: 'read' | 'write' | undefined,
@@ -123,10 +123,7 @@ async function openedFor<T>(
   return await work({ store, access: () => openAccess(store, dataDir) });
 }
 
-/**
- * Throws `OperatorError` if `zomma start` would add a demo member to a folder with real members, or a simulated market to a folder with
- * recorded data.
- */
+/** Throws `OperatorError` if a folder has real members, or if the folder has recorded data and `zomma start` would add simulated data. */
 function admitTrial(store: Store, simulated: boolean): void {
   const isReal = store.members().some(({ tier }) => tier !== 'demo');
   const isRecorded = simulated && store.underlyings(false).length > 0;
@@ -138,9 +135,9 @@ function admitTrial(store: Store, simulated: boolean): void {
 }
 
 /**
- * Adds the demo member if the store has no demo member yet. Prints the address that opens the terminal signed in, the demo member's key and
- * a request to try. If the server uses an internal certificate authority, `authority` is the path of the authority's certificate, which the
- * request must trust. The key is in the fragment of the address. Browsers do not send a fragment to a server, and the page removes this
+ * Adds the demo member if the store has no demo member. Prints the address of the web terminal with a sign-in, the demo member's key, and
+ * an example request. If the server uses an internal certificate authority, `authority` is the path of the authority's certificate, which
+ * the request must trust. The key is in the fragment of the address. Browsers never send the fragment to a server, and the page removes the
  * fragment at once.
  */
 function welcomeDemo({ store, access, feeds }: App, url: string, authority: string | undefined): void {

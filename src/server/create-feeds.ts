@@ -11,18 +11,15 @@ import { type Feed, isLocal } from '../market/feed.ts';
 import type { Universe } from '../market/universe.ts';
 import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from '../settings/config.ts';
 
-/**
- * The settings that choose and create feeds. `dataDir` is included, because the `files` feed records in the data folder which file it is
- * reading.
- */
+/** The settings for the creation of feeds. `dataDir` is included, because the `files` feed has its journal in the data folder. */
 export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
 
 /** Returns the stored checkpoints of the `files` feed by key. The feed calls this function at its first poll. */
 type StoredCheckpoints = () => ReadonlyMap<string, string>;
 
 /**
- * Creates the feeds of `settings.feed`, a list of feeds with commas between them. Throws `SettingError` if a feed cannot be created, or if
- * the feeds cannot be combined.
+ * Creates the feeds that `settings.feed` lists, separated by commas. Throws `SettingError` for an unusable feed or an invalid combination
+ * of feeds.
  */
 export function createFeeds(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed[] {
   const feeds = settings.feed
@@ -39,7 +36,7 @@ export function createFeeds(settings: FeedSettings, universe: Universe, checkpoi
   return feeds;
 }
 
-/** Applies `--feed-every` and `--feed-hours` to a feed that works over a network. Returns any other feed unchanged. */
+/** Applies `--feed-every` and `--feed-hours` to a feed over a network. Returns any other feed unchanged. */
 function withPace(feed: Feed, { feedEvery, feedHours }: FeedSettings): Feed {
   if (isLocal(feed)) return feed;
   const everyMs = feedEvery === undefined ? feed.pace.everyMs : feedEvery * 1000;
@@ -51,10 +48,10 @@ type CredentialName = {
   [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly provider: string } ? Name : never;
 }[SettingName];
 
-/** The options of every provider: the tickers, and the maximum number of requests per minute if the operator has set this number. */
+/** The options of every provider: the tickers, and the operator's maximum number of requests per minute, if it is set. */
 type ProviderDeps = Pick<ProviderOptions, 'tickers' | 'ratePerMinute'>;
 
-/** The providers by the name of their feed. A new provider needs a row here and its settings in `SETTINGS`. */
+/** The providers by the name of their feed. A new provider needs a row in this table and settings in `SETTINGS`. */
 export const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSettings) => Feed>> = {
   cboe: (deps, { cboeUrl }) => createCboeFeed({ ...deps, baseUrl: cboeUrl }),
   tradier: (deps, settings) =>
@@ -68,14 +65,12 @@ export const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: F
     }),
 };
 
-/**
- * A comma between two feeds. The name of a feed follows such a comma. Any other comma is part of a folder's name, such as `files:/srv/a,b`.
- */
+/** A comma between two feeds, which a feed's name follows. Any other comma is part of a folder's name, such as `files:/srv/a,b`. */
 const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(PROVIDERS).join('|')})\\s*(?:,|$)))`);
 
 /**
- * Creates the feed that `settings.feed` names. Throws `SettingError` if no feed has this name, if the drop folder does not exist or
- * overlaps the folder of `--set-aside`, or if the credential is missing or contains invalid characters.
+ * Creates the feed that `settings.feed` names. Throws `SettingError` if no feed has this name, or if the credential or the drop folder is
+ * unusable. The drop folder must exist, and must not overlap the folder of `--set-aside`.
  */
 function createFeed(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed {
   const { feed, seed, feedRate, setAside, keepFiles } = settings;
@@ -99,7 +94,7 @@ function createFeed(settings: FeedSettings, universe: Universe, checkpoints: Sto
 }
 
 /**
- * Returns a credential. Throws `SettingError` if it is missing, or if it contains characters that are not printable ASCII, such as spaces.
+ * Returns a credential. Throws `SettingError` if the credential is missing, or contains spaces or characters other than printable ASCII.
  */
 function credential(name: CredentialName, settings: FeedSettings): string {
   const { env, provider } = SETTINGS[name];
@@ -113,8 +108,8 @@ function credential(name: CredentialName, settings: FeedSettings): string {
 }
 
 /**
- * Returns the path of an existing folder. Throws `SettingError` if the folder does not exist, because a path that is wrong at the start is
- * probably a typing error. If the folder disappears later, the feed reports the missing folder and continues to poll.
+ * Returns the path of an existing folder. Throws `SettingError` if the folder does not exist, because the path is probably a typing error.
+ * If the folder disappears after the start, the feed reports the missing folder and continues to poll.
  */
 function existingFolder(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
@@ -122,10 +117,9 @@ function existingFolder(path: string): string {
 }
 
 /**
- * Creates the folder `path` of `--set-aside` if it does not exist, and returns its path. Throws `SettingError` if this folder and the drop
- * folder `from` are the same folder, or if one of them contains the other. If the drop folder contains `path`, the feed finds the moved
- * files again. If `path` contains the drop folder, a moved file can land in the drop folder, because a file is moved to the same path below
- * `path`.
+ * Creates the folder `path` of `--set-aside` if it is missing, and returns its path. Throws `SettingError` if this folder and the drop
+ * folder `from` are the same folder, or if one folder contains the other. If the drop folder contained `path`, the feed would read the
+ * moved files again. If `path` contained the drop folder, a moved file could get into the drop folder.
  */
 function folderApart(path: string, from: string): string {
   mkdirSync(path, { recursive: true });

@@ -23,7 +23,7 @@ export interface PastDeps {
   readonly largePrintMinUsd: number;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
-  /** Returns the ticker that is filled first. */
+  /** Returns the ticker with which the fill begins. */
   readonly tickerInView: () => string;
   /** Returns whether clients wait for answers. */
   readonly isAnswering: () => boolean;
@@ -31,23 +31,20 @@ export interface PastDeps {
   readonly observe: Observe;
 }
 
-/** The ledger stores the progress under the name of the simulated feed. */
+/** The name of the simulated feed, under which the ledger stores the progress. */
 const FEED = 'simulated';
-/**
- * Time between two fills, ms. Later fills usually find nothing to do, except after a failure or after the machine slept in trading hours.
- */
+/** Interval between two fills, ms. A later fill has work only after a failure, or after a sleep of the machine in trading hours. */
 const EVERY_MS = 3_600_000;
 /**
- * Snapshots are computed for this time, ms, and then written together, because each commit syncs the disk. The transaction takes some 10
- * ms.
+ * Time in which snapshots are computed, ms. One transaction of some 10 ms then writes these snapshots, because each commit syncs the disk.
  */
 const BATCH_MS = 50;
 /** Maximum number of prints in a transaction. */
 const PIECE_PRINTS = 250;
-/** Number of log lines that report the progress of a fill. */
+/** Number of log lines about the progress of a fill. */
 const LOGGED_PARTS = 10;
 
-/** Fills the past of the simulated market at once, and repeats the fill each hour. */
+/** Fills the past of the simulated market now, and again each hour. */
 export function startPastFill(deps: PastDeps): { stop(): Promise<void> } {
   const onError = (error: unknown) =>
     deps.observe({ kind: 'past_failed', error: error instanceof NoDiskSpace ? error.message : error });
@@ -57,9 +54,9 @@ export function startPastFill(deps: PastDeps): { stop(): Promise<void> } {
 /**
  * Fills the past of the simulated market once, in steps between requests: the snapshots of `pastMoments` with their levels, and the prints
  * of the 30 days before each snapshot. Stored snapshots and prints stay unchanged. The fill starts with the ticker in view, and with the
- * newest snapshots of each ticker. The result depends only on the seed, the universe and the time, even after interruptions. The present
- * levels of all tickers must already be stored, so that clients get no events for past levels. Rejects with `NoDiskSpace` if the data
- * folder is full.
+ * newest snapshots of a ticker. Even after interruptions, the result depends only on the seed, the universe and the time. The present
+ * levels of all tickers must be stored before the fill, so that clients get no events for past levels. Rejects with `NoDiskSpace` if the
+ * data folder is full.
  */
 export async function fillPast(deps: PastDeps, isStopped = () => false): Promise<void> {
   const { isAnswering, observe } = deps;
@@ -89,12 +86,12 @@ export async function fillPast(deps: PastDeps, isStopped = () => false): Promise
   collectSoon();
 }
 
-/** Fills the gaps. Calls `onProgress` at the start and after each transaction of snapshots. */
+/** Writes the missing snapshots. Calls `onProgress` at the start and after each transaction of snapshots. */
 function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): Steps<void> {
   const { store, seed, universe, nowMs, largePrintMinUsd, room, tickerInView } = deps;
   const newest = newestSimulated(nowMs());
   const all = pastMoments(newest);
-  /** The tickers that lack snapshots, with the moments of the missing snapshots. */
+  /** The tickers with missing snapshots, and the times of the missing snapshots. */
   let gaps: { readonly instrument: Instrument; readonly moments: number[]; hasPrints: boolean }[] = [];
   let missing = 0;
   for (const instrument of instrumentsOf(seed, universe)) {
@@ -138,7 +135,10 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
   }
 }
 
-/** Returns the moments, newest first, for which a ticker has neither a snapshot nor levels. Retention may have removed one of the two. */
+/**
+ * Returns the times for which a ticker has neither a snapshot nor levels, newest first. A time with levels but without a snapshot is not
+ * returned, because retention may have removed the snapshot.
+ */
 function missingOf(store: Store, ticker: string, moments: readonly number[]): number[] {
   const stored = new Set([
     ...store.snapshots(ticker).flatMap(({ simulated, asOf }) => (simulated ? [asOf] : [])),
@@ -147,7 +147,7 @@ function missingOf(store: Store, ticker: string, moments: readonly number[]): nu
   return moments.filter((moment) => !stored.has(moment));
 }
 
-/** Stores old prints before the snapshots. The feed does not deliver these prints, because its first poll begins later. */
+/** Stores old prints before the snapshots. The feed does not deliver old prints, because its first poll delivers only later prints. */
 function* storePrints(instrument: Instrument, oldest: number, newest: number, store: Store): Steps<void> {
   yield { message: 'Simulating prints' };
   const from = oldest - FLOW_WINDOW_DAYS * DAY_MS;

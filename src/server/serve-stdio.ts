@@ -12,10 +12,7 @@ import type { Store } from '../store/sqlite.ts';
 import { createFeeds } from './create-feeds.ts';
 import { createContext, createOrOpenData, hasData, openMemory, readUniverse } from './stored-data.ts';
 
-/**
- * Serves MCP over standard input and output, with the data of the store and the feeds, until the client closes standard input, or until
- * SIGTERM or SIGINT.
- */
+/** Serves MCP over standard input and output, with the data of the store and the feeds, until the end of the input, SIGTERM or SIGINT. */
 export async function serveStdio(settings: StdioSettings): Promise<void> {
   const observe = createLog(settings.logLevel);
   const universe = readUniverse(settings.universe);
@@ -23,7 +20,7 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
   // Without `--feed`, a missing data folder is not created. With `--feed`, the data of the feed is stored in the folder.
   const isStored = settings.feed !== undefined || hasData(settings.dataDir);
-  // The resources are closed in the reverse order of their creation, also after an error.
+  // The stack closes the resources in the reverse order of their creation, also after an error.
   await using resources = new AsyncDisposableStack();
   const store = resources.use(isStored ? createOrOpenData(settings.dataDir) : openMemory());
   const feeds = feedsOf(settings, universe, store);
@@ -46,8 +43,8 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
 }
 
 /**
- * Returns the feeds that `--feed` names. Without the flag, returns the simulated market if nothing is stored. If something is stored,
- * returns no feed, because a server on the same data folder may store new data.
+ * Returns the feeds of `--feed`. Without the flag, returns the simulated market if no data is stored. If data is stored, returns no feed,
+ * because a server on the same data folder may store new data.
  */
 function feedsOf(settings: StdioSettings, universe: Universe, store: Store): Feed[] {
   if (settings.feed === undefined && store.underlyings(false).length > 0) return [];

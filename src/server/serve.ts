@@ -32,52 +32,49 @@ import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
 
-/**
- * When the service stops, requests in progress have this long to complete, ms. Streams are closed earlier. So the process ends within five
- * seconds.
- */
+/** Maximum time for requests in progress after the service begins to stop, ms. The process ends within five seconds. */
 const STOP_DEADLINE_MS = 3_000;
 /**
- * The process exits this long after the signal, ms, even if something still runs, for example a read from a file system that does not
- * answer. A forced exit is safe, because the stored data is consistent at every moment. A busy machine may need the remaining second to run
- * the exit.
+ * Time between the signal and the exit, ms. The process then exits even if work is in progress, for example a read from a file system that
+ * does not answer. A forced exit is safe, because the stored data is always consistent. A busy machine may need the fifth second for the
+ * exit.
  */
 const FORCED_STOP_MS = 4_000;
-/** Time between two log lines during the load of data, ms. */
+/** Interval between two log lines during the load of data, ms. */
 const LOADING_EVERY_MS = 5_000;
-/** Time between two checks whether the database is still in its folder, ms. */
+/** Interval between two checks whether the database is still in its folder, ms. */
 const DATABASE_LOOK_MS = 5_000;
-/** Time between two checks whether the internal certificate must be renewed, ms. */
+/** Interval between two checks whether the internal certificate must be renewed, ms. */
 const RENEWAL_LOOK_MS = 3_600_000;
-/** The service asks the service manager for this time, ms, to open the data folder and to upgrade it if necessary. */
+/** The time that the service requests from the service manager to open and, if necessary, to upgrade the data folder, ms. */
 const OPENING_MS_MAX = 15 * 60_000;
-/** During the load of data, the service manager aborts the start if it gets no message for this time, ms. */
+/** Maximum time without a message during the load of data, ms. After a longer time, the service manager aborts the start. */
 const LOADING_MS_MAX = 60_000;
-/** The last spans are sent within this time, ms. Spans that are not sent in time are lost. */
+/** Maximum time to send the last spans, ms. Spans that are not sent in time are lost. */
 const TRACES_STOP_MS = 500;
 
 /** The additions of `zomma start` to the service. */
 export interface Demo {
-  /** Throws `OperatorError` if the data folder is not for trials. `simulated` states whether the feeds are simulated. */
+  /** Throws `OperatorError` if the data folder is not for trials. `simulated` is true if the feeds are simulated. */
   admit(store: Store, simulated: boolean): void;
-  /** Prints to stdout before the line `listening on URL`. */
+  /** Prints a welcome to stdout before the line `listening on URL`. */
   welcome(app: App, url: string): void;
 }
 
 /**
- * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL` and starts the feeds. When local data is loaded,
- * starts to record levels, to remove old data, to pack the tape and to fill the past of the simulated market. Holds the lock of the data
- * folder. `demo` contains the additions of `zomma start`.
+ * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL`, and starts the feeds. After the load of local
+ * data, starts four kinds of work: recording levels, removing old data, packing the tape, and filling the past of the simulated market.
+ * Holds the lock of the data folder. `demo` has the additions of `zomma start`.
  */
 export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
   const hanging = new Set<string>();
   await serveUntilStopped(settings, hanging, demo);
-  // Two kinds of hanging work would keep the process alive: attempts to reach a collector, and a read that hangs in the system, for example
-  // on a network mount that is no longer reachable.
+  // Two kinds of hanging work would keep the process running: attempts to reach a collector, and a read that hangs in the system, for
+  // example on an unreachable network mount.
   if (hanging.size > 0) process.exit();
 }
 
-/** Runs the service until it stops, and adds to `hanging` the parts that did not end in time. */
+/** Runs the service until it stops. Adds the parts that did not end in time to `hanging`. */
 async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, demo?: Demo): Promise<void> {
   // The resources are closed in the reverse order of their creation, also after an error.
   await using resources = new AsyncDisposableStack();
@@ -109,10 +106,10 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   const manager = await connectManager(observe);
   resources.defer(() => manager?.close());
   const onHangUp = () => (manager ? manager.reloading(reload) : reload());
-  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send SIGHUP after a renewal.
+  // Certificate clients send SIGHUP after a renewal. Without a handler, SIGHUP would end the process.
   process.on('SIGHUP', onHangUp);
   resources.defer(() => void process.off('SIGHUP', onHangUp));
-  // An upgrade copies the database first, which takes a minute for some 20 GB.
+  // An upgrade first copies the database, which takes a minute for some 20 GB.
   manager?.starting('Opening the data folder', OPENING_MS_MAX);
   const options = listenOptions(settings);
   const room = createDiskSpace({ ...settings, observe });
@@ -151,16 +148,16 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   void stopped.promise.then(() => setTimeout(forceExit, FORCED_STOP_MS).unref());
   const onTick = settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) };
   resources.adopt(startWatchdog(observe, { slowStepMs: settings.slowStep, ...onTick }), (watchdog) => watchdog.stop());
-  // The server then loads the renewed certificate, because it watches the certificate's file.
+  // The server watches the certificate's file, so it loads the renewed certificate.
   resources.adopt(setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref(), clearInterval);
   resources.defer(startAuditLog(store, observe));
 
-  // This stack is closed before `resources`, so that no request reaches a resource that is closed.
+  // This stack closes before `resources`, so that no request uses a closed resource.
   await using serving = new AsyncDisposableStack();
   const server = listen(app.handle, listening, app.connections);
   serving.defer(async () => {
     loading.cancelWaits();
-    // Streams must close first, because the server waits for open streams without a limit.
+    // Streams must close before the server, because the server waits for open streams without a limit.
     app.gexStreams.close();
     await Promise.all([app.mcp.close(), app.drain.begin()]);
     await server.stop(STOP_DEADLINE_MS);
@@ -213,7 +210,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   resources.defer(async () => {
     if (!(await ingests.stop())) hanging.add('feeds');
   });
-  // The feeds stop while the server drains.
+  // The feeds stop while the server completes its requests.
   serving.defer(() => void ingests.stop());
   const { localLoaded } = ingests;
   loading.begin(localLoaded);
@@ -242,7 +239,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     );
     resources.adopt(startPacking(background), ({ stop }) => stop());
     await Promise.race([recorder.idle(), stopped.promise]);
-    // Frees memory that only the load needed. With the simulated market, this frees a third of 115 MiB.
+    // This call frees memory that only the load needed: a third of 115 MiB with the simulated market.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
     const ns_per_option = Math.round(await kernelNsPerOption());
@@ -257,7 +254,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   manager?.stopping();
 }
 
-/** Connects to systemd if systemd has started this process and waits for messages. Without systemd, loads no module. */
+/** Connects to systemd if systemd has started this process and waits for messages. Without systemd, the module is not loaded. */
 async function connectManager(observe: Observe): Promise<ServiceManager | undefined> {
   const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = process.env;
   if (!NOTIFY_SOCKET) return undefined;
@@ -265,7 +262,7 @@ async function connectManager(observe: Observe): Promise<ServiceManager | undefi
   return connectServiceManager({ NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }, observe);
 }
 
-/** Starts tracing if the environment names a collector. Without a collector, loads no module. */
+/** Starts tracing if the environment names a collector. Without a collector, the module is not loaded. */
 async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = process.env;
   const hasCollector = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || OTEL_EXPORTER_OTLP_ENDPOINT;
@@ -274,7 +271,10 @@ async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
   return startTracing(process.env, version, observe);
 }
 
-/** Returns an observer that also feeds the metrics. With metrics, requests are observed even if the log ignores them. */
+/**
+ * Returns an observer that passes observations to the log and to the metrics. With metrics, the observer also receives requests that the
+ * log ignores.
+ */
 function withMetrics(log: Observe, metrics: () => Metrics | undefined): Observe {
   const observe: Observe = (observation) => {
     if (!log.ignores?.has(observation.kind)) log(observation);

@@ -29,10 +29,10 @@ import { type FolderLock, lockFolder } from '../store/folder/folder-lock.ts';
 import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../store/folder/upgrade.ts';
 import { openStore, type Store, type StoreEvents, type StoreMode } from '../store/sqlite.ts';
 
-/** The settings that all commands that read stored market data have in common. The service is one of these commands. */
+/** The settings of all commands that read stored market data, including the service. */
 export type DataSettings = ValuesIn<'data'>;
 
-/** Creates the context of the operations over an open store. `simulated` selects the simulated data instead of the data of real feeds. */
+/** Creates the context of the operations for an open store. `simulated` selects the simulated data or the data of real feeds. */
 export function createContext(settings: DataSettings, store: Store, universe: Universe, simulated: boolean): Context {
   return {
     market: createMarket(store, universe, simulated, Date.now),
@@ -46,7 +46,7 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
   };
 }
 
-/** Reads the universe from a file. Without a file, returns the standard universe. Throws `SettingError` if the file cannot be used. */
+/** Reads the universe from a file. Without a file, returns the standard universe. Throws `SettingError` if the file is not usable. */
 export function readUniverse(file: string | undefined): Universe {
   if (file === undefined) return STANDARD_UNIVERSE;
   try {
@@ -67,11 +67,11 @@ export interface OpenDataOptions extends StoreEvents {
 }
 
 /**
- * Opens the database of a data folder. With the mode `own`, creates the folder with mode 0700 if it does not exist. With the other modes,
- * the folder must have a database.
+ * Opens the database of a data folder. In the mode `own`, creates a missing folder with the permissions 0700. In all other modes, the
+ * folder must have a database.
  *
- * Throws `OperatorError` if there is no database, if every user of the machine may write to the folder, or if this process runs as root and
- * would write to a folder of another user.
+ * Throws `OperatorError` if there is no database, if every user of the machine may write to the folder, or if root would write to a folder
+ * of another user.
  */
 export function openData(
   dataDir: string,
@@ -97,7 +97,7 @@ export function openData(
   return withDispose(store, () => store.close());
 }
 
-/** Returns a resource that `using` releases at the end of its scope, also after an error. */
+/** Returns the resource with a method by which `using` releases it at the end of a scope, also after an error. */
 function withDispose<Resource extends object>(resource: Resource, release: () => void): Resource & Disposable {
   return Object.assign(resource, { [Symbol.dispose]: release });
 }
@@ -106,7 +106,7 @@ function recordAudit(store: Store, event: AuditEvent): void {
   store.saveAudit(auditEntryOf(event, Date.now()));
 }
 
-/** Returns the audit trail of a data folder since a moment, oldest entry first. `sinceMs` is in ms since the epoch. */
+/** Returns the audit entries of a data folder since a time, oldest entry first. `sinceMs` is in ms since the epoch. */
 export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
   using store = openData(dataDir, 'read');
   return store.auditSince(sinceMs);
@@ -115,7 +115,7 @@ export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
 /** Name of a file in the data folder. The file's modification time is the time of the last backup. */
 const LAST_BACKUP = 'last-backup';
 
-/** Backs up a data folder to a new folder. With a passphrase, includes the secret, encrypted. A server may run on the folder. */
+/** Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may run on the folder. */
 export async function backUpData(
   dataDir: string,
   to: string,
@@ -126,25 +126,25 @@ export async function backUpData(
   let sealed: { secret: Uint8Array; passphrase: string } | undefined;
   if (passphrase !== undefined) {
     sealed = { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
-    // Each copy of the secret is recorded before it is made, so that no copy lacks a record.
+    // Each copy of the secret gets an audit entry before the copy is made, so that no copy lacks an entry.
     refuseForeignRoot(dataDir);
     saveAuditIn(path, auditEntryOf({ action: 'secret_backed_up' }, nowMs));
   }
   const manifest = await makeBackup(path, to, { ...{ version, nowMs }, ...(sealed && { sealed }) });
   try {
-    // The file is for a server's metrics. Users other than the owner can make backups, but do not write this file.
+    // The file is for a server's metrics. Other users than the owner can also make backups, but cannot write this file.
     refuseForeignRoot(dataDir);
     writeFileSync(join(dataDir, LAST_BACKUP), `${manifest.made_at}\n`, { mode: 0o600 });
   } catch {}
   return manifest;
 }
 
-/** Returns when the last backup of a data folder was made, ms since the epoch. Undefined if no backup was made. */
+/** Returns the time of a data folder's last backup, ms since the epoch. Returns undefined if no backup was made. */
 export function lastBackupMs(dataDir: string): number | undefined {
   return statSync(join(dataDir, LAST_BACKUP), { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Restores a backup into a temporary folder, and opens the result like a command. Returns its manifest. */
+/** Restores a backup into a temporary folder, and opens this folder like a command. Returns the backup's manifest. */
 export async function rehearseRestore(from: string): Promise<Manifest> {
   const manifest = await checkBackup(from);
   const folder = mkdtempSync(join(tmpdir(), 'zomma-rehearsal-'));
@@ -157,7 +157,7 @@ export async function rehearseRestore(from: string): Promise<Manifest> {
   }
 }
 
-/** Restores a backup into a data folder. Throws `OperatorError` if the folder has data, or if a server runs on it. */
+/** Restores a backup into a data folder. Throws `OperatorError` if the folder has data, or if a server runs on the folder. */
 export async function restoreData(
   from: string,
   dataDir: string,
@@ -197,15 +197,15 @@ export function undoDataUpgrade(dataDir: string): { schema: number; kept: string
   using _lock = lockData(dataDir);
   const path = join(dataDir, DATABASE);
   const undone = undoUpgrade(path);
-  // The replaced database is kept, and it records the change too.
+  // The replaced database is kept, and also gets the audit entry.
   const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
   for (const each of [path, undone.kept]) saveAuditIn(each, entry);
   return undone;
 }
 
 /**
- * Removes data past its retention from a folder, and returns its space to the disk. Returns the removed amounts, and the size of the
- * database before and after, bytes. Throws `OperatorError` if a server runs, or if the disk has too little space for a copy.
+ * Removes data older than its retention from a folder, and frees its disk space. Returns the removed amounts, and the sizes of the database
+ * before and after the removal, bytes. Throws `OperatorError` if a server runs, or if the disk has too little space for a copy.
  */
 export async function compactData(dataDir: string, kept: RetentionDays) {
   requireData(dataDir);
@@ -229,7 +229,7 @@ export async function compactData(dataDir: string, kept: RetentionDays) {
 export function lockData(dataDir: string): FolderLock & Disposable {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   refuseForeignRoot(dataDir);
-  // Throws if the folder is open to everyone, because then anyone could have created the lock.
+  // The call throws if every user may write to the folder, because any user could then have created the lock.
   isOpenToGroup(dataDir);
   const lock = lockFolder(dataDir);
   return withDispose(lock, () => lock.release());
@@ -248,7 +248,7 @@ function requireData(dataDir: string): void {
   );
 }
 
-/** Size of the database, size of its write-ahead log, and free space on their disk, bytes. */
+/** Returns the sizes of the database and of its write-ahead log, and the free space on their disk, bytes. */
 export function diskUse(dataDir: string): { database: number; wal: number; free: number } {
   const path = join(dataDir, DATABASE);
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -257,8 +257,8 @@ export function diskUse(dataDir: string): { database: number; wal: number; free:
 }
 
 /**
- * Returns a function that tells whether a data folder still has the same database file as at this call. If the database was removed or
- * replaced, the server writes to a file that nobody will read.
+ * Returns a function that checks whether the database file of a data folder is still the same file as at this call. If the database was
+ * removed or replaced, the server writes to a file that nobody will read.
  */
 export function watchDatabase(dataDir: string): () => boolean {
   const path = join(dataDir, DATABASE);
@@ -278,7 +278,9 @@ export function openMemory(): Store & Disposable {
   return withDispose(store, () => store.close());
 }
 
-/** Creates the access check of a data folder. The secret is read, or created for the first member, when the first key is derived. */
+/**
+ * Creates the access check of a data folder. The first derivation of a key reads the secret, or creates the secret for the first member.
+ */
 export function openAccess(store: Store, dataDir: string): Access {
   return createAccess({
     members: store,
@@ -289,7 +291,7 @@ export function openAccess(store: Store, dataDir: string): Access {
   });
 }
 
-/** Reads the secret of a data folder. Throws `OperatorError` that names the fault. Creates no database. */
+/** Reads the secret of a data folder. Throws an `OperatorError` that names the fault. Does not create a database. */
 export function readSecret(store: Store, dataDir: string): Uint8Array {
   return loadSecret(dataDir, Math.max(1, store.members().length));
 }
@@ -298,10 +300,7 @@ function secretOf(store: Store, dataDir: string): Uint8Array {
   return loadSecret(dataDir, store.members().length, () => recordAudit(store, { action: 'secret_created' }));
 }
 
-/**
- * Reads the secret of a data folder, or creates it if there is no member yet. A server does this before it listens, so that no request
- * creates a secret.
- */
+/** Reads the secret of a data folder, or creates a secret if there is no member. A server calls this function before it listens. */
 export function requireSecret(store: Store, dataDir: string): void {
   secretOf(store, dataDir);
 }

@@ -27,15 +27,15 @@ import {
 /** A setting of the service: its flag, its environment variable, its help text and its default. */
 export interface Setting {
   /**
-   * The flag, with a placeholder if it takes a value. A credential has no flag: it comes from the environment, because every user of the
-   * machine can see a command line. The exception is ZOMMA_KEY: `zomma mcp` adds the flag `--key` itself.
+   * The flag, with a placeholder if the flag takes a value. A credential has no flag, because every user of the machine can see a command
+   * line. It comes from the environment. The exception is ZOMMA_KEY, for which `zomma mcp` adds the flag `--key`.
    */
   readonly flag?: string;
-  /** The environment variable. Its name follows from the name of the flag. */
+  /** The environment variable, whose name follows from the flag's name. */
   readonly env: string;
   /** The commands that have the setting. */
   readonly group: SettingGroup;
-  /** If the setting is a credential: the provider that accepts it. */
+  /** The provider that accepts the credential. Undefined if the setting is not a credential. */
   readonly provider?: string;
   readonly help: string;
   /** The default as text, in the form of the flag's value. */
@@ -57,10 +57,10 @@ export interface Setting {
  */
 export type SettingGroup = 'data' | 'feeds' | 'server' | 'mcp' | 'log' | 'client';
 
-/** Name of the hidden command that runs a child process of the service. The child process reads market data. */
+/** Name of the hidden command for a child process of the service that reads market data. */
 export const READER_COMMAND = 'read-market-data';
 
-/** All settings of the service. The command line derives its flags and the types of their values from this table. */
+/** All settings of the service. The command line derives its flags and their types from this table. */
 export const SETTINGS = {
   ...inGroup('data', {
     dataDir: {
@@ -297,7 +297,7 @@ export const SETTINGS = {
   }),
 };
 
-/** Returns settings with their group and their environment variables: `dataDir` has the variable `ZOMMA_DATA_DIR`. */
+/** Adds the group and the environment variable to settings. For example, `dataDir` gets the variable `ZOMMA_DATA_DIR`. */
 function inGroup<
   Group extends SettingGroup,
   const Rows extends Readonly<Record<string, Omit<Setting, 'env' | 'group'>>>,
@@ -316,7 +316,7 @@ export type SettingName = keyof typeof SETTINGS;
 type Parsed<Own> = Own extends { readonly parse: (text: string) => infer Value } ? Value : string;
 type ValueOf<Own> = Own extends { readonly default: string } ? Parsed<Own> : Parsed<Own> | undefined;
 
-/** The values of all settings. A setting without a text and without a default is undefined. */
+/** The values of all settings. The value of a setting without a text and without a default is undefined. */
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
 
 type NameIn<Group extends SettingGroup> = {

@@ -3,7 +3,7 @@ import { SettingError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import { parseSetting, SETTINGS, type Setting, type SettingName, type SettingValues } from './config.ts';
 
-/** The setting for the path of the settings file: a flag and a variable. The file cannot contain its own path. */
+/** The flag and the variable for the path of the settings file. The settings file cannot contain its own path. */
 export const SETTINGS_FILE = {
   flag: '--config <file>',
   env: 'ZOMMA_CONFIG',
@@ -22,10 +22,7 @@ export type WrittenSettings = Readonly<Partial<Record<SettingName, WrittenSettin
 
 /** The settings from the environment and from the settings file. */
 export interface SettingSources {
-  /**
-   * Returns the text of a setting from the environment or, if the environment has none, from the file. Returns undefined if the setting
-   * gets its default.
-   */
+  /** Returns the text of a setting from the environment, or else from the file. Returns undefined if the setting gets its default. */
   find(name: SettingName): WrittenSetting | undefined;
 }
 
@@ -33,12 +30,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 
-/** Variables for tests and builds, which are not settings. The service does not warn about these variables. */
+/** Variables for tests and builds. The service does not warn about variables for tests and builds. */
 const OTHER_VARIABLES = /^ZOMMA_(?:BUILD_COMMIT|RECORDED_CHAINS|FAULT_\w+|TERMINAL_FULL|UPDATE_STORED)$/;
 
 const isCredential = (name: SettingName) => (SETTINGS[name] as Setting).flag === undefined;
 
-/** Returns the key of a setting in the file: its flag without the dashes. A credential has the key of the file that contains it. */
+/**
+ * Returns the key of a setting in the settings file: the flag without the dashes. The key of a credential names the path of the file with
+ * the credential.
+ */
 export function settingKey(name: SettingName): string {
   const key = SETTINGS[name].env.slice('ZOMMA_'.length).toLowerCase().replaceAll('_', '-');
   return isCredential(name) ? `${key}-file` : key;
@@ -46,8 +46,8 @@ export function settingKey(name: SettingName): string {
 
 /**
  * Returns the settings of the environment and of the settings file, whose contents are `inFile`. An empty variable counts as absent. `find`
- * also reads a credential from the file that `<VARIABLE>_FILE` or the settings file names. `find` throws `SettingError` if the credential's
- * file cannot be read.
+ * also reads the file of a credential, which `<VARIABLE>_FILE` or the settings file names. `find` throws `SettingError` if it cannot read
+ * the file of a credential.
  */
 export function settingSources(env: Environment, inFile: WrittenSettings): SettingSources {
   const variable = (name: string): WrittenSetting | undefined => {
@@ -69,8 +69,8 @@ export function settingSources(env: Environment, inFile: WrittenSettings): Setti
 }
 
 /**
- * Returns the variables that begin with `ZOMMA_` but belong to no setting, each with the name that was probably meant. Such a variable is
- * probably a typing error. An empty variable counts as absent.
+ * Returns the variables that begin with `ZOMMA_` but belong to no setting, each with the most similar name. An unknown variable is probably
+ * a typing error. An empty variable counts as absent.
  */
 export function unknownVariables(env: Environment) {
   const known = [SETTINGS_FILE.env, ...NAMES.flatMap(variablesOf)];
@@ -97,7 +97,7 @@ function variablesOf(name: SettingName): string[] {
   return isCredential(name) ? [env, `${env}_FILE`] : [env];
 }
 
-/** Reads a credential from its file, which has a single line. */
+/** Reads a credential from its file. The file has a single line. */
 function credentialOf({ text: path, origin }: WrittenSetting): WrittenSetting {
   const text = readNamedFile(path, origin).trim();
   if (text === '') throw new SettingError(`${origin}: the file ${path} is empty`, 'Write the credential into it.');

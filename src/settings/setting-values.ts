@@ -4,13 +4,11 @@ import { LOG_LEVELS, type LogLevel } from '../core/events.ts';
 
 // These functions convert the text of a setting to its value. Each function throws `SettingError` if the text is invalid.
 
-/**
- * The rate limit of an account: a token bucket. A request takes one token, and further tokens if its computation is expensive.
- */
+/** The rate limit of an account: a token bucket. A request takes one token, and further tokens for an expensive computation. */
 export interface RateLimitPolicy {
-  /** Number of tokens in a full bucket. An idle account may make this many one-token requests at once. */
+  /** Number of tokens in a full bucket: the number of one-token requests that an idle account may send at once. */
   readonly burst: number;
-  /** An empty bucket refills evenly within this time, s. */
+  /** The time in which an empty bucket becomes full at a constant rate, s. */
   readonly windowS: number;
 }
 
@@ -109,7 +107,7 @@ export function networksOf(text: string, flag: string): string[] {
   throw new SettingError(`"${wrong}" is not a network`, `Use addresses or networks, e.g. ${flag} 10.0.0.0/8.`);
 }
 
-/** Parses a bearer token (RFC 6750). Throws `SettingError` that does not repeat the token. */
+/** Parses a bearer token (RFC 6750). Throws `SettingError` for an invalid token, without the token in the message. */
 export function bearerTokenOf(text: string): string {
   if (/^[A-Za-z0-9._~+/-]{16,512}=*$/.test(text)) return text;
   throw new SettingError(
@@ -126,19 +124,17 @@ export function hostAndPort(text: string): { readonly host: string; readonly por
   throw new SettingError(`--ops "${text}" is not an address`, 'Use HOST:PORT, e.g. --ops 127.0.0.1:9464.');
 }
 
-/** Parses the threshold of a slow step, ms. Throws `SettingError` if the threshold is below the planned maximum of a step. */
+/** Parses the threshold of a slow step, ms. Throws `SettingError` if the threshold is below the maximum duration of a step. */
 export function slowStepMs(text: string): number {
   const value = wholeNumber(text, '--slow-step');
   if (value >= 25) return value;
   throw new SettingError('--slow-step must be at least 25', 'Use milliseconds, e.g. --slow-step 250.');
 }
 
-/** The first segments of the service's own paths. */
+/** The first path segments that the service itself uses. */
 const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'sse', 'web']);
 
-/**
- * Parses a path prefix at a proxy. Removes a slash at the end, so `/` becomes the empty text. Throws `SettingError` if the text is no path.
- */
+/** Parses a path prefix at a proxy. Removes a slash at its end, so `/` becomes ''. Throws `SettingError` if the text is not a path. */
 export function basePathOf(text: string): string {
   const path = text.replace(/\/+$/, '');
   if (OWN_PATHS.has(path.split('/')[1] ?? '')) {
@@ -191,10 +187,10 @@ export function minutesInMs(text: string): number {
   throw new SettingError('--stale-after must be a number of minutes above 0', 'Use a number, e.g. --stale-after 30.');
 }
 
-/** Minimum of `--keep-prints`. The flow window is 30 days long and begins in the middle of a day, so it needs the prints of 31 days. */
+/** Minimum of `--keep-prints`. The flow window of 30 days begins in the middle of a day, so the window needs the prints of 31 days. */
 export const KEEP_PRINTS_DAYS_MIN = 31;
 
-/** Minimum of `--keep-levels`: History shows up to 31 days in a month. */
+/** Minimum of `--keep-levels`, because History shows the levels of a month, up to 31 days. */
 export const KEEP_LEVELS_DAYS_MIN = 31;
 
 export function days(text: string, flag: string, least: number): number {

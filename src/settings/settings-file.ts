@@ -39,7 +39,7 @@ function tableOf(path: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Converts a value of the file to the text that the flag would have. */
+/** Converts a value of the settings file to the text of the equivalent flag. */
 function textOf(value: unknown, origin: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);

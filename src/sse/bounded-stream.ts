@@ -1,23 +1,23 @@
 /** Data in a stream that its client has not read yet. */
 export interface StreamQueue {
-  /** When the client fell behind, ms of `performance.now()`. Undefined if the client reads fast enough. */
+  /** Time since which the client is behind, ms of `performance.now()`. Undefined if the client reads fast enough. */
   readonly behindSince: number | undefined;
-  /** Bytes in memory that the client has not read. */
+  /** Number of bytes in memory that the client has not read. */
   readonly unreadBytes: number;
 }
 
 export interface BoundedStreamOptions {
-  /** A client with at least this many unread bytes is behind. */
+  /** The number of unread bytes at which a client counts as behind. */
   readonly behindBytes: number;
-  /** Called once at the start, and each time the client is no longer behind. A rejection ends the stream. */
+  /** Called at the start, and each time when the client is no longer behind. The stream ends if the returned promise rejects. */
   readonly onRoom: () => void | Promise<void>;
   /** Called when the client closes the stream. */
   readonly onCancel: () => void;
 }
 
 /**
- * Creates a stream of bytes to one client, with a queue of unlimited size. The caller must limit the queue: it ends the stream, or writes
- * more only when `onRoom` is called.
+ * Creates a stream of bytes to one client, with a queue of unlimited size. The caller must limit the queue: it must end the stream, or
+ * write more bytes only after a call of `onRoom`.
  */
 export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions) {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
@@ -55,7 +55,7 @@ export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedSt
     get unreadBytes() {
       return hasEnded ? 0 : behindBytes - controller.desiredSize!;
     },
-    /** True once the stream was closed or dropped, or the client has closed it. */
+    /** True if the stream was closed or dropped, or if the client has closed the stream. */
     get hasEnded() {
       return hasEnded;
     },
@@ -65,7 +65,7 @@ export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedSt
       controller.enqueue(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
       if (controller.desiredSize! <= 0) behindSince ??= performance.now();
     },
-    /** Ends the stream after the bytes that the client has not read. */
+    /** Ends the stream after the client has read the remaining bytes. */
     close() {
       if (hasEnded) return;
       hasEnded = true;

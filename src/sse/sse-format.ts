@@ -1,10 +1,10 @@
-/** Time that a client waits after the end of its stream before it reconnects, ms. */
+/** Time between the end of a stream and the reconnection of the client, ms. */
 const RETRY_MS = 2_000;
 
-/** An SSE comment, which clients ignore. If comments are sent regularly, proxies do not close an idle stream. */
+/** An SSE comment, which clients ignore. Regular comments prevent proxies from closing an idle stream. */
 export const PING = ': ping\n\n';
 
-/** The SSE field that sets the time before a client reconnects. */
+/** The SSE field with the time after which a client reconnects. */
 export const RETRY = `retry: ${RETRY_MS}\n\n`;
 
 /** Returns an event in the format of server-sent events. `data` is one line, such as JSON. */

@@ -4,27 +4,27 @@ import { ClientError } from '../core/errors.ts';
 import type { StreamQueue } from './bounded-stream.ts';
 
 /**
- * Why a stream ended.
+ * The reason why a stream ended.
  *
  * - `client`: the client closed the stream, or the stream ended by itself.
- * - `behind`: the client did not read waiting data for too long, or too much data waited.
+ * - `behind`: the client did not read for too long although data waited, or too much data waited.
  * - `silent`: the client did not answer a ping.
  * - `access`: the account has lost its access.
  * - `age`: the stream was too old.
- * - `share`: `streamsMax` streams were open, the account had more than its share, and another account opened a stream.
+ * - `share`: another account opened a stream while `streamsMax` streams were open, and this account had more than its share.
  * - `shutdown`: the server stops.
  */
 export type StreamEnd = 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
 
-/** An open stream, as the stream registry sees it. Times are in ms of `performance.now()`. */
+/** The properties of an open stream that the stream registry uses. Times are in ms of `performance.now()`. */
 export interface RegisteredStream {
   readonly account: Account;
-  /** Address and port of the client. Undefined if the connection is not known. */
+  /** Address and port of the client. Undefined if the connection is unknown. */
   readonly peer?: string | undefined;
   readonly queue: StreamQueue;
-  /** Whether the client has left a ping unanswered for too long. */
+  /** Returns whether the client has not answered a ping for too long. */
   isSilent?(nowMs: number): boolean;
-  /** Sends a message without content, so that no proxy closes the stream as idle. */
+  /** Sends an empty message, so that no proxy closes the stream as idle. */
   ping(nowMs: number): void;
   end(reason: StreamEnd): void;
 }
@@ -34,23 +34,23 @@ export type StreamRegistry = ReturnType<typeof createStreamRegistry>;
 
 /** Limits of open streams. Times are in ms. */
 export interface StreamLimits {
-  /** Time between two checks of all streams. After a key is revoked, its streams end within twice this time. */
+  /** Time between two checks of all streams. Streams of a revoked key end within twice `sweepEveryMs`. */
   readonly sweepEveryMs: number;
   /** Time between two pings. This time is shorter than the idle timeout of every proxy between server and client. */
   readonly pingMs: number;
-  /** A stream ends if data waits and the client reads nothing for this time. */
+  /** The time after which a stream ends if data waits and the client reads nothing. */
   readonly behindMs: number;
   /**
-   * Limit of unread bytes in all streams of one account together. The sum starts with the oldest stream. A stream that lifts the sum above
-   * the limit ends if its client is behind.
+   * Maximum number of unread bytes in all streams of one account together. The bytes are summed from the oldest stream on. A stream whose
+   * client is behind ends if the sum up to this stream exceeds the limit.
    */
   readonly accountUnreadBytesMax: number;
-  /** Limit of unread bytes in the streams of all accounts together. This limit works like `accountUnreadBytesMax`. */
+  /** Maximum number of unread bytes in the streams of all accounts together, applied like `accountUnreadBytesMax`. */
   readonly allUnreadBytesMax: number;
-  /** A stream ends at this age, and its client reconnects. So this age also bounds the life of lost connections and leaked resources. */
+  /** The age at which a stream ends and its client reconnects. So lost connections and leaked resources end with their streams. */
   readonly ageMs: number;
   readonly streamsMax: number;
-  /** Limit of streams of one account. While `streamsMax` streams are open, ACCOUNT_SHARE applies too. */
+  /** Maximum number of streams of one account. If `streamsMax` streams are open, ACCOUNT_SHARE is another limit. */
   readonly accountStreamsMax: number;
 }
 
@@ -65,16 +65,16 @@ export const STREAM_LIMITS: StreamLimits = {
   accountStreamsMax: 500,
 };
 
-/** The share of `streamsMax` that one account may have at any time. Streams beyond the share end if other accounts need room. */
+/** The share of `streamsMax` that one account may have at any time. Streams above the share end if other accounts need room. */
 export const ACCOUNT_SHARE = 1 / 4;
 
 /**
  * Creates a stream registry with one timer for all streams. The registry ends a stream if the client is behind or silent, if the account
- * has lost its access, or if the stream is too old. The registry pings the other streams.
+ * has lost its access, or if the stream is too old. The registry sends pings on all other streams.
  */
 export function createStreamRegistry(limits: StreamLimits) {
   const { pingMs, behindMs, accountUnreadBytesMax, allUnreadBytesMax, ageMs, streamsMax, accountStreamsMax } = limits;
-  /** Open streams with the time at which each was added, oldest first. */
+  /** The open streams with the times at which they were added, oldest stream first. */
   const streams = new Map<RegisteredStream, number>();
   const counts = new AccountCounts();
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -126,8 +126,8 @@ export function createStreamRegistry(limits: StreamLimits) {
   return {
     /**
      * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Callers check the
-     * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, ends the
-     * oldest stream of the account with the most streams, if that account has more than its share.
+     * capacity before they create anything for the stream. If `streamsMax` streams are open and this account has less than its share, the
+     * function makes room. The function ends the oldest stream of the account with the most streams, if that account exceeds its share.
      */
     assertCapacity({ id }: Account) {
       if (counts.of(id) >= accountStreamsMax) {
@@ -146,7 +146,7 @@ export function createStreamRegistry(limits: StreamLimits) {
         });
       }
     },
-    /** Address and port of each client whose connection is known. */
+    /** Yields the address and port of each client whose connection is known. */
     *peers() {
       for (const { peer } of streams.keys()) if (peer !== undefined) yield peer;
     },
@@ -158,11 +158,11 @@ export function createStreamRegistry(limits: StreamLimits) {
       streams.set(stream, performance.now());
       counts.add(stream.account.id);
     },
-    /** Removes a stream whose client has disconnected, or that has ended by itself. Returns false if the stream was not registered. */
+    /** Removes a stream that ended by itself or whose client disconnected. Returns false if the stream was not registered. */
     remove,
     /** Returns the number of open streams of an account. */
     streamsOf: (accountId: string) => counts.of(accountId),
-    /** Ends every stream. No stream can be opened afterwards. */
+    /** Ends all streams, and prevents new streams. */
     close() {
       closed = true;
       for (const stream of streams.keys()) end(stream, 'shutdown');
@@ -173,10 +173,7 @@ export function createStreamRegistry(limits: StreamLimits) {
   };
 }
 
-/**
- * Returns whether the account has access. Returns true if the check throws an error, because an error of a busy store, for example, must
- * not end streams.
- */
+/** Returns whether the account has access. Returns true if the check fails, because an error of a busy store must not end streams. */
 function isAdmitted(account: Account): boolean {
   try {
     return account.isAdmitted();

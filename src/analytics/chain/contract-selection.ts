@@ -2,26 +2,27 @@ import { oneGreek } from '../../math/black-scholes.ts';
 import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { optionColumns } from './rows.ts';
 
-/** Which contracts of some series to list, and in which order. */
+/** A selection of contracts to list, and the order of the list. */
 export interface ContractSelection {
   /** +1 for only calls, -1 for only puts, undefined for both. */
   readonly callPut?: 1 | -1 | undefined;
-  /** Lowest and highest strike, both included, dollars. */
+  /** Lowest and highest strike of the selection, dollars. Both strikes are included. */
   readonly strikeMin: number;
   readonly strikeMax: number;
-  /** Contracts are listed by their distance from this target. If undefined, they are listed in order of strike. */
+  /** Contracts are listed by their distance from this target. Without a target, contracts are listed in order of strike. */
   readonly near: Target | undefined;
 }
 
-/** A target: an absolute delta (0 to 1), or a strike in dollars. */
+/** A target is an absolute delta (0 to 1) or a strike in dollars. */
 export type Target =
   | { readonly kind: 'delta'; readonly delta: number }
   | { readonly kind: 'strike'; readonly strike: number };
 
 /**
- * Returns the selected contracts, as rows of the prepared chain. Without a target, contracts are in order of strike, then series, then call
- * before put. With a target, the nearest call and the nearest put of each series come first, then the second nearest, and so on. So a list
- * of calls and puts begins with as many calls as puts. If the target is a delta, contracts without a delta come last.
+ * Returns the selected contracts, as rows of the prepared chain. Without a target, contracts are sorted by strike. At equal strikes, the
+ * order of the series decides, and a call comes before its put. With a target, the nearest call and the nearest put of each series come
+ * first, then the second nearest, and so on. So the start of a list of calls and puts has as many calls as puts. If the target is a delta,
+ * contracts without a delta come last.
  */
 export function selectContracts(
   prepared: PreparedChain,
@@ -38,7 +39,7 @@ export function selectContracts(
   return Array.from({ length: longest }, (_, rank) => ranked.flatMap((each) => each.slice(rank, rank + 1))).flat();
 }
 
-/** Returns contracts in order of strike, then in the given order of the series, then call before put. */
+/** Returns contracts sorted by strike. At equal strikes, the order of the series decides, and a call comes before its put. */
 export function inOrderOfStrike(
   { strike, callPut, series, seriesIndex }: PreparedChain,
   order: readonly PreparedSeries[],
@@ -75,6 +76,6 @@ function distancesTo(near: Target, prepared: PreparedChain, contracts: Uint32Arr
     return Float64Array.from(contracts, (contract) => Math.abs(prepared.strike[contract]! - near.strike));
   }
   const delta = oneGreek('delta', optionColumns(prepared, contracts));
-  // A contract without a delta gets a distance larger than any contract with a delta can have.
+  // A contract without a delta gets the distance 2, which is above every possible distance of a delta.
   return delta.map((each) => (Number.isNaN(each) ? 2 : Math.abs(Math.abs(each) - near.delta)));
 }

@@ -13,20 +13,19 @@ export interface Forward {
   readonly method: ForwardMethod;
 }
 
-/** The regression needs at least this many strikes near the money at which both call and put trade. */
+/** The number of strikes near the money that the regression needs, with a two-sided quote of both the call and the put. */
 const REGRESSION_PAIRS_MIN = 8;
-/** The regression uses strikes up to this distance from spot, as a fraction of spot. */
+/** The maximum distance between spot and the strikes in the regression, as a fraction of spot. */
 const REGRESSION_MONEYNESS_MAX = 0.05;
 /**
- * Least time to settlement for the regression, years. In the last week, one cent of quote noise changes the slope more than the rate does.
+ * Least time to settlement for the regression, years. Closer to settlement, a cent of quote noise distorts the regression's slope too much.
  */
 const REGRESSION_TTE_MIN = 7 / 365.25;
 const REGRESSION_RATE_MAX = 0.1;
-/** The forward by parity is the median over this many pairs nearest to spot. */
+/** The number of pairs nearest to spot whose median forward is the forward by parity. */
 const PARITY_PAIRS = 5;
 /**
- * A forward above spot * `SPOT_FACTOR_MAX`, or below spot / `SPOT_FACTOR_MAX`, comes from damaged quotes. In a panic, the forward of the
- * VIX can be a third of spot.
+ * Larger ratios of forward to spot, or of spot to forward, come from damaged quotes. In a panic, the VIX forward can be a third of spot.
  */
 const SPOT_FACTOR_MAX = 4;
 
@@ -39,7 +38,7 @@ export function isPlausibleIv(iv: number): boolean {
   return iv >= FEED_IV_MIN && iv <= FEED_IV_MAX;
 }
 
-/** Placeholders that recorded feeds write if they cannot compute a volatility. */
+/** Volatilities that recorded feeds write as placeholders if they cannot compute a volatility. */
 const PLACEHOLDER_IVS = [0.02, 0.062509, 0.125009, 0.250008, 0.500005];
 const PLACEHOLDER_PRECISION = 1e-6;
 
@@ -49,11 +48,11 @@ export function isComputedIv(iv: number): boolean {
 }
 
 /**
- * Returns the forward of one series, by the first of these methods that its quotes allow:
+ * Returns the forward of one series. The function uses the first method of this list that the quotes of the series allow:
  * 1. For European index options, a regression of put-call parity (Stoll 1969) over strikes. The regression also gives the discount.
  * 2. The median of the forwards that put-call parity gives at the pairs nearest to spot.
  * 3. The forward that the feed's deltas imply.
- * 4. Spot, carried forward at the rate and the dividend yield of the options.
+ * 4. Spot, carried forward at `rate` and `dividend` of the analysis options.
  */
 export function seriesForward(chain: Chain, series: Series, tte: number, options: AnalysisOptions): Forward {
   const flat = chain.spot * Math.exp((options.rate - options.dividend) * tte);
@@ -135,7 +134,7 @@ function twoSidedPairs(chain: Chain, series: Series): Pairs {
   const difference = new Float64Array(strike.length);
   let count = 0;
   for (let row = series.start; row + 1 < series.end; row++) {
-    // Rows are in order of strike, with each call before its put, so a pair is two adjacent rows.
+    // Rows are sorted by strike, and each call comes before its put, so a call and its put are adjacent rows.
     if (chain.callPut[row] !== 1 || chain.strike[row + 1] !== chain.strike[row]) continue;
     const between = mid(chain, row) - mid(chain, row + 1);
     if (Number.isNaN(between)) continue;

@@ -1,26 +1,26 @@
 import { isDate } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
 
-/** The options of an analysis. The defaults are Zomma's own methods. Other values reproduce the figures that other tools publish. */
+/** The options of an analysis. The defaults select Zomma's own methods. Other values reproduce the figures that other tools publish. */
 export interface AnalysisOptions {
   /** `parity`: the forward that the quotes imply. `flat`: spot carried at `rate` and `dividend`. */
   readonly forward: 'parity' | 'flat';
-  /** The interest rate that is used if the quotes imply none. Continuously compounded, decimal per year. */
+  /** The interest rate that is used if the quotes imply no interest rate. Continuously compounded, decimal per year. */
   readonly rate: number;
   /** The dividend yield that is used if the quotes imply no forward. Continuous, decimal per year. */
   readonly dividend: number;
   /** `recomputed`: gamma computed from the IV. `feed`: the gamma of the feed, which is rounded. */
   readonly gamma: 'recomputed' | 'feed';
   /**
-   * `otm`: call and put of a strike get the IV that the out-of-the-money quote implies. `feed`: both get the feed's IV of the
-   * out-of-the-money side, if the model price at this IV is between bid and ask or at most one tick outside, or if bid or ask is missing.
-   * Otherwise, `feed` works like `otm`. `own`: each contract gets the feed's own IV.
+   * `otm`: the call and the put of a strike get the IV that the out-of-the-money quote implies. `feed`: the call and the put get the feed's
+   * IV of the out-of-the-money side. `feed` works like `otm` if the model price at the feed's IV is more than one tick outside a two-sided
+   * quote. `own`: each contract gets the IV that the feed gives for it.
    */
   readonly iv: 'otm' | 'feed' | 'own';
   readonly expiries: ExpirySelection;
-  /** Whether open interest or volume weights the figures of a contract. */
+  /** Selects open interest or volume as the weight of a contract's figures. */
   readonly weight: 'open_interest' | 'volume';
-  /** The known cash dividends with future ex-dates. Only figures for the coming day use them, because forwards come from the quotes. */
+  /** The known cash dividends with future ex-dates. Only figures for the coming day use the dividends, because quotes give the forwards. */
   readonly cashDividends: readonly CashDividend[];
 }
 
@@ -30,8 +30,8 @@ export interface ChainReadOptions extends AnalysisOptions {
 }
 
 /**
- * The assumed position of the dealers. `calls_long_puts_short`: long every call and short every put. `flow`: the opposite of what customers
- * traded, in each print with a known side.
+ * The assumed position of the dealers. `calls_long_puts_short`: long every call and short every put. `flow`: the opposite of the customers'
+ * side in each print with a known side.
  */
 export type SignConvention = 'calls_long_puts_short' | 'flow';
 

@@ -13,8 +13,8 @@ const NONE: ReadonlySet<number> = new Set();
 const STEP_STRIKES = 32_768;
 
 /**
- * Takes each contract's volatility from the feed if it is plausible, without comparing it with the quote. The smile uses the volatilities
- * of the out-of-the-money sides.
+ * Takes each contract's volatility from the feed if the volatility is plausible, without a comparison with the quote. The smile uses the
+ * volatilities of the out-of-the-money sides.
  */
 export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
   const strikes = yield* pairStrikes(chain, inputs, 'Reading volatilities');
@@ -44,8 +44,8 @@ export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): 
 }
 
 /**
- * Returns the pairs. A call and a put of one strike form a pair if their volatilities are equal. Otherwise, call and put are two pairs of
- * one contract each.
+ * Returns the pairs. A call and a put of one strike form a pair if their volatilities are equal. If the volatilities differ, the call and
+ * the put are two pairs with one contract each.
  */
 function* groupByVolatility(strikes: StrikePairs, iv: Float64Array): Steps<Pairs> {
   const contracts = new Uint32Array(iv.length + 1);

@@ -14,9 +14,9 @@ import { strikeVolatilities } from './volatility.ts';
 
 /**
  * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
- * volatility for each contract. Counts how every contract was used or why it was left out. The result depends only on `chain` and
- * `options`, and is cached by both. `tokens` is the rate-limit cost if the result is not cached. Throws `ClientError('no_chain')` if no
- * live contract is left.
+ * volatility for each contract. Counts the used contracts, and counts the left-out contracts by reason. The result depends only on `chain`
+ * and `options`, and is cached for each combination of them. `tokens` is the rate-limit cost if the result is not cached. Throws
+ * `ClientError('no_chain')` if no live contract is left.
  */
 export function prepareChain(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
   return cache.of(chain, JSON.stringify(options), {
@@ -34,8 +34,8 @@ export function selectSeries({ chain, series }: PreparedChain, selection: Expiry
 }
 
 /**
- * Limits the number of contracts in all cached results of one chain. An index with 30,000 contracts has cached results for six sets of
- * options, which take some 20 MB.
+ * The maximum number of contracts in all cached results of one chain together. An index with 30,000 contracts has cached results for six
+ * sets of options, which take some 20 MB.
  */
 const CACHED_CONTRACTS = 180_000;
 const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
@@ -43,7 +43,7 @@ const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Mat
 /** Bytes allocated for each contract, for the columns of the prepared chain and for intermediate columns. */
 const ALLOCATED_BYTES = 250;
 
-/** A chain with more contracts than this is prepared in several steps. */
+/** The largest number of contracts in a chain that one step prepares. */
 const STEP_CONTRACTS = 20_000;
 /** The number of pairs whose gamma one step computes. */
 const STEP_PAIRS = 32_768;
@@ -60,7 +60,8 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
     : strikeVolatilities(chain, live, options.iv === 'feed' ? 'feed' : 'mid');
   if (isLarge) yield { message: 'Computing gamma' };
   const count = live.at(-1)!.end;
-  // Usually no series between the first and the last is left out. The columns are then views of the chain's own columns.
+  // Usually no series between the first and the last is left out. If no series is left out, the columns are views of the chain's own
+  // columns.
   const from = live[0]!.series.start;
   const to = live.at(-1)!.series.end;
   const liveRows = (source: Float64Array): Float64Array => {
@@ -146,10 +147,7 @@ function* computeGamma(pairs: Pairs, spot: number, gamma: Float64Array): Steps<v
   });
 }
 
-/**
- * Returns the series to analyse, each with its rows and its forward. Also returns the number of contracts in series that are left out, by
- * reason.
- */
+/** Returns the series to analyse, each with its rows and its forward. Also counts the contracts of the left-out series, by reason. */
 function* liveSeries(chain: Chain, options: AnalysisOptions) {
   const leftOut = { settled: 0, adjusted: 0, other_expiry: 0 };
   const live: LiveSeries[] = [];

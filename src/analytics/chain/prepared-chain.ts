@@ -3,15 +3,15 @@ import type { Chain, Series } from '../../market/chain.ts';
 import type { AnalysisOptions, SignConvention } from './options.ts';
 
 /**
- * The least time to settlement in computations. A shorter time is replaced by this value, because Greeks grow without bound in the last
- * minutes. The value is 15 minutes, because free quotes are delayed by 15 minutes.
+ * The least time to settlement in computations. The floor replaces shorter times to settlement, because Greeks grow without bound in the
+ * last minutes. The value is the delay of free quotes, 15 minutes.
  */
 export const TTE_FLOOR_MS = 15 * 60_000;
 
 /**
  * A chain prepared for analysis: the live contracts that `options` selects, with one forward for each series and one volatility for each
- * contract. Columns have `count` rows in the chain's order. `iv` is `NaN` if no method gives a volatility. Figures that need a volatility
- * leave out such a contract, and other figures include it.
+ * contract. Columns have `count` rows in the chain's order. `iv` is `NaN` if no method gives a volatility. Only figures that need a
+ * volatility leave out a contract without a volatility.
  */
 export interface PreparedChain {
   readonly chain: Chain;
@@ -32,13 +32,13 @@ export interface PreparedChain {
   readonly rate: Float64Array;
   readonly dividend: Float64Array;
   readonly pairs: Pairs;
-  /** Gamma by the method of the option `gamma`, per 1.00 of spot. 0 if unknown. */
+  /** Gamma per 1.00 of spot, by the method that the option `gamma` selects. 0 if unknown. */
   readonly gamma: Float64Array;
-  /** Open interest or volume in contracts, as the option `weight` chooses. */
+  /** Open interest or volume, in contracts. The option `weight` selects one of the two. */
   readonly weight: Float64Array;
   /**
    * Number of contracts that dealers are assumed to hold, + long, - short. By convention, the position is `weight` for calls and -`weight`
-   * for puts. With the sign `flow`, it is the opposite of the customers' net position.
+   * for puts. With the sign `flow`, the position is the opposite of the customers' net position.
    */
   readonly position: Float64Array;
   readonly sign: SignConvention;
@@ -49,8 +49,8 @@ export interface PreparedChain {
 
 /**
  * The pairs of a chain, as columns of `count` rows in the contracts' order. A pair is a call and a put of one series and strike that have
- * the same volatility. A contract without a counterpart is a pair alone. Gamma and other figures that are equal for call and put are
- * computed once for each pair.
+ * the same volatility. A contract without a counterpart forms a pair of one contract. Figures that are equal for the call and the put, like
+ * gamma, are computed once for each pair.
  */
 export interface Pairs {
   readonly count: number;
@@ -63,7 +63,7 @@ export interface Pairs {
   readonly dividend: Float64Array;
 }
 
-/** Names of the columns on which a price depends. Contracts and pairs both have these columns. */
+/** Names of the columns on which a price depends. Both contracts and pairs have these columns. */
 export const PRICED_COLUMNS = ['strike', 'tte', 'iv', 'rate', 'dividend'] as const;
 
 /** Returns the pairs [from, to) as views of the columns. */
@@ -71,7 +71,7 @@ export function slicePairs(pairs: Pairs, from: number, to: number): Omit<Pairs, 
   return { count: to - from, ...recordOf(PRICED_COLUMNS, (name) => pairs[name].subarray(from, to)) };
 }
 
-/** A series of a prepared chain, with its forward and its smile. Units are as in `PreparedChain`, and the forward is in dollars. */
+/** A series of a prepared chain, with its forward and its smile. Units are as in `PreparedChain`, with forwards in dollars. */
 export interface PreparedSeries {
   readonly series: Series;
   /** The contracts of the series are the rows [start, end) of the prepared chain. */
@@ -86,19 +86,19 @@ export interface PreparedSeries {
 }
 
 /**
- * The total implied variance at each strike of a series, in order of log-moneyness ln(K/F). The smile includes only strikes whose
- * volatility comes from the feed or from a quote, and no strikes with a stale quote. If enough of these strikes have a two-sided quote, the
- * smile leaves out the others (see `smileOf`).
+ * The total implied variance at each strike of a series, in order of log-moneyness ln(K/F). The smile includes a strike only if its
+ * volatility comes from the feed or from a quote that is not stale. If enough strikes have a two-sided quote, the smile leaves out all
+ * strikes without a two-sided quote (see `smileOf`).
  */
 export interface Smile {
   readonly logMoneyness: Float64Array;
   readonly totalVariance: Float64Array;
 }
 
-/** The method that gave a forward: see `seriesForward`. `flat` means that the option `forward` is `flat`. */
+/** The method that gave a forward (see `seriesForward`). `flat` means that the option `forward` is `flat`. */
 export type ForwardMethod = 'regression' | 'parity' | 'delta' | 'carry' | 'flat';
 
-/** How the contracts of a snapshot were used, or why they were left out: `contracts` = `used` + settled + adjusted + other_expiry. */
+/** Counts of the used contracts and of the left-out contracts of a snapshot: `contracts` = `used` + settled + adjusted + other_expiry. */
 export interface PreparationCounts {
   /** Contracts in the snapshot. */
   readonly contracts: number;
@@ -108,7 +108,10 @@ export interface PreparationCounts {
     readonly settled: number;
     readonly adjusted: number;
     readonly other_expiry: number;
-    /** Contracts without a volatility. `used` includes them, because only figures that need a volatility leave them out. */
+    /**
+     * Used contracts without a volatility. Figures that need a volatility leave out contracts without a volatility. `used` includes these
+     * contracts.
+     */
     readonly no_volatility: number;
   };
   /** The used contracts, by the origin of their volatility. */
@@ -116,10 +119,16 @@ export interface PreparationCounts {
     readonly taken: number;
     readonly solved: number;
     readonly interpolated: number;
-    /** Contracts beyond the smile's outermost strike, which have the volatility of this outermost strike. */
+    /**
+     * Contracts with a strike beyond the smile's outermost strike. The contracts beyond the smile have the volatility of the smile's
+     * outermost strike.
+     */
     readonly extended: number;
   };
-  /** Strikes whose out-of-the-money quote contradicts the quotes of neighbouring strikes. The smile leaves these strikes out. */
+  /**
+   * Strikes whose out-of-the-money quote contradicts the quotes of neighbouring strikes. The smile leaves out strikes with contradicting
+   * quotes.
+   */
   readonly stale_quotes: number;
   /** Rows of the source that were rejected, by reason. */
   readonly refused: Readonly<Record<string, number>>;

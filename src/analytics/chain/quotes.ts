@@ -8,8 +8,8 @@ export function mid(chain: Chain, row: number): number {
 }
 
 /**
- * Estimates a contract's traded price for chains without prints. The estimate is the quote's middle, or the last trade's price if the quote
- * is missing or crossed. A bid of 0 is a valid bid.
+ * Estimates the price at which a contract traded, for chains without prints. The estimate is the quote's middle, or the last trade's price
+ * if the quote is missing or crossed. A bid of 0 is a valid bid.
  */
 export function tradedPrice(chain: Chain, row: number): number {
   const bid = chain.bid[row]!;

@@ -5,7 +5,7 @@ import { PRICED_COLUMNS, type PreparedChain, type PreparedSeries } from './prepa
 /** The number of contracts that one step handles, in a few ms. */
 const STEP_CONTRACTS = 32_768;
 
-/** Calls `work` for each series. A step handles one series, or several if they have at most `STEP_CONTRACTS` contracts in total. */
+/** Calls `work` for each series. A step handles one series, or several series with at most `STEP_CONTRACTS` contracts in total. */
 export function* bySeries<Rows extends { readonly start: number; readonly end: number }>(
   series: readonly Rows[],
   message: string,
@@ -19,7 +19,7 @@ export function* bySeries<Rows extends { readonly start: number; readonly end: n
   }
 }
 
-/** Returns the series in order of settlement, and then of root. */
+/** Returns the series sorted by settlement. Series that settle at the same instant are sorted by root. */
 export function inOrderOfSettlement(series: readonly PreparedSeries[]): PreparedSeries[] {
   return series.toSorted(
     (a, b) => a.tte - b.tte || (a.series.root < b.series.root ? -1 : +(a.series.root > b.series.root)),

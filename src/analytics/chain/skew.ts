@@ -1,11 +1,11 @@
 import type { PreparedSeries } from './prepared-chain.ts';
 import { varianceAt } from './smile-variance.ts';
 
-/** N^-1(0.75): d1 of the put with a forward delta of -0.25. For the call with a forward delta of 0.25, d1 is the negative of this value. */
+/** N^-1(0.75): d1 of the put with a forward delta of -0.25. For the call with a forward delta of 0.25, d1 is -N^-1(0.75). */
 export const D1_OF_25_DELTA = 0.6744897501960817;
-/** Both strikes of the skew are within this many standard deviations of the forward. */
+/** The maximum distance of the skew's strikes from the forward, in standard deviations. */
 const REACH = 12;
-/** After this many bisections, the remaining range of a strike is negligible. */
+/** The number of bisections after which the interval that contains the strike is negligibly narrow. */
 const BISECTIONS = 60;
 
 /**
@@ -18,9 +18,7 @@ export function skew25({ smile, tte }: PreparedSeries): number {
   const volatility = (d1: number) => Math.sqrt(varianceAt(smile, moneynessAt(d1)) / tte);
   return volatility(D1_OF_25_DELTA) - volatility(-D1_OF_25_DELTA);
 
-  /**
-   * Returns the log-moneyness x that solves -x / s(x) + s(x) / 2 = d1, where s(x)^2 is the total variance at x. The left side falls with x.
-   */
+  /** Solves -x / s(x) + s(x) / 2 = d1 for the log-moneyness x, where s(x)^2 is the total variance at x. The left side falls as x rises. */
   function moneynessAt(d1: number): number {
     const reach = REACH * Math.sqrt(Math.max(...smile.totalVariance));
     let [low, high] = [-reach, reach];

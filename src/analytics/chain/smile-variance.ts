@@ -1,8 +1,8 @@
 import type { PreparedSeries, Smile } from './prepared-chain.ts';
 
 /**
- * Returns the total variance at a log-moneyness ln(K/F). The total variance is linear between the strikes of the smile and constant beyond
- * them. The smile must not be empty.
+ * Returns the total variance at a log-moneyness ln(K/F). The total variance is linear between the strikes of the smile, and constant beyond
+ * the outermost strikes. The smile must not be empty.
  */
 export function varianceAt(smile: Smile, logMoneyness: number): number {
   const { logMoneyness: x, totalVariance: w } = smile;

@@ -8,7 +8,7 @@ import { bySeries } from './rows.ts';
 /** A series with the inputs for its volatilities. */
 export type SeriesInput = Omit<PreparedSeries, 'forwardMethod' | 'smile'>;
 
-/** The strikes of several series, one series after the other, as columns of `count` rows. Each strike has an out-of-the-money side. */
+/** The strikes of several series as columns of `count` rows, one series after the other. Each strike has an out-of-the-money side. */
 export interface StrikePairs extends Omit<Pairs, 'iv'> {
   /** The strikes of series s are the rows [seriesStart[s], seriesStart[s + 1]). */
   readonly seriesStart: Uint32Array;
@@ -18,7 +18,7 @@ export interface StrikePairs extends Omit<Pairs, 'iv'> {
   readonly otmRow: Int32Array;
 }
 
-/** Columns of the out-of-the-money sides on which a price depends, without the volatility. */
+/** Names of the columns on which the price of an out-of-the-money side depends, without the volatility. */
 export const SIDE_COLUMNS = ['callPut', 'strike', 'tte', 'rate', 'dividend'] as const;
 
 /** Finds the strikes of several series. `message` is the progress message of the steps. */
@@ -60,13 +60,12 @@ function beginsStrike(chain: Chain, { start }: Series, row: number): boolean {
   return row === start || chain.strike[row] !== chain.strike[row - 1];
 }
 
-/** If at least this many strikes have a two-sided quote, the smile uses only these strikes. */
+/** The number of strikes with a two-sided quote at which the smile leaves out all other strikes. */
 const BID_STRIKES_MIN = 5;
 
 /**
- * Returns the smile of a series. The smile uses strikes that have a volatility and no stale quote. If enough of these strikes have a
- * two-sided quote, the smile leaves out the others, because the volatility of an option without a bid may be wrong and would distort the
- * wings.
+ * Returns the smile of a series. The smile uses strikes that have a volatility and no stale quote. If enough strikes have a two-sided
+ * quote, the smile leaves out all strikes without a two-sided quote. The volatility of an option without a bid may be wrong.
  */
 export function smileOf(
   chain: Chain,

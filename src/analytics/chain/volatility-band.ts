@@ -9,10 +9,7 @@ export interface VolatilityBands {
   readonly ask: Float64Array;
 }
 
-/**
- * Returns the volatility bands of several contracts. A call and a put of one strike share one volatility, and so share the band of the
- * out-of-the-money side.
- */
+/** Returns the volatility bands of several contracts. The call and the put of a strike both get the band of the out-of-the-money side. */
 export function volatilityBands(prepared: PreparedChain, contracts: ArrayLike<number>): VolatilityBands {
   const { chain } = prepared;
   const rows = Uint32Array.from(contracts, (contract) => otmContract(prepared, contract));
@@ -28,15 +25,12 @@ export function volatilityBands(prepared: PreparedChain, contracts: ArrayLike<nu
   };
 }
 
-/** The volatilities that each contract's own quote implies, as columns like in `VolatilityBands`. */
+/** The volatilities that each contract's own quote implies. The columns are the columns of `VolatilityBands` and `mid`. */
 export interface QuoteVolatilities extends VolatilityBands {
   readonly mid: Float64Array;
 }
 
-/**
- * Returns the volatilities that the bid, the mid and the ask of each contract's own quote imply. A volatility is 0 if the price is at or
- * below the intrinsic value.
- */
+/** Returns the volatilities that each contract's own quote implies. A volatility is 0 if the price is at or below the intrinsic value. */
 export function quoteVolatilities(prepared: PreparedChain, contracts: ArrayLike<number>): QuoteVolatilities {
   const { chain, row } = prepared;
   const rows = Uint32Array.from(contracts);
@@ -56,8 +50,8 @@ function solveVolatilities(prepared: PreparedChain, contracts: Uint32Array, pric
 }
 
 /**
- * Returns a series' volatility band at the forward. Both ends of the band are interpolated linearly in log-moneyness, between the two
- * strikes of the smile next to the forward. Both ends are `NaN` if one of the two strikes has no two-sided quote.
+ * Returns a series' volatility band at the forward. Both ends of the band are interpolated linearly in log-moneyness between the two smile
+ * strikes next to the forward. Both ends are `NaN` if one of these two strikes has no two-sided quote.
  */
 export function atmBand(prepared: PreparedChain, series: PreparedSeries): { bid: number; ask: number } {
   const { logMoneyness: x } = series.smile;

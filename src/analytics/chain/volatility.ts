@@ -20,28 +20,31 @@ export interface Volatilities {
   /** The smile of each series. */
   readonly smiles: Smile[];
   readonly counts: PreparationCounts['iv'];
-  /** The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves these strikes out. */
+  /**
+   * The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves out strikes with contradicting
+   * quotes.
+   */
   readonly staleQuotes: number;
 }
 
 /** Tick sizes of index options and of other options, dollars. A model price may lie outside the quote by one tick. */
 const TICK_INDEX = 0.05;
 const TICK = 0.01;
-/** A solved volatility below this is not used, because it comes from a quote at the intrinsic value. */
+/** The least solved volatility that is used. A lower volatility comes from a quote at the intrinsic value. */
 const SOLVED_IV_MIN = 1e-3;
 
-/** The number of strikes in one step. A step takes 5 ms if all volatilities have to be solved. */
+/** The number of strikes in one step. A step takes 5 ms if the volatilities of all its strikes have to be solved. */
 const STEP_STRIKES = 16_384;
 
 /**
- * Finds one volatility for each strike, from its out-of-the-money side. The put and the call share it, because American in-the-money quotes
- * contain an early-exercise premium. The first of these methods that succeeds gives the volatility:
+ * Finds one volatility for each strike, from its out-of-the-money side. The put and the call have the same volatility, because American
+ * in-the-money quotes contain an early-exercise premium. The first method in this list that succeeds gives the volatility:
  * 1. The volatility that the middle of a two-sided quote implies.
  * 2. Without a two-sided quote, the volatility of the feed, unless it is a placeholder.
  * 3. The smile: total variance is linear in log-moneyness between strikes, and constant beyond the outermost strikes.
  *
- * If `prefers` is `feed`, the feed's volatility comes before method 1. It is used if the model price at this volatility is between bid and
- * ask or at most one tick outside, or if there is no two-sided quote. The smile does not include stale quotes.
+ * If `prefers` is `feed`, the feed's volatility comes before method 1, unless the model price at this volatility is more than one tick
+ * outside a two-sided quote. The smile does not include stale quotes.
  */
 export function* strikeVolatilities(
   chain: Chain,
@@ -97,9 +100,7 @@ function takeWithoutQuote(
   return taken;
 }
 
-/**
- * Sets the feed's volatility at strikes where it is plausible and no two-sided quote contradicts it. Returns the number of contracts there.
- */
+/** Sets plausible feed volatilities that no two-sided quote contradicts. Returns the number of contracts at the strikes that are set. */
 function takeWithinQuote(
   chain: Chain,
   strikes: StrikePairs,
@@ -109,7 +110,7 @@ function takeWithinQuote(
   to: number,
 ): number {
   const { seriesStart, contracts, otmRow } = strikes;
-  // 0 if the feed gives no volatility. The model price of such a strike is not used.
+  // 0 if the feed gives no volatility. The model price is not used at strikes without a volatility of the feed.
   const feedIv = new Float64Array(to - from);
   for (let i = from; i < to; i++) {
     const row = otmRow[i]!;
@@ -170,9 +171,9 @@ function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from
 }
 
 /**
- * Adds a series' strikes with a stale out-of-the-money quote to `stale`, as rows. The smile does not use these strikes. Their contracts
- * have the volatility that the stale quote implies, and so almost no gamma. Most of these contracts have not traded since a split, and none
- * is known to trade.
+ * Adds the rows of a series' strikes with a stale out-of-the-money quote to `stale`. The smile does not use strikes with a stale quote.
+ * Contracts at such strikes have the volatility that the stale quote implies, and so almost no gamma. Most contracts with a stale quote
+ * have not traded since a split, and none of them is known to trade.
  */
 function findStale(
   chain: Chain,
@@ -184,15 +185,15 @@ function findStale(
   const [start, end] = [seriesStart[series]!, seriesStart[series + 1]!];
   let firstCall = start;
   while (firstCall < end && callPut[firstCall] === -1) firstCall++;
-  // Order away from the money: puts by falling strike, calls by rising strike.
+  // A wing is sorted away from the money: puts by falling strike, calls by rising strike.
   for (const wing of [otmRow.slice(start, firstCall).reverse(), otmRow.subarray(firstCall, end)]) {
     for (const row of staleQuotes(chain, wing, tick)) stale.add(row);
   }
 }
 
 /**
- * Sets the smile's volatility at the remaining strikes of a series. Counts the contracts in `interpolated` between the strikes of the
- * smile, and in `extended` beyond these strikes.
+ * Sets the smile's volatility at the remaining strikes of a series. `interpolated` counts the contracts between the strikes of the smile,
+ * and `extended` counts the contracts beyond its outermost strikes.
  */
 function interpolate(
   { forward, tte }: SeriesInput,
@@ -213,7 +214,7 @@ function interpolate(
   }
 }
 
-/** Copies the volatility of each strike of a series to its contracts. */
+/** Copies each strike's volatility to the contracts at this strike, for one series. */
 function toContracts(
   series: number,
   { seriesStart, contracts }: StrikePairs,

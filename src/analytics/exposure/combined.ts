@@ -16,15 +16,15 @@ import { type StrikeGamma, strikeGamma, type Walls, walls } from './walls.ts';
 
 /** Combined figures of the options on an index and on a fund that tracks the index. Strikes and spots are prices of the index. */
 export interface Combined {
-  /** Price of the index divided by the price of the fund. The ratio converts the fund's prices to the index's. */
+  /** Price of the index divided by the price of the fund. The ratio converts prices of the fund to prices of the index. */
   readonly ratio: number;
-  /** The exposures of index and fund together, of the index alone, and of the fund alone. */
+  /** Three sets of exposures: of the index and the fund together, of the index alone, and of the fund alone. */
   readonly exposures: Exposures;
   readonly index: Exposures;
   readonly fund: Exposures;
   readonly flip: GammaFlip;
   readonly walls: Walls;
-  /** Net GEX as a function of the index's spot: of index and fund together, of the index alone, and of the fund alone. */
+  /** Net GEX as a function of the index's spot, for the index and the fund together, for the index alone, and for the fund alone. */
   readonly profile: GammaProfile;
   readonly indexGex: Float64Array;
   readonly fundGex: Float64Array;
@@ -32,8 +32,8 @@ export interface Combined {
 
 /**
  * Adds up the options of an index and of its fund. The index and the fund are assumed to move by the same percentage, so the fund's strikes
- * are multiplied by `ratio`. Exposures are in dollars and need no conversion. For the walls, the gamma of each strike of the fund is added
- * to the nearest strike of the index.
+ * are multiplied by `ratio`. Exposures are in dollars and need no conversion. For the walls, the gamma at each strike of the fund is added
+ * to the gamma at the nearest strike of the index.
  */
 export function* combine(index: PreparedChain, fund: PreparedChain): Steps<Combined> {
   const { spot } = index.chain;
@@ -67,7 +67,7 @@ export function* combine(index: PreparedChain, fund: PreparedChain): Steps<Combi
 const STEP_ROWS = 131_072;
 const MESSAGE = 'Adding up the positions of both';
 
-/** Multiplies strikes by `ratio`. This makes spot^2 * gamma `ratio` times as large, so positions are divided by `ratio`. */
+/** Multiplies strikes by `ratio`. Larger strikes make spot^2 * gamma `ratio` times as large, so positions are divided by `ratio`. */
 function* rescale({ wide, narrow }: Positions, ratio: number): Steps<Positions> {
   const meter = new StepMeter(STEP_ROWS);
   const rescaleColumns = function* (columns: PositionColumns): Steps<PositionColumns> {
@@ -94,7 +94,7 @@ function concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<Pos
 
 /**
  * Adds the fund's gamma to the strikes of the index. Gamma is in shares per 1.00 of spot. One share of the fund is worth 1 / `ratio` shares
- * of the index, and a fund move of 1.00 is an index move of `ratio`. So gamma is divided by `ratio` twice.
+ * of the index, and the index moves by `ratio` if the fund moves by 1.00. So gamma is divided by `ratio` twice.
  */
 function addOnIndexStrikes(index: StrikeGamma, fund: StrikeGamma, ratio: number): StrikeGamma {
   const { strike } = index;

@@ -9,13 +9,13 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { cachedSurface } from '../surface/fit-surface.ts';
 import { gexLevels } from './gex-levels.ts';
 
-/** The maturity at which volatilities of different days are compared, calendar days. */
+/** The time to maturity at which the volatilities of different days are compared, calendar days. */
 const DAYS = 30;
 
 /**
  * Computes the level record of a chain for the store. `premiumBySeries` has the same meaning as in `gexLevels`. Throws
- * `ClientError('no_chain')` if no live contract is left. Callers may give the 30-day volatility as `atmIv30d`. Otherwise a surface is
- * fitted to compute it, which takes most of the time.
+ * `ClientError('no_chain')` if no live contract is left. Callers may give the 30-day volatility as `atmIv30d`. Without `atmIv30d`, the
+ * function fits a surface, which takes most of the time.
  */
 export function* computeLevelRecord(
   chain: Chain,
@@ -47,8 +47,8 @@ export function* computeLevelRecord(
 }
 
 /**
- * Computes the surface's at-the-money volatility at a horizon of 30 days, decimal per calendar year. If the last settlement is earlier than
- * 30 days, the surface extends its volatility per year of trading time. Returns null if no series determines a smile.
+ * Computes the surface's at-the-money volatility at a horizon of 30 days, decimal per calendar year. If the last settlement is less than 30
+ * days away, the surface extrapolates with its volatility per year of trading time. Returns null if no series determines a smile.
  */
 export function* volatilityAt30Days(chain: Chain, cashDividends: readonly CashDividend[]): Steps<number | null> {
   const prepared = yield* prepareForRecord(chain, cashDividends);

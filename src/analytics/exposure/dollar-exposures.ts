@@ -10,8 +10,8 @@ import { HedgeBlock } from './hedge-block.ts';
 /** Dealers' exposures over the whole chain, dollars. */
 export interface Exposures {
   /**
-   * Delta-notional: the value of the number of shares with the same delta. It is never negative by the default convention, because long
-   * calls and short puts both have positive deltas.
+   * Delta-notional: the value of the number of shares with the same delta. By the default convention, delta-notional is never negative,
+   * because long calls and short puts have positive deltas.
    */
   readonly dex: number;
   /** Net gamma, per 1 % move. */
@@ -31,16 +31,13 @@ export function* exposuresOf(prepared: PreparedChain): Steps<Exposures> {
   return { ...priced!, gex: netOfAll, grossGex: grossOfAll };
 }
 
-/**
- * The number of pairs in a block. Each block is priced at all spots before the next block, so that its columns stay in the processor's
- * cache.
- */
+/** The number of pairs in a block. Each block is priced at all spots at once, so that its columns stay in the processor's cache. */
 const BLOCK_PAIRS = 2 * CHUNK_ROWS;
 /** The number of pairs priced in a step of some 3 ms. A pair counts once for each spot at which it is priced. */
 const STEP_PAIRS = 32_768;
 
 /**
- * Returns delta, vanna and charm exposure for each of `spots`, as if the price were at that spot. A strike keeps its volatility at every
+ * Returns the delta, vanna and charm exposure that dealers would have at each of the prices `spots`. A strike keeps its volatility at every
  * spot, and forwards move in proportion to spot. Charm is the expected change over the coming day.
  */
 export function* pricedExposures(
@@ -64,8 +61,8 @@ export function* pricedExposures(
 
 /**
  * Sums of the exposures at one spot, to which blocks of pairs are added. Only the out-of-the-money side of a pair is priced. Put-call
- * parity gives the other side: a call's delta is its put's delta plus the factor e^(-qT), or plus the later factor for the deltas a day
- * later.
+ * parity gives the delta of the other side. A call's delta is its put's delta plus a factor. The factor is e^(-qT) now, and `laterFactor` a
+ * day later.
  */
 class PricedSums {
   private readonly partial = partialSums();

@@ -3,8 +3,8 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { pricedExposures } from './dollar-exposures.ts';
 
 /**
- * The spots, in dollars, at which vanna and charm exposure change their signs. If an exposure changes its sign at several spots, the spot
- * nearest to the present spot is taken. `NaN` if there is no sign change within `REACH`.
+ * The spots, in dollars, at which vanna and charm exposure change their signs. If an exposure changes its sign at several spots, the flip
+ * is the spot nearest to the present spot. A flip is `NaN` if there is no sign change within `REACH`.
  */
 export interface ExposureFlips {
   readonly vanna: number;
@@ -14,8 +14,8 @@ export interface ExposureFlips {
 /** The search range on each side of spot, as a fraction of spot. The narrowest gamma profile has the same range. */
 const REACH = 0.2;
 /**
- * The distance between the spots of the coarse grid, as a fraction of the present spot. The grid is no finer than a sign requires, because
- * the whole chain is priced at each spot. The interval with the sign change is then divided in four.
+ * The distance between the spots of the coarse grid, as a fraction of the present spot. The grid is coarse, because the whole chain is
+ * priced at each of its spots. Afterwards, the interval with the sign change is divided in four.
  */
 const SPACING = 0.01;
 const SUBINTERVALS = 4;

@@ -10,20 +10,17 @@ import { strikeIndex } from './strike-index.ts';
 
 /**
  * Sums of dealers' exposures over groups of contracts, dollars, with one row per group. The dealer sign comes from the prepared chain. A
- * contract without a volatility counts only in open interest and volume, and in gamma if the feed gives its gamma.
+ * contract without a volatility counts only in open interest and volume. If the feed gives its gamma, the contract also counts in gamma.
  */
 export interface ExposureSums {
-  /**
-   * GEX of calls and of puts, per 1 % move. By the default convention, dealers are long calls and short puts, so the GEX of puts is
-   * negative.
-   */
+  /** GEX of calls and of puts, per 1 % move. By the default convention, dealers are short puts, so the GEX of puts is negative. */
   readonly callGex: Float64Array;
   readonly putGex: Float64Array;
   /** GEX of calls and puts together, per 1 % move. */
   readonly netGex: Float64Array;
   /** The sum of the absolute GEX of the contracts, per 1 % move. */
   readonly grossGex: Float64Array;
-  /** For calls and puts together: delta-notional, its change per vol point, and its expected change over the coming day. */
+  /** Delta-notional of calls and puts together, its change per vol point, and its expected change over the coming day. */
   readonly dex: Float64Array;
   readonly vex: Float64Array;
   readonly cex: Float64Array;
@@ -81,7 +78,7 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
         if (priced.iv[pricedRow] === 0) continue;
         const dollars = position[i]! * multiplier[i]! * chain.spot;
         // Only the out-of-the-money side of a pair is priced. By put-call parity, the call's delta minus the put's delta is a forward's
-        // delta: `factor` now, and `laterFactor` a day later.
+        // delta. A forward's delta is `factor` now and `laterFactor` a day later.
         const other = callPut[i] === priced.callPut[pricedRow] ? 0 : callPut[i]!;
         sums.dex[to]! += dollars * (delta[pricedRow]! + other * priced.factor[pricedRow]!);
         sums.vex[to]! += dollars * vanna[pricedRow]! * MARKET_UNITS.vanna;
@@ -113,13 +110,13 @@ export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): n
 }
 
 /**
- * Dealers' exposures of each series at each of its strikes. A cell is a series and a strike with a live contract. Cells are in order of
- * series and then of strike.
+ * Dealers' exposures of each series at each of its strikes. A cell stands for one series and one strike with a live contract. Cells are
+ * sorted by series, and the cells of a series are sorted by strike.
  */
 export interface ExposureMatrix {
   /** The strikes of all series, ascending, each once. */
   readonly strike: Float64Array;
-  /** For each cell: the position of its series in the prepared chain, and the position of its strike in `strike`. */
+  /** The position of each cell's series in the prepared chain, and the position of each cell's strike in `strike`. */
   readonly seriesOfCell: Uint16Array;
   readonly strikeOfCell: Uint32Array;
   /** The exposures of each cell. */

@@ -9,9 +9,9 @@ import { strikeGamma, strikeGammaOf } from './walls.ts';
 const CONCENTRATED_STRIKES = 5;
 
 /**
- * Returns the series whose expiry is nearest to `days` calendar days after the snapshot, or the earlier series on a tie. Chooses from the
- * given series, by default all series, that have a smile. Series without open contracts are chosen only if no series with a smile has open
- * contracts. Returns `undefined` if no series has a smile.
+ * Returns the series whose expiry is nearest to `days` calendar days after the snapshot, or the earlier series on a tie. Series without a
+ * smile are left out. Series without open contracts are left out, unless no series with a smile has open contracts. Returns `undefined` if
+ * no series has a smile.
  */
 export function seriesNearest(
   prepared: PreparedChain,
@@ -33,8 +33,8 @@ export interface ConcentratedStrike {
 }
 
 /**
- * Returns the strikes with the most gross gamma, each with its share of all gross gamma, for one series or for all series. Returns an empty
- * array if there is no gamma.
+ * Returns the strikes with the most gross gamma, for one series or for all series. Each strike has its share of all gross gamma. Returns an
+ * empty array if there is no gamma.
  */
 export function* concentratedStrikes(
   prepared: PreparedChain,

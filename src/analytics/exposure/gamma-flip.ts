@@ -8,8 +8,8 @@ export interface GammaFlip {
   /** The spot at which net gamma changes its sign, dollars. */
   readonly level: number;
   /**
-   * False if net gamma has the same sign from 50 % below to 50 % above spot. `level` is then the spot in this range with the smallest
-   * absolute net gamma.
+   * False if net gamma has the same sign from 50 % below to 50 % above spot. Without a flip, `level` is the spot in this range with the
+   * smallest absolute net gamma.
    */
   readonly resolved: boolean;
 }
@@ -25,7 +25,8 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
 /**
  * Computes net gamma over a grid of spots around the present spot, and finds the sign change nearest to the present spot (Perfiliev 2022).
  * Each contract has the same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools use the strike
- * at which the cumulative sum of gamma by strike changes its sign. That strike is a different quantity and jumps, so it is not used here.
+ * at which the cumulative sum of gamma by strike changes its sign. The strike that other tools use is a different quantity and jumps, so
+ * that strike is not used here.
  */
 export function* gammaFlip(prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);
@@ -47,17 +48,16 @@ export function* flipOfPositions(positions: Positions, spot: number): Steps<Gamm
 
 /**
  * Returns the sign change nearest to spot, or `undefined` if there is none. At most spots of the grid, only the sign is needed, so the
- * approximate value of the sketch is enough. Exact values are computed only for spots whose sign is uncertain and for spots next to the
- * flip.
+ * approximate value of the sketch is enough. Exact values are computed only at spots with an uncertain sign and next to the flip.
  */
 function* findCrossing(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
   const { level, gex, errorBound } = sketch;
   const changes = (i: number, to: number) => to in gex && Math.sign(gex[i]!) !== Math.sign(gex[to]!);
   for (;;) {
     const nearest = crossingNearest(sketch, spot);
-    // Once all signs are certain, exact values move a sign change only within its grid step. So the nearest sign change may move away by up
-    // to one step, and a sign change in another grid step may then be nearer. The second step ensures exact values at both ends of the
-    // other grid step.
+    // If all signs are certain, exact values move a sign change only within its grid step. So the nearest sign change may move away by up
+    // to one step, and the sign change in another grid step may become the nearest one. With a reach of two steps, the values at both ends
+    // of the other grid step are exact.
     const reach = nearest === undefined ? 0 : Math.abs(nearest - spot) + 2 * STEP * spot;
     const isOpen = (i: number) =>
       Math.abs(gex[i]!) <= errorBound[i]! ||
@@ -72,12 +72,11 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   const consider = (candidate: number) => {
     if (nearest === undefined || Math.abs(candidate - spot) < Math.abs(nearest - spot)) nearest = candidate;
   };
-  // The index of the last GEX that was not exactly zero. Zeros between a positive and a negative GEX count as one sign change, in the
-  // middle of the zeros.
+  // The index of the last nonzero GEX. Zeros between a positive and a negative GEX count as one sign change, in the middle of the zeros.
   let before = -1;
   for (let i = 0; i < gex.length; i++) {
     if (gex[i] === 0) continue;
-    // Compares signs, because the product of two tiny values far from the strikes would underflow.
+    // The code compares signs, because far from the strikes, the product of two tiny values would underflow.
     if (before >= 0 && Math.sign(gex[before]!) !== Math.sign(gex[i]!)) {
       const share = i === before + 1 ? gex[before]! / (gex[before]! - gex[i]!) : 0.5;
       consider(level[before]! + share * (level[i]! - level[before]!));
@@ -87,7 +86,7 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   return nearest;
 }
 
-/** Returns the spot with the smallest absolute GEX. If several spots have it, returns the spot nearest to the present spot. */
+/** Returns the spot with the smallest absolute GEX. On a tie, returns the spot nearest to the present spot. */
 function leastAbsolute({ level, gex }: GammaProfile, spot: number): number {
   let best = 0;
   for (let i = 1; i < gex.length; i++) {

@@ -26,7 +26,7 @@ export interface GammaProfile {
 export const STEP = 0.0025;
 /**
  * A contract's gamma, as a function of log spot, is a curve with the standard deviation v sqrt(T), where v is the volatility. If the
- * standard deviation is at least this, the values at the levels determine the values between the levels.
+ * standard deviation is at least `WIDE_MIN`, the values at the levels determine the values between the levels.
  */
 const WIDE_MIN = 2 * STEP;
 
@@ -46,7 +46,7 @@ export function levelsWithin(halfWidth: number, spot: number): Float64Array {
   return Float64Array.from({ length: 2 * side + 1 }, (_, i) => spot * (1 + (i - side) * STEP));
 }
 
-/** The dealers' net positions in pairs, separated by the width of the pair's gamma curve. */
+/** The dealers' net positions in pairs, in two groups by the width of the gamma curve. */
 export interface Positions {
   /** Pairs whose gamma curve spans several levels. */
   readonly wide: PositionColumns;
@@ -59,7 +59,7 @@ export type PositionColumns = Readonly<Record<(typeof POSITION_COLUMNS)[number],
   Pick<ProfileColumns, 'count'>;
 export const POSITION_COLUMNS = [...PRICED_COLUMNS, 'weight'] as const;
 
-/** The number of pairs that one step handles, and of rows that one step fills. */
+/** The number of pairs that one step handles, and the number of rows that one step fills. */
 const STEP_PAIRS = 65_536;
 
 /**
@@ -90,7 +90,7 @@ export function* positionsOf({ pairs, position, multiplier }: PreparedChain): St
   return { wide: yield* columns(pairRows.subarray(0, wide)), narrow: yield* columns(pairRows.subarray(narrow)) };
 }
 
-/** Computes the columns of positions one after the other. `meter` decides before which columns a new step begins. */
+/** Computes the columns of positions one after the other. `meter` decides whether a new step begins before a column. */
 export function* positionColumns(
   count: number,
   meter: StepMeter,
@@ -113,8 +113,8 @@ export function* netGexAtLevels({ wide, narrow }: Positions, level: Float64Array
 }
 
 /**
- * Contracts times levels in a step of some 5 ms. A contract takes one exponential per level if the levels are listed, and two
- * multiplications per level if the levels are a fixed percentage apart.
+ * The product of contracts and levels in a step of some 5 ms. If the levels are listed, the kernel computes one exponential per contract
+ * and level. If the levels are a fixed percentage apart, the kernel computes two multiplications per contract and level.
  */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;

@@ -12,7 +12,7 @@ export interface GexBySeries {
   readonly grossOfAll: number;
 }
 
-/** Returns the GEX of each series, cached by prepared chain. Most gamma figures begin with these sums. */
+/** Returns the GEX of each series, cached by prepared chain. Most gamma figures start from the GEX of each series. */
 export const gexBySeries = memoizeByObject(sumUp);
 
 function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain): GexBySeries {

@@ -12,7 +12,7 @@ export interface GexLevels {
   readonly walls: Walls;
   readonly flip: GammaFlip;
   readonly dominant: PreparedSeries;
-  /** Why the series is dominant: it has the largest premium of large prints, or the most gamma. */
+  /** The reason why the series is dominant: the largest premium of large prints, or the most gamma. */
   readonly dominantBy: 'large_prints' | 'gamma';
   /** Max pain of the dominant series. */
   readonly maxPain: number;
@@ -21,7 +21,7 @@ export interface GexLevels {
 /**
  * Computes the levels of a prepared chain. `premiumBySeries` is the premium of large prints in dollars, by series (`ROOT EXPIRY`). The
  * dominant series is the live series with the largest premium. If no live series has a premium, the series with the most gamma is dominant.
- * Open interest does not decide, because LEAPS would always have the most open interest.
+ * Open interest is not used, because LEAPS would always have the most open interest.
  */
 export function* gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): Steps<GexLevels> {
   // A series without open contracts pays out nothing at any strike, so it has no max pain.

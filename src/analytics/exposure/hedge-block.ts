@@ -2,7 +2,7 @@ import type { HedgeInputs } from '../../math/exposure-kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import type { DayAhead } from './day-ahead.ts';
 
-/** Columns with the inputs of `hedges` for a block of pairs. A block is filled and read within one step. */
+/** Columns with the inputs of `hedges` for a block of pairs. One step both fills and reads a block. */
 export class HedgeBlock {
   private readonly columns;
 

@@ -9,7 +9,7 @@ export interface HedgingAtMove {
   readonly move: number;
   /** The spot after the move, dollars. */
   readonly spot: number;
-  /** Shares that dealers trade between the present spot and this spot: + if they buy, - if they sell. */
+  /** Shares that dealers trade while spot moves from the present spot to `spot`: + for purchases, - for sales. */
   readonly shares: number;
   /** Net gamma at this spot, dollars per 1 % move. */
   readonly gex: number;
@@ -19,8 +19,8 @@ export interface HedgingAtMove {
 
 /**
  * Computes the dealers' hedging for each of `moves` (percent of the present spot, above -100), in the order of `moves`. Hedged dealers hold
- * the opposite of their options' share delta. So they trade the share delta at the present spot minus the share delta at the new spot. Each
- * strike has the same volatility at every spot, and forwards move in proportion to spot. Contracts without a volatility are left out.
+ * the opposite of their options' share delta. So dealers trade the share delta at the present spot minus the share delta at the new spot.
+ * Each strike has the same volatility at every spot, and forwards move in proportion to spot. Contracts without a volatility are left out.
  */
 export function* hedgingAtMoves(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
   const present = prepared.chain.spot;
@@ -39,7 +39,7 @@ export function* hedgingAtMoves(prepared: PreparedChain, moves: readonly number[
   }));
 }
 
-/** Returns the chain with dealers who are long every contract. Its net gamma is the gross gamma of the given chain. */
+/** Returns the chain with dealers who are long every contract. The net gamma of the result is the gross gamma of the given chain. */
 function withoutSigns(prepared: PreparedChain): PreparedChain {
   return { ...prepared, position: prepared.position.map(Math.abs) };
 }

@@ -27,7 +27,7 @@ export interface HedgingNode {
     /** Shares per contract. */
     readonly multiplier: number;
     readonly tte: number;
-    /** Volatility, decimal per year. If unknown, `iv` and `deltaFlux` are 0. */
+    /** Volatility, decimal per year. `iv` and `deltaFlux` are 0 if the volatility is unknown. */
     readonly iv: number;
     /** Change of delta per 1.00 of spot. */
     readonly gamma: number;
@@ -43,9 +43,9 @@ export interface HedgingNode {
 }
 
 /**
- * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns up to `limit` contracts, from rank
- * `from` on. `deltaFlux` is an expected difference of two deltas, and not the derivative (charm), because charm grows without bound in the
- * last minutes. The sum of `deltaFlux` over all contracts, times spot, is the charm exposure of the chain with the opposite sign.
+ * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns up to `limit` contracts, starting at
+ * the rank `from`. `deltaFlux` is an expected difference of two deltas, and not the derivative (charm), because charm grows without bound
+ * in the last minutes. The sum of `deltaFlux` over all contracts, times spot, is the negative of the chain's charm exposure.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { gamma, position, multiplier } = prepared;
@@ -84,7 +84,7 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
   });
 }
 
-/** Returns the shares that dealers trade to hedge a contract if spot rises by 1 %. Returns `undefined` if the chain lacks the contract. */
+/** Returns the shares that dealers trade to hedge a contract if spot rises by 1 %, or `undefined` if the chain lacks the contract. */
 export function dealerSharesOf(
   prepared: PreparedChain,
   { root, expiry, callPut, strike }: Pick<HedgingNode, 'root' | 'expiry' | 'callPut' | 'strike'>,

@@ -1,7 +1,7 @@
 /**
  * Returns the rows whose values have the ranks [from, to). The largest value has rank 0. Equal values are ranked by row. Only positive
- * values are ranked. The function sorts all values natively, and then sorts only the returned rows by value. This takes a tenth of the time
- * of sorting all rows by value.
+ * values are ranked. The function sorts all values natively, and then sorts only the returned rows by value. This method takes a tenth of
+ * the time that sorting all rows by value would take.
  */
 export function largestRows(values: Float64Array, from: number, to: number): number[] {
   const ascending = positive(values).sort();

@@ -1,6 +1,6 @@
 import { byRange, type Steps } from '../../core/steps.ts';
 
-/** The levels that were known before the open of a trading day, and the day's prices, in dollars. */
+/** The levels that were known before a trading day opened, and the prices of this day, in dollars. */
 export interface LevelDay {
   /** The spot from which the levels were computed. */
   readonly spot: number;
@@ -8,7 +8,7 @@ export interface LevelDay {
   readonly putWall: number;
   /** The gamma flip, or null if it was not resolved. */
   readonly gexFlip: number | null;
-  /** The standard deviation of a day's move, as the options imply it. Greater than 0. */
+  /** The standard deviation of a day's move that the options imply, above 0. */
   readonly deviation: number;
   readonly close: number;
   /** The recorded spots between the open and the close, and the close itself, in any order. */
@@ -19,7 +19,7 @@ export interface LevelDay {
 export const LEVEL_KINDS = ['call_wall', 'put_wall', 'band', 'flip'] as const;
 export type LevelKind = (typeof LEVEL_KINDS)[number];
 
-/** What happened to a level on a day. */
+/** The outcome of a level on one day. */
 export interface LevelOutcome {
   /** The close was not beyond the level. */
   readonly held: boolean;
@@ -29,7 +29,7 @@ export interface LevelOutcome {
   readonly crossed: boolean;
 }
 
-/** How often an outcome was observed. Shares are from 0 to 1, and null if there are fewer than `DAYS_MIN` days. */
+/** The observed frequency of an outcome. Shares are between 0 and 1, or null if there are fewer than `DAYS_MIN` days. */
 export interface OutcomeRate {
   readonly count: number;
   readonly share: number | null;
@@ -54,15 +54,15 @@ export interface LevelScore {
   readonly touched: OutcomeRate;
   readonly crossed: OutcomeRate;
   readonly verdict: LevelVerdict;
-  /** The outcome of each given day, or null if the day does not have this level. */
+  /** The outcome of the level on each given day. Null for a day without this level. */
   readonly outcomes: readonly (LevelOutcome | null)[];
 }
 
-/** A level counts as touched if a spot is within this many daily deviations of the level. */
+/** The maximum distance between a level and a spot that touches the level, in daily deviations. */
 export const TOUCH_DEVIATIONS = 0.1;
 /** `TOUCH_DEVIATIONS` with a margin for rounding errors. */
 const REACH = TOUCH_DEVIATIONS + 1e-9;
-/** With fewer days than this, no rates are stated, because their confidence intervals would cover almost everything. */
+/** With fewer days than `DAYS_MIN`, no rates are stated, because the confidence intervals would cover almost everything. */
 export const DAYS_MIN = 20;
 
 type Counts = [held: number, touched: number, crossed: number];
@@ -71,9 +71,9 @@ type Counts = [held: number, touched: number, crossed: number];
 const STEP_PAIRS = 16_384;
 
 /**
- * Counts how often each level held, was touched and was crossed, and how often a control level at the same distance did. The control places
- * the level of each day on every other day, at the same number of daily deviations from spot. If a level says nothing about its day's move,
- * level and control have the same expected share.
+ * Counts how often each level held, was touched and was crossed. Counts the same outcomes for control levels. A control level is the level
+ * of one day placed on another day, at the same number of daily deviations from spot. If a level has no relation to its day's move, the
+ * level and its controls have the same expected shares.
  */
 export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
   const moves = days.map(moveOf);
@@ -81,7 +81,7 @@ export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind,
   for (const kind of LEVEL_KINDS) {
     const corridors = days.map((day) => corridorOf(kind, day));
     const own: Counts = [0, 0, 0];
-    /** For each day, the share of the other days on which the outcome would occur, summed over all days. */
+    /** For each outcome, the sum over all days of the share of other days on which the day's level would have this outcome. */
     const control: Counts = [0, 0, 0];
     yield { message: 'Comparing levels with levels at the same distance' };
     yield* byRange(days.length, Math.max(1, Math.floor(STEP_PAIRS / days.length)), 'Comparing levels', (from, to) => {
@@ -110,7 +110,7 @@ interface Move {
   readonly seen: Float64Array;
 }
 
-/** The range of prices that are not beyond a level, in the unit of `Move`. One end of the range may be infinite. */
+/** The range of prices that are not beyond a level. The unit is the unit of `Move`. One end of the range may be infinite. */
 interface Corridor {
   readonly lower: number;
   readonly upper: number;
@@ -192,15 +192,16 @@ function rateOf(count: number, days: number, controlSum: number): OutcomeRate {
   return { count, share: count / days, low, high, control: controlSum / days };
 }
 
-/** 97.5 % of a standard normal distribution is below this value. */
+/** The 97.5 % quantile of the standard normal distribution. */
 const Z_95 = 1.959964;
 
-/** Returns the 95 % Wilson score interval of the share `count` / `of`, from 0 to 1. */
+/** Returns the 95 % Wilson score interval of the share `count` / `of`. Both ends of the interval are between 0 and 1. */
 export function wilsonInterval(count: number, of: number): [low: number, high: number] {
   const [share, square] = [count / of, (Z_95 * Z_95) / of];
   const middle = share + square / 2;
   const half = Math.sqrt(square * (share * (1 - share) + square / 4));
-  // Without the two conditions, rounding could put the end of an interval slightly above 0 or below 1.
+  // The two conditions prevent rounding errors at the ends: for a share of 0, the lower end is exactly 0, and for a share of 1, the upper
+  // end is exactly 1.
   return [count === 0 ? 0 : (middle - half) / (1 + square), count === of ? 1 : (middle + half) / (1 + square)];
 }
 

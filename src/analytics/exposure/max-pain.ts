@@ -1,9 +1,9 @@
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
 /**
- * Returns the max pain of a series: the strike at which its options pay out least if the price settles there. `weight` is the number of
- * open contracts. On a tie, returns the lowest strike. An ascending pass over the strikes computes the payout of calls, and a descending
- * pass computes the payout of puts.
+ * Returns the max pain of a series: the strike at which the series pays out least if the price settles at this strike. `weight` is the
+ * number of open contracts. On a tie, returns the lowest strike. An ascending pass over the strikes computes the payout of calls, and a
+ * descending pass computes the payout of puts.
  */
 export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries): number {
   const strikes: number[] = [];
@@ -31,7 +31,7 @@ export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries)
     pain[i]! += paid;
   }
   let least = 0;
-  // The order of additions changes the last digits of a sum, so almost equal values count as a tie.
+  // Almost equal values count as a tie, because the order of additions changes the last digits of a sum.
   for (let i = 1; i < pain.length; i++) if (pain[i]! < pain[least]! * (1 - 1e-12)) least = i;
   return strikes[least]!;
 }

@@ -8,18 +8,20 @@ export interface ProfileSketch extends GammaProfile {
   readonly errorBound: Float64Array;
 }
 
-/** The number of grid points beyond the first and the last level, which the second differences at these levels need. */
+/**
+ * The number of grid points beyond the first and the last level. The second differences at the first and the last level need extra points.
+ */
 const MARGIN = 2;
-/** An upper bound of the relative rounding error of the grid's sums, whose terms may almost cancel. */
+/** An upper bound of the relative rounding error of the sums at the grid points. The terms of a sum may almost cancel each other. */
 const ROUNDING = 1e-9;
 
 /**
- * Approximates the net GEX at the levels, in a fraction of the time that exact values take. The levels must ascend. The GEX of wide
- * positions is computed on a grid whose points are a fixed percentage apart, because the kernel is fast on such a grid, and is interpolated
- * linearly between the points. The GEX of narrow positions is computed at the levels themselves.
+ * Approximates the net GEX at the levels. The approximation takes a fraction of the time that exact values take. The levels must ascend.
+ * The GEX of wide positions is computed at grid points that are a fixed percentage apart, because the kernel is fast on such a grid.
+ * Between the points, the GEX is interpolated linearly. The GEX of narrow positions is computed at the levels themselves.
  *
- * After a share t of a grid step, the error of linear interpolation is at most t (1 - t) / 2 times the largest second derivative in the
- * step. The derivative is replaced by the larger second difference at the step's two ends, and the error bound is twice the result.
+ * At a share t of a grid step, the error of linear interpolation is at most t (1 - t) / 2 times the largest second derivative in the step.
+ * The larger second difference at the step's two ends replaces the derivative, and the error bound is twice the result.
  */
 export function* sketchProfile({ wide, narrow }: Positions, level: Float64Array): Steps<ProfileSketch> {
   const step = Math.log1p(STEP);
@@ -42,7 +44,10 @@ export function* sketchProfile({ wide, narrow }: Positions, level: Float64Array)
   return { level, gex, errorBound };
 }
 
-/** Replaces interpolated values by exact values at levels for which `isRelevant` is true. Returns false if there are no such levels. */
+/**
+ * Replaces interpolated values by exact values at levels for which `isRelevant` is true. Returns false if `isRelevant` is true for no
+ * level.
+ */
 export function* refineProfile(
   sketch: ProfileSketch,
   positions: Positions,

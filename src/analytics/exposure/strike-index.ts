@@ -5,7 +5,7 @@ import type { Pairs } from '../chain/prepared-chain.ts';
 export interface StrikeIndex {
   /** The strikes, ascending, each once. */
   readonly strike: Float64Array;
-  /** The position of each pair's strike in `strike`. */
+  /** The index of each pair's strike in the array `strike`. */
   readonly index: Uint32Array;
 }
 
@@ -22,7 +22,7 @@ export function* strikeIndex(pairs: Pairs): Steps<StrikeIndex> {
   yield* byRange(pairs.count, STEP_PAIRS, 'Ordering strikes', (from, to) => {
     for (let pair = from; pair < to; pair++) {
       const price = pairs.strike[pair]!;
-      // Strikes ascend within a series, so the strike after the previous pair's strike is tried first.
+      // Strikes ascend within a series, so the code first tries the strike after the previous pair's strike.
       if (strike[i] !== price && strike[++i] !== price) i = indexOf(strike, price);
       index[pair] = i;
     }

@@ -15,15 +15,18 @@ export interface StrikeGamma {
 /** The wall on one side of spot. Strikes are in dollars. */
 export interface Wall {
   readonly strike: number;
-  /** False if no strike lies on the wall's side of spot. `strike` is then the strike that is nearest to this side. */
+  /**
+   * False if no strike lies on the wall's side of spot. If no strike lies on the wall's side, `strike` is the strike nearest to the wall's
+   * side.
+   */
   readonly sided: boolean;
 }
 
 /** The strikes with the most gamma, dollars. */
 export interface Walls {
-  /** The call wall: the strike with the most call gamma, of the strikes at or above spot. */
+  /** The call wall: the strike at or above spot with the most call gamma. */
   readonly call: Wall;
-  /** The put wall: the strike with the most put gamma, of the strikes at or below spot. */
+  /** The put wall: the strike at or below spot with the most put gamma. */
   readonly put: Wall;
   /** The strike with the most call gamma, above or below spot. */
   readonly callUnsided: number;
@@ -42,9 +45,9 @@ const LARGEST = 3;
 
 /** The largest number of pairs whose gamma one step sums. */
 const STEP_PAIRS = 32_768;
-/** The largest product of pairs and kernel passes in a step. The kernel passes over all pairs once for each `CHUNK_ROWS` sums. */
+/** The largest product of pairs and kernel passes in a step. One kernel pass over the pairs computes `CHUNK_ROWS` sums. */
 const STEP_PAIR_PASSES = 8 * STEP_PAIRS;
-/** With more strikes than this, a step ends after gamma is summed, so that the caller ranks the strikes in the next step. */
+/** The largest number of strikes that are ranked in the step that sums the gamma. The caller ranks more strikes in the next step. */
 const STEP_STRIKES = 10_000;
 
 /** Computes the gamma at each strike, summed over all series. The result is cached for each prepared chain. */
@@ -130,7 +133,7 @@ export function walls({ strike, call, put }: StrikeGamma, spot: number): Walls {
   };
 }
 
-/** Returns the positions in [from, to) with the most gamma, largest first. If gamma is equal, the strike nearest to spot comes first. */
+/** Returns the positions in [from, to) with the most gamma, sorted by falling gamma. On a tie, the strike nearest to spot comes first. */
 function largestIndices(
   gamma: Float64Array,
   from: number,

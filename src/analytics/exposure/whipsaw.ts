@@ -1,8 +1,8 @@
 import type { GammaFlip } from './gamma-flip.ts';
 
-/** The components of the whipsaw index, each 0 to 100. Null if the data of a component is missing. */
+/** The components of the whipsaw index, each 0 to 100. A component is null if its data is missing. */
 export interface WhipsawComponents {
-  /** 100 if spot is at the flip. Falls exponentially with the distance between spot and flip, measured in daily moves. */
+  /** 100 if spot is at the flip. The component falls exponentially with the distance between spot and flip, measured in daily moves. */
   readonly flip_proximity: number | null;
   /** 0 if dealers are long all gamma, 100 if they are short all gamma. */
   readonly regime: number | null;

@@ -12,7 +12,7 @@ import {
 } from '../../market/tape-sums.ts';
 import type { DeltaLookup } from './flow-notional.ts';
 
-/** Sums of prints by call or put and by whether customers bought or sold. Values are in dollars, unless stated otherwise. */
+/** Sums of prints in four groups: bought calls, sold calls, bought puts and sold puts. Values are in dollars, unless stated otherwise. */
 export interface AggressorFlow {
   readonly prints: number;
   /** The number of contracts in all prints, including prints with an unknown aggressor. */
@@ -24,7 +24,7 @@ export interface AggressorFlow {
   readonly putSold: number;
   /** Premium of prints with an unknown aggressor. */
   readonly unsigned: number;
-  /** Delta-notional that customers bought minus delta-notional that they sold, in prints with a known aggressor and a known delta. */
+  /** Delta-notional that customers bought minus delta-notional that customers sold, in prints with a known aggressor and delta. */
   readonly netDelta: number;
 }
 
@@ -38,19 +38,19 @@ export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   return block ? 'block' : 'single';
 }
 
-/** The inputs for the conversion of shares to delta-notional. `deltaOf` returns a contract's delta, for prints without a delta. */
+/** The inputs for the conversion of shares to delta-notional. For prints without a delta, `deltaOf` returns the contract's delta. */
 export interface DeltaReading {
   readonly spot: number;
   readonly deltaOf: DeltaLookup;
 }
 
-/** Flow in total, by how prints were executed, by New York day, and by expiry. */
+/** Flow in total, and grouped by kind of execution, by New York day, and by expiry. */
 export type FlowGroups = Record<(typeof GROUPS)[number], Map<string, AggressorFlow>>;
 const GROUPS = ['total', 'manner', 'day', 'expiry'] as const;
 
 /**
  * Adds up the days of a tape, without contracts that have adjusted deliverables. Sums premium and shares as whole numbers, and converts
- * only the sums to dollars. So the result does not depend on how a day was divided into stretches.
+ * only the sums to dollars. So the result does not depend on the division of a day into several sums.
  */
 export class FlowSums {
   readonly #groups = recordOf(GROUPS, () => new Map<string, Float64Array>());
@@ -60,11 +60,11 @@ export class FlowSums {
   constructor(private readonly reading: DeltaReading) {}
 
   /**
-   * Adds the sums of a day. Only earlier prints could determine the aggressor of pending prints (see `TapeSums`). Because earlier prints
-   * are not used here, the aggressor of pending prints counts as unknown.
+   * Adds the sums of a day. The aggressor of pending prints depends on earlier prints (see `TapeSums`). Earlier prints are not used here,
+   * so the aggressor of pending prints counts as unknown.
    */
   add(day: string, { contracts, cells }: TapeSums): void {
-    // First adds up by series and kind of execution. These pairs are few, so only few names have to be looked up.
+    // The code first adds up by series and kind of execution. There are few such combinations, so only few names have to be looked up.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>
@@ -134,11 +134,14 @@ const FIELD_NAMES = [
   ...(['putBought', 'putSold', 'unsigned', 'netDelta'] as const),
 ];
 const COLUMN = recordOf(FIELD_NAMES, (field) => FIELD_NAMES.indexOf(field));
-/** The number of fields. A group of sums has all fields, followed by the rounding error of each field. */
+/** The number of fields. A group of sums has the totals of all fields, followed by the rounding errors of all fields. */
 const FIELDS = FIELD_NAMES.length;
 const WIDTH = 2 * FIELDS;
 
-/** Adds an amount to a field, and the rounding error to the field's total. `lost` is the rounding error that the amount already has. */
+/**
+ * Adds an amount to a field, and adds the new rounding error to the field's sum of rounding errors. `lost` is the rounding error of the
+ * amount itself.
+ */
 function addTo(sums: Float64Array, i: number, amount: number, lost = 0): void {
   const before = sums[i]!;
   const sum = before + amount;

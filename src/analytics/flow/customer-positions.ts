@@ -5,20 +5,20 @@ import type { SideRule, SignedPrint } from './trade-side.ts';
 
 /** Customers' holdings of a chain's contracts, estimated from the tape. */
 export interface CustomerPositions {
-  /** For each row of the chain: contracts that customers bought minus contracts that they sold, + long, - short. */
+  /** Contracts that customers bought minus contracts that customers sold, for each row of the chain: + long, - short. */
   readonly net: Float64Array;
   /** The number of the chain's live contracts that have at least one print with a known side. */
   readonly contracts: number;
-  /** The number of contracts whose net position was limited, because no more contracts can be open. */
+  /** The number of contracts whose net position was limited to the largest possible number of open contracts. */
   readonly capped: number;
   /** The number of prints of the chain's live contracts, by the rule that determined the side. */
   readonly prints: Readonly<Record<SideRule, number>>;
 }
 
 /**
- * Adds up prints with known sides by contract. Leaves out prints after the chain's moment. Customers cannot hold more contracts than are
- * open. So the absolute net position is limited to the open interest of the day before plus the volume of the day. A missing open interest
- * or volume is taken as 0.
+ * Adds up prints with known sides by contract. Leaves out prints after the time of the chain's quotes. Customers cannot hold more contracts
+ * than are open. So the absolute net position is limited to the open interest of the day before plus the volume of the day. A missing open
+ * interest or volume is taken as 0.
  */
 export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
   const live = liveSeries(chain);
@@ -40,7 +40,7 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
 /** The number of contracts or cells of a tape that one step handles. */
 const STEP_ROWS = 32_768;
 
-/** Returns the customer positions that result from the sums of a tape. The tape must end at the chain's moment. */
+/** Returns the customer positions that result from the sums of a tape. The tape must end at the time of the chain's quotes. */
 export function* positionsFromSums(chain: Chain, { contracts, byContract, cells }: TapeSums): Steps<CustomerPositions> {
   const message = 'Finding the sides of prints';
   const live = liveSeries(chain);
@@ -91,7 +91,7 @@ function cappedPositions(
   return { net, contracts: signedRows.size, capped, prints };
 }
 
-/** Returns the series that are not settled and not adjusted. The key is `ROOT EXPIRY`. */
+/** Returns the series that are neither settled nor adjusted, by `ROOT EXPIRY`. */
 function liveSeries(chain: Chain): Map<string, Series> {
   const live = new Map<string, Series>();
   for (const series of chain.series) {
@@ -104,7 +104,7 @@ function seriesKey({ root, expiry }: Pick<Series, 'root' | 'expiry'>): string {
   return `${root} ${expiry}`;
 }
 
-/** Returns the row of a contract, or -1 if the series does not have it. Rows are in order of strike, with each call before its put. */
+/** Returns the row of a contract, or -1 if the series lacks the contract. Rows ascend by strike, and each call comes before its put. */
 function rowOf({ strike, callPut }: Chain, series: Series | undefined, side: number, price: number): number {
   if (!series) return -1;
   let [low, high] = [series.start, series.end];

@@ -6,18 +6,18 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 import { optionColumns } from '../chain/rows.ts';
 
-/** The delta-notional of a day's large flow, dollars. All of the flow is taken as bought by customers, as in the other flow figures. */
+/** The delta-notional of a day's large flow, dollars. Like in the other flow figures, all of the flow counts as bought by customers. */
 export interface FlowNotional {
-  /** The net sum over the flow that is taken as opinions about the price: + if customers bought delta, - if they sold delta. */
+  /** The net delta-notional of trades that are taken as opinions about the price: + if customers bought, - if customers sold. */
   readonly net: number;
-  /** The sum of the absolute values over the remaining flow: legs of spreads, and deep contracts (see `isDeep`). */
+  /** The sum of the absolute delta-notional of all other trades: legs of spreads, and deep contracts (see `isDeep`). */
   readonly leftOut: number;
 }
 
 /**
- * Returns the delta-notional of a day's large prints. `net` is the kinetic term of the energy reading. Each contract's delta comes from the
- * prepared chain, and is 0 if the contract has no volatility. Whether a print is deep depends on the feed's delta of the print, or on the
- * chain's delta if the feed gives none.
+ * Returns the delta-notional of a day's large prints. `net` is the flow that `evaluateEnergy` takes. Each contract's delta comes from the
+ * prepared chain, and is 0 if the contract has no volatility. The print's delta from the feed decides whether a print is deep. If the feed
+ * gives no delta, the chain's delta decides.
  */
 export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<TapeColumns>): Steps<FlowNotional> {
   const { spot } = prepared.chain;
@@ -49,12 +49,12 @@ export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<Ta
 
 const ADDING_UP = { message: 'Adding up large prints' };
 
-/** Returns the feed's delta, or `ofChain` if the feed gives none. */
+/** Returns the feed's delta, or `ofChain` if the feed gives no delta. */
 function deltaOf(given: number, ofChain: number): number {
   return Number.isNaN(given) ? ofChain : given;
 }
 
-/** Returns the deltas of a series' contracts. The key of a call is its strike, and the key of a put is minus its strike. */
+/** Returns the deltas of a series' contracts. A call's key is its strike, and a put's key is the negative of its strike. */
 function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): ReadonlyMap<number, number> {
   const of = prepared.series.find(({ series }) => series.root === root && series.expiry === expiry);
   if (of === undefined) return new Map();
@@ -108,8 +108,8 @@ function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<Flow
 }
 
 /**
- * Returns the delta of a contract, per 1.00 of spot, or 0 if the contract has no volatility. Returns `undefined` if the chain does not have
- * the contract.
+ * Returns the delta of a contract, per 1.00 of spot, or 0 if the contract has no volatility. Returns `undefined` if the chain lacks the
+ * contract.
  */
 export type DeltaLookup = (contract: Pick<Print, 'root' | 'expiry' | 'callPut' | 'strike'>) => number | undefined;
 

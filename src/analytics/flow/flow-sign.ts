@@ -3,8 +3,8 @@ import { gexScale } from '../exposure/gex-by-series.ts';
 import type { CustomerPositions } from './customer-positions.ts';
 
 /**
- * Returns the chain with dealers who hold the opposite of the customers' net positions, instead of the conventional long calls and short
- * puts. If no print of a contract shows the customers' side, the dealers' position in the contract is 0, because its holder is unknown.
+ * Returns the chain on the assumption that dealers hold the opposite of the customers' net positions. The default assumption is long calls
+ * and short puts. If no print of a contract shows the customers' side, the dealers' position in the contract is 0.
  */
 export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions): PreparedChain {
   const position = new Float64Array(prepared.count);
@@ -12,21 +12,24 @@ export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions
   return { ...prepared, sign: 'flow', position };
 }
 
-/** How much of a chain's open interest has a dealer side that prints determine. */
+/** The share of a chain's open interest for which prints show the dealers' side. */
 export interface SignedShare {
   /** The share of open interest whose dealer side is known from prints, 0 to 1. 0 if there is no open interest. */
   readonly share: number;
-  /** Gross GEX of the open interest without a known dealer side, dollars per 1 % move. The chain's net GEX does not include it. */
+  /**
+   * Gross GEX of the open interest without a known dealer side, dollars per 1 % move. The chain's net GEX leaves out open interest without
+   * a known dealer side.
+   */
   readonly unsignedGex: number;
 }
 
-/** Returns how much of the open interest has a dealer side that prints determine. The chain must be a result of `signedByFlow`. */
+/** Returns the share of open interest for which prints show the dealers' side. The chain must be a result of `signedByFlow`. */
 export function signedShare(prepared: PreparedChain): SignedShare {
   const { chain, row, position, gamma, multiplier } = prepared;
   const scale = gexScale(chain);
   let [signed, all, unsignedGex] = [0, 0, 0];
   for (let i = 0; i < prepared.count; i++) {
-    // The share always refers to open interest, even if other figures weight contracts by volume.
+    // The share is always a share of open interest, even if other figures weight contracts by volume.
     const openInterest = chain.openInterest[row[i]!]! || 0;
     const signedContracts = Math.min(Math.abs(position[i]!), openInterest);
     signed += signedContracts;

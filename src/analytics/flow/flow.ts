@@ -17,8 +17,8 @@ export interface Flow {
    */
   readonly deepPremium: number;
   /**
-   * The number of large prints. For flow from snapshots: the number of contracts with a volume and a price above 0, each counted once per
-   * day.
+   * The number of large prints. For flow from snapshots, this is the sum over all days of the number of contracts with a volume and a price
+   * above 0.
    */
   readonly counted: number;
 }
@@ -26,10 +26,7 @@ export interface Flow {
 /** The number of calendar days over which flow is summed. */
 export const FLOW_WINDOW_DAYS = 30;
 
-/**
- * Returns the prints with a premium of at least `minPremiumUsd`, except canceled prints and prints of contracts with an adjusted
- * deliverable.
- */
+/** Returns the prints with a premium of at least `minPremiumUsd`. Leaves out canceled prints and contracts with an adjusted deliverable. */
 export function largePrints(prints: readonly Print[], minPremiumUsd: number): Print[] {
   return prints.filter((print) => !print.canceled && !rootOf(print.root).adjusted && premiumOf(print) >= minPremiumUsd);
 }
@@ -54,8 +51,8 @@ export function addDay(flows: Map<string, Flow>, chain: Chain): void {
 }
 
 /**
- * Returns the premium, by series (`ROOT EXPIRY`), of large prints that are taken as opinions about the price. Leaves out legs of spreads
- * and prints with an absolute delta above 0.9.
+ * Returns the premium of large prints, by series (`ROOT EXPIRY`). Leaves out legs of spreads and prints with an absolute delta above 0.9,
+ * which are not taken as opinions about the price.
  */
 export function directionalPremium(large: readonly PrintSum[]): Map<string, number> {
   const bySeries = new Map<string, number>();
@@ -74,7 +71,7 @@ interface Traded {
   readonly deep: boolean;
 }
 
-/** Returns the day's volume and premium of each contract of a series whose volume and price in the snapshot are above 0. */
+/** Returns the day's volume and premium for each contract of a series. Leaves out contracts with a volume or a price of 0. */
 function contractDays(chain: Chain, { start, end }: Series): Traded[] {
   const traded: Traded[] = [];
   for (let row = start; row < end; row++) {

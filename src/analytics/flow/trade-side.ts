@@ -13,19 +13,21 @@ export interface SignedPrint {
 export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
 
 /**
- * Determines the side that started each trade. The prints must be in time order. The first of these rules that gives a side applies:
+ * Determines the side that started each trade. The prints must be in time order. The first rule in this list that gives a side applies:
  * 1. The feed gives the side.
- * 2. The quote at the time of the print gives the side. A price above the quote's middle means a purchase, and a price below means a sale.
+ * 2. The quote at the time of the print gives the side. A price above the quote's middle means a purchase, and a price below the middle
+ * means a sale.
  * 3. The contract's last move gives the side. A rise means a purchase, and a fall means a sale (Lee and Ready 1991).
  *
- * For options, the quote rule is the best of the simple rules (Savickas and Wilson 2003). The aggressor is taken as the customer.
+ * For options, the quote rule is the most accurate of the simple rules (Savickas and Wilson 2003). The side that started the trade counts
+ * as the customer.
  *
- * A move is a change of the quote's middle if both prints have a quote, and otherwise a change of the price. Comparing prices alone would
- * always make a trade at the middle after a purchase a sale, because the purchase had paid half a spread more. In fact, purchases tend to
- * follow purchases.
+ * A move is a change of the quote's middle between two prints with a quote. If one of the prints has no quote, a move is a change of the
+ * price. A comparison of prices alone would classify every trade at the middle after a purchase as a sale, because the purchase had paid
+ * half a spread more. The classification would be wrong, because purchases tend to follow purchases.
  *
- * `moves` has each contract's last price and last move before these prints. The function updates `moves`. For stored tapes, `TapeSums`
- * applies the same rules while it sums the tapes.
+ * `moves` has each contract's last price and last move before the first of `prints`. The function updates `moves`. `TapeSums` applies the
+ * same rules to stored tapes.
  */
 export function* signPrints(prints: Iterable<Print>, moves: Moves = new Map()): Generator<SignedPrint, void> {
   for (const print of prints) yield signed(print, moves);

@@ -3,7 +3,7 @@ import type { QuoteBands } from './slice-model.ts';
 
 /** Figures that describe the shape of a price distribution. Prices are multiples of the forward. */
 export interface DensityFigures {
-  /** The quantiles of the price, one for each probability of `QUANTILES`. */
+  /** The quantiles of the price. There is one quantile for each probability in `QUANTILES`. */
   readonly quantiles: readonly number[];
   /** The most likely price. */
   readonly mode: number;
@@ -23,7 +23,7 @@ export function densityFigures(law: PriceLaw, deviation: number): DensityFigures
   };
 }
 
-/** Each quantile is searched for within this many standard deviations of the forward. */
+/** The search range for quantiles on each side of the forward, in standard deviations. */
 const QUANTILE_REACH = 12;
 const BISECTIONS = 60;
 
@@ -37,14 +37,14 @@ function quantile(law: PriceLaw, deviation: number, probability: number): number
   return Math.exp((low + high) / 2);
 }
 
-/** The grid has `MODE_POINTS` intervals, and extends this many standard deviations to each side of the forward. */
+/** The range of the grid on each side of the forward, in standard deviations. The grid has `MODE_POINTS` intervals. */
 const MODE_REACH = 4;
 const MODE_POINTS = 400;
 const TERNARY_STEPS = 40;
 
 /**
- * Finds the most likely price on a grid, and refines it by ternary search. The density of the price is the density of its logarithm divided
- * by the price.
+ * Finds the most likely price by a grid and a ternary search. The price density is the density of the price's logarithm divided by the
+ * price.
  */
 function modeOf(law: PriceLaw, deviation: number): number {
   const density = logDensityOf(law);
@@ -64,7 +64,7 @@ function modeOf(law: PriceLaw, deviation: number): number {
   return Math.exp((left + right) / 2);
 }
 
-/** The integral extends this many widths beyond the outermost lognormal components. */
+/** The range of the integral beyond the outermost lognormal components, in widths of the components. */
 const DIVERGENCE_REACH = 9;
 /** The step of the integration, as a share of the narrowest component's width. */
 const DIVERGENCE_STEP = 0.15;
@@ -87,10 +87,10 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
   return Math.max(0, sum);
 }
 
-/** Points with a log-density below this value are left out of the integral. Their terms are negligible, or NaN if the density is zero. */
+/** The least log-density of a point that the integral includes. The terms of such points are negligible, or NaN if the density is zero. */
 const NEGLIGIBLE_DENSITY = -700;
 
-/** A component is left out of the sum if its log-density minus the log-density of the largest component is below this value. */
+/** The least log-density of a component in the sum, minus the largest log-density. */
 const NEGLIGIBLE = -40;
 
 /** Returns a function that computes the logarithm of the density of ln(S/F). */
@@ -111,7 +111,7 @@ function logDensityOf({ nodes, masses, widths }: PriceLaw): (x: number) => numbe
   };
 }
 
-/** Volatility errors are computed only for strikes within this many standard deviations of the forward. */
+/** The maximum distance between the forward and a strike with a volatility error, in standard deviations. */
 const ERROR_REACH = 2.5;
 
 /**

@@ -18,8 +18,8 @@ export interface EventVariance {
   /** Variance of the change of the log-price at the event. */
   readonly variance: number;
   /**
-   * Uncertainty of the variance that the bid-ask bands cause. Moving one volatility to the edge of its band changes the variance. The
-   * uncertainty is the square root of the sum of these squared changes over all volatilities.
+   * Uncertainty of the event's variance because of the bid-ask bands. The event's variance changes if one volatility moves to the edge of
+   * its band. The uncertainty is the square root of the sum of the squared changes for all volatilities.
    */
   readonly band: number;
   /** Standard error of the variance, estimated from the distances between the volatilities and the fitted curve. */
@@ -27,16 +27,16 @@ export interface EventVariance {
 }
 
 /**
- * Two parts of the standard error of an at-the-money volatility, whose squares are added: `ERROR_MIN` times the volatility, and
- * `BAND_SHARE` times the half-width of its band.
+ * The squared standard error of an at-the-money volatility is the sum of two squares. The terms are `ERROR_MIN` times the volatility, and
+ * `BAND_SHARE` times the half-width of the bid-ask band.
  */
 const ERROR_MIN = 0.003;
 const BAND_SHARE = 0.2;
-/** An event's variance must be at least this many times its standard error. */
+/** The least ratio of an event's variance to the standard error of this variance. */
 const ERRORS_MIN = 4;
 /**
- * In the interval of an event, the variance per year must be at least this many times the variance per year of both neighbouring intervals.
- * An interval is the time between two successive settlements.
+ * The least ratio of the variance per year in the interval of an event to the variance per year in each neighbouring interval. An interval
+ * is the time between two successive settlements.
  */
 const JUMP_MIN = 1.08;
 /** The largest number of events in a term structure. */
@@ -50,7 +50,7 @@ const DEGREES = [
   { points: 5, degree: 1 },
 ] as const;
 /**
- * Higher degrees of the curve are tried if the root mean square error of the fit exceeds this many standard errors. The degree is at most
+ * The largest root mean square error of a fit that needs no higher degree of the curve, in standard errors. The degree is at most
  * `DEGREE_MAX`, and at most one for each `POINTS_PER_DEGREE` settlements.
  */
 const SCALE_MAX = 2.2;
@@ -61,9 +61,9 @@ const POINTS_PER_DEGREE = 4;
  * Finds events in a term structure, and returns them in order of time. `points` must be in order of time.
  *
  * In the model, total variance divided by years is a polynomial in the logarithm of time. Each event adds its variance to the total
- * variances of all later settlements. For each number of events up to a maximum, a weighted least-squares fit adds the events that reduce
- * the error most, one at a time. It then removes events that are too small. The result comes from the model with the smallest error per
- * degree of freedom.
+ * variances of all later settlements. For each number of events up to a maximum, the model adds one event at a time by weighted least
+ * squares. Each added event is the event that reduces the error most. The fit then removes events that are too small. The result comes from
+ * the model with the smallest error per degree of freedom.
  */
 export function* findEvents(points: readonly TermPoint[]): Steps<EventVariance[]> {
   const least = degreeFor(points);
@@ -112,7 +112,7 @@ function degreeFor(points: readonly TermPoint[]): number | undefined {
   return DEGREES.find((each) => points.length >= each.points)?.degree;
 }
 
-/** Returns the variance per year between the settlement before, or the quotes if there is none, and a settlement. */
+/** Returns the variance per year in the interval before a settlement, which begins at the previous settlement or at the quotes. */
 function forwardVariance(points: readonly TermPoint[], settlement: number): number {
   const [own, before] = [points[settlement]!, points[settlement - 1] ?? { variance: 0, years: 0 }];
   return (own.variance - before.variance) / (own.years - before.years);
@@ -141,7 +141,7 @@ class EventModel {
     const logs = points.map(({ years }) => Math.log(years));
     const center = logs.reduce((sum, each) => sum + each, 0) / logs.length;
     const powers = Array.from({ length: degree + 1 }, (_, power) => column((_, i) => (logs[i]! - center) ** power));
-    // An event's column is multiplied by the years to the event's settlement, so that its coefficient is a variance per year, too.
+    // An event's column is multiplied by the years to the event's settlement. So the coefficient of the column is a variance per year, too.
     const steps = points.map((event, at) => column(({ years }, i) => (i >= at ? event.years / years : 0)));
     const values = column(({ variance, years }) => variance / years);
     const regression = StepwiseRegression.of([...powers, ...steps], values);
@@ -154,14 +154,12 @@ class EventModel {
     return new EventModel(this.points, this.degree, this.errors, this.calmest, this.regression.copy());
   }
 
-  /** Adds the event before a settlement to the model, or removes it if the model has it. */
+  /** Adds the event before a settlement to the model, or removes this event if the model already has it. */
   toggle(settlement: number): void {
     this.regression.toggle(this.columnOf(settlement));
   }
 
-  /**
-   * Adds the event that reduces the error most. Tries no event before the last settlement, because no later settlement could confirm it.
-   */
+  /** Adds the event that reduces the error most. The last interval gets no event, because no later settlement could confirm the event. */
   addBest(): void {
     let best = { gain: 0, settlement: -1 };
     for (let settlement = 0; settlement < this.points.length - 1; settlement++) {
@@ -172,7 +170,7 @@ class EventModel {
     if (best.settlement >= 0) this.toggle(best.settlement);
   }
 
-  /** Removes the event that misses one of the thresholds by the largest factor. Returns whether an event was removed. */
+  /** Removes the event that misses a threshold by the largest factor. Returns false if no event misses a threshold. */
   removeWorst(): boolean {
     let worst = { size: 1, settlement: -1 };
     for (const settlement of this.settlements()) {
@@ -212,7 +210,7 @@ class EventModel {
   }
 
   /**
-   * Returns the variance of one event of the model. The result is limited: without the event, its interval must still have at least the
+   * Returns the variance of one event of the model. The result is limited, so that the rest of the event's interval has at least the
    * variance per year of the calmest interval.
    */
   private varianceOf(settlement: number): number {
@@ -230,9 +228,8 @@ class EventModel {
 
   /**
    * Returns the variance per year in the interval of an event, divided by the larger variance per year of the two neighbouring intervals.
-   * The variance of events in the neighbouring intervals is subtracted first. The first interval has no interval before it. So it is also
-   * compared with a variance per year extrapolated from the next two intervals, on the assumption that the ratio of successive variances
-   * stays the same.
+   * The variance of events in the neighbouring intervals is subtracted first. The first interval, which has only one neighbour, is also
+   * compared with a variance per year extrapolated from the next two intervals at a constant ratio of successive variances.
    */
   private jump(settlement: number): number {
     const after = this.calm(settlement + 1);
@@ -243,8 +240,8 @@ class EventModel {
   }
 
   /**
-   * Returns the variance per year between a settlement and the settlement before, without the variance of any event between the two.
-   * Returns 0 for a position after the last settlement.
+   * Returns the variance per year in the interval before a settlement, without the variance of an event in this interval. Returns 0 for a
+   * position after the last settlement.
    */
   private calm(settlement: number): number {
     if (settlement >= this.points.length) return 0;
@@ -262,7 +259,10 @@ class EventModel {
     return settlement >= 0 && settlement < this.points.length && this.regression.has(this.columnOf(settlement));
   }
 
-  /** Returns whether an added event would make three events in successive intervals. Three such events could explain any term structure. */
+  /**
+   * Returns whether an added event would make three events in successive intervals. Three successive events could explain any term
+   * structure.
+   */
   private wouldMakeThree(settlement: number): boolean {
     const [before, after] = [this.isEvent(settlement - 1), this.isEvent(settlement + 1)];
     return (before && after) || (before && this.isEvent(settlement - 2)) || (after && this.isEvent(settlement + 2));

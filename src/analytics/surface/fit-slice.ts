@@ -6,14 +6,16 @@ import { type PriceBounds, type QuoteBands, SliceModel } from './slice-model.ts'
 /** Probability masses at the nodes, and the coefficients of the log-density from which the masses are computed. */
 export interface FittedDensity extends Masses {
   readonly coefficients: Float64Array;
-  /** The model of the fit. The rows of the model are the quotes, followed by the bounds. */
+  /** The model of the fit. The first rows of the model are the quotes, and the last rows are the bounds. */
   readonly model: SliceModel;
 }
 
-/** A fit ends if the next step is expected to lower the cost by less than `GAIN_MIN` * (cost + 1). The 1 ends fits whose cost is near 0. */
+/**
+ * A fit ends if the next step is expected to lower the cost by less than `GAIN_MIN` * (cost + 1). The term 1 ends fits with a cost near 0.
+ */
 const GAIN_MIN = 3e-3;
 /**
- * The largest number of steps that a fit tries. Most fits need fewer than 15. In a few slow fits, each step lowers the cost by only 1 %.
+ * The largest number of steps that a fit tries. Most fits need fewer than 15 steps. Each step of a slow fit lowers the cost by only 1 %.
  */
 const TRIALS_MAX = 60;
 const DAMPING_START = 1e-2;
@@ -27,12 +29,12 @@ const [DAMPING_FALL, DAMPING_RISE] = [10, 3];
 
 /**
  * Fits the density of one settlement to its quotes. The fit minimises the cost (`lossOf`) of the price errors, measured in half-widths of
- * the bands, plus a penalty on the roughness of the log-density. The method is Newton's with Marquardt's damping, and treats prices as
- * linear in the coefficients. Every trial density has the forward as its mean.
+ * the bands, plus a penalty on the roughness of the log-density. The method is Newton's method with Marquardt's damping. It treats prices
+ * as linear functions of the coefficients. Every trial density has the forward as its mean.
  *
  * `deviation` is the standard deviation of the log-price at the money, which scales the nodes. `start` has the coefficients of a similar
- * density, for example of the settlement before. `bounds` limits the prices that the density gives. `priorLog` is the log-density whose
- * penalty is 0. Without `priorLog`, this is a normal log-density.
+ * density, for example of the settlement before. `bounds` limits the prices that the density gives. `priorLog` is the log-density without a
+ * penalty, by default a normal log-density.
  */
 export function fitSlice(
   quotes: QuoteBands,
@@ -51,7 +53,7 @@ export function fitSlice(
   let cost = model.evaluate(coefficients);
   if (cost === Number.POSITIVE_INFINITY) cost = model.evaluate(coefficients.fill(0));
   let damping = DAMPING_START;
-  /** Whether the model's masses belong to `coefficients`. False if they belong to a rejected trial. */
+  /** True if the model's masses belong to `coefficients`. False if the masses belong to a rejected trial. */
   let isCurrent = true;
   for (let trials = 0; trials < TRIALS_MAX; trials++) {
     if (isCurrent) model.normalEquations(coefficients, normal, gradient);
@@ -69,10 +71,7 @@ export function fitSlice(
   return { coefficients, masses: model.masses, nodes: model.nodes, model };
 }
 
-/**
- * Solves the normal equations with a damped diagonal, and writes the solution to `into.step`. Returns the decrease of the cost that the
- * equations predict for the step.
- */
+/** Solves the damped normal equations, and writes the solution to `into.step`. Returns the predicted decrease of the cost. */
 function dampedStep(
   normal: Float64Array,
   gradient: Float64Array,

@@ -14,25 +14,26 @@ import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
 /**
- * The largest number of contracts read in one step, and of quotes fitted in one step. A settlement with more quotes takes one step alone.
+ * Maximum number of contracts that a step reads, and of quotes that a step fits. A settlement with more quotes than the maximum gets a
+ * separate step.
  */
 const STEP_CONTRACTS = 10_000;
 const STEP_QUOTES = 500;
 /**
  * The largest number of rounds in which settlements that contradict a neighbouring settlement are fitted again. Two settlements contradict
- * each other if, at the same ratio of strike to forward, an option is cheaper at the later settlement.
+ * each other if an option of the later settlement costs less at the same ratio of strike to forward.
  */
 const SWEEPS = 3;
-/** Neighbouring settlements are compared at every second node within this many standard deviations of the forward. */
+/** The range in which neighbouring settlements are compared at every second node, in standard deviations from the forward. */
 const BOUND_REACH = 4;
 const BOUND_NODES = [...NODE_Z.keys()].filter((i) => i % 2 === 0 && Math.abs(NODE_Z[i]!) <= BOUND_REACH);
-/** A contradiction of at most this share of a quote's half-width causes no new fit, because `raiseAbove` removes it later. */
+/** The smallest contradiction that causes a new fit, as a share of a quote's half-width. `raiseAbove` removes smaller contradictions. */
 const CONTRADICTION_MIN = 0.05;
-/** `FitQuality.error` includes only quotes within this many standard deviations of the forward. */
+/** The maximum distance of quotes in `FitQuality.error` from the forward, in standard deviations. */
 const FIT_REACH = 3;
 /**
- * A fitted price counts as outside its band only if it exceeds the edge by more than this share of the half-width. Rounding can cause
- * smaller differences.
+ * The least distance between a band and a fitted price that counts as outside the band, as a share of the half-width. Rounding causes
+ * smaller distances.
  */
 const BAND_ROUNDING = 1e-4;
 
@@ -107,7 +108,7 @@ export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
 }
 
 /**
- * Returns a surface of lognormal distributions, for a chain in which no series has enough strikes to determine a smile. The at-the-money
+ * Returns a surface of lognormal distributions. The chain has no series with enough strikes to determine a smile. The at-the-money
  * variances come from the few strikes that have a volatility.
  */
 function lognormalSurface(
@@ -133,10 +134,7 @@ function lognormalSurface(
 
 const FITTING = { message: 'Fitting the surface' };
 
-/**
- * Fits settlements again if they contradict a neighbouring settlement. Of two such settlements, the settlement with the wider quotes
- * changes more.
- */
+/** Fits settlements again if they contradict a neighbouring settlement. The settlement with the wider quotes changes more. */
 function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     let hasChanged = false;
@@ -216,10 +214,7 @@ function qualityOf({ masses, atmVariance }: Rung, quotes: QuoteBands, model: Sli
   };
 }
 
-/**
- * Returns the derivative of an option price with respect to `deviation`, as a multiple of the forward. The strike is `z` deviations from
- * the forward.
- */
+/** Returns the derivative of an option price by `deviation`, in multiples of the forward. The strike is `z` deviations from the forward. */
 function vegaAt(z: number, deviation: number): number {
   const d1 = -z + deviation / 2;
   return Math.exp(-(d1 * d1) / 2) / Math.sqrt(2 * Math.PI);

@@ -14,7 +14,7 @@ export interface HorizonLaw {
   readonly rate: number;
   /** Total variance at the money: the square of the volatility times the time. */
   readonly atmVariance: number;
-  /** Time from the quotes to the instant: `tte` in calendar years, `years` in years of trading time. */
+  /** Time between the quotes and the instant. `tte` is in calendar years, and `years` is in years of trading time. */
   readonly tte: number;
   readonly years: number;
 }
@@ -28,7 +28,7 @@ export interface SurfaceSlice extends HorizonLaw {
   readonly fit: FitQuality;
 }
 
-/** How closely a settlement's distribution fits its quotes, and how much uncertainty the bid-ask bands leave. */
+/** Figures for the fit of a settlement's distribution to its quotes, and for the uncertainty that the bid-ask bands leave. */
 export interface FitQuality {
   /** The number of options whose fitted price is below the bid or above the ask. */
   readonly outside: number;
@@ -36,10 +36,7 @@ export interface FitQuality {
   readonly error: number;
   /** Half-width of the at-the-money volatility's bid-ask band, as a share of this volatility. */
   readonly atmBand: number;
-  /**
-   * Half-width of the 25-delta skew's bid-ask band, as a share of the at-the-money volatility: the sum of the half-widths for the put and
-   * the call.
-   */
+  /** Half-width of the 25-delta skew's band, the sum of the put's and the call's half-widths, as a share of the at-the-money volatility. */
   readonly skewBand: number;
 }
 
@@ -50,8 +47,8 @@ export interface RefusedSeries {
 }
 
 /**
- * Limits the yearly change of the forward's logarithm after the last settlement. Without the limit, if the last settlement is less than an
- * hour away, an error of one cent in its forward could be extrapolated to a larger change.
+ * The maximum yearly change of the forward's logarithm after the last settlement. The limit matters if the last settlement is less than an
+ * hour away. Without the limit, an error of one cent in the last forward could be extrapolated to a huge change.
  */
 const CARRY_MAX = 1;
 
@@ -60,14 +57,14 @@ export type Carry = Pick<HorizonLaw, 'forward' | 'rate' | 'tte'>;
 
 /**
  * The probability distributions of the price at all times after a chain's quotes. There is no arbitrage between strikes, because the mean
- * of each distribution is the forward. There is no arbitrage between times: at a fixed ratio of strike to forward, option prices (as
- * multiples of the forward) never fall with time.
+ * of each distribution is the forward. There is no arbitrage between times: at a fixed ratio of strike to forward, option prices in
+ * multiples of the forward never fall with time.
  */
 export class FittedSurface {
   /**
-   * `slices` are in order of settlement. `rungs` has the distributions of the slices and inserted distributions between them, in order of
-   * time. If no settlement determines a smile, `slices` is empty, and `rungs` has lognormal distributions. `carries` has forwards and rates
-   * at settlements, in order of time.
+   * `slices` are in order of settlement. `rungs` has the distributions of the slices, and other distributions inserted between these, in
+   * order of time. If no settlement determines a smile, `slices` is empty, and `rungs` has lognormal distributions. `carries` has forwards
+   * and rates at settlements, in order of time.
    */
   constructor(
     readonly spot: number,
@@ -79,7 +76,7 @@ export class FittedSurface {
     private readonly carries: readonly Carry[] = slices,
   ) {}
 
-  /** Whether the surface has a distribution. False if no contract of the chain has a volatility. */
+  /** False if the surface has no distribution, because no contract of the chain has a volatility. */
   get hasLaws(): boolean {
     return this.rungs.length > 0;
   }
@@ -99,9 +96,9 @@ export class FittedSurface {
   }
 
   /**
-   * Returns the distribution after `years` of trading time. Between two of `rungs`, the result is a mixture of both distributions. The
-   * weights make the total variance at the money linear in trading time. Before the first and after the last of `rungs`, the result has the
-   * shape and the volatility of that nearest distribution.
+   * Returns the distribution after `years` of trading time. Between two distributions of `rungs`, the result is a mixture of both. The
+   * weights make the total variance at the money linear in trading time. Outside the range of `rungs`, the result has the shape and the
+   * volatility of the first or the last distribution.
    */
   private interpolate(years: number): { law: PriceLaw; atmVariance: number } {
     const { rungs } = this;
@@ -119,8 +116,8 @@ export class FittedSurface {
   }
 
   /**
-   * Interpolates a figure linearly in calendar time. The figure is zero at the time of the quotes. After the last settlement, it continues
-   * with its mean change per year up to that settlement, limited to `most` per year.
+   * Interpolates a figure linearly in calendar time. The figure is zero at the time of the quotes. After the last settlement, the figure
+   * continues to change at its mean rate up to this settlement, limited to `most` per year.
    */
   private linear(tte: number, value: (carry: Carry) => number, most = Number.POSITIVE_INFINITY): number {
     const { carries } = this;

@@ -5,7 +5,7 @@ import { NODE_Z } from './log-density-basis.ts';
 import { PriceLaw } from './price-law.ts';
 import type { QuoteBands } from './slice-model.ts';
 
-/** Merton's (1976) jump diffusion over a horizon. Variances are of the log-price, over the whole horizon. */
+/** Merton's (1976) jump diffusion over a horizon. Variances are variances of the log-price over the whole horizon. */
 export interface JumpDiffusion {
   /** Variance of the diffusion alone. */
   readonly variance: number;
@@ -16,7 +16,7 @@ export interface JumpDiffusion {
   readonly width: number;
 }
 
-/** A number of jumps above the expected number is left out if its Poisson probability is at most this. */
+/** The least Poisson probability of a number of jumps in the mixture, for numbers above the expected number. */
 const POISSON_MIN = 1e-14;
 
 /** Returns the price distribution at the horizon: a mixture of lognormals, one for each number of jumps. Its mean is the forward. */
@@ -41,28 +41,27 @@ export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion
   );
 }
 
-/** The fit uses about this many quotes. */
+/** The approximate number of quotes in the fit. */
 const FITTED_QUOTES = 24;
-/** A relative volatility error of this size gives a residual of about 1. */
+/** The relative volatility error with a residual of about 1. */
 const ERROR_UNIT = 0.02;
-/** Added to vega, by which price errors are divided. Far from the money, vega is almost 0, and residuals would otherwise be too large. */
+/**
+ * This value is added to vega before price errors are divided by vega. Without the added value, residuals far from the money would be too
+ * large.
+ */
 const VEGA_MIN = 0.02;
-/**
- * The largest share of the variance that jumps may cause. With less diffusion, paths without a jump would give the density a narrow peak.
- */
+/** The largest share of the variance that jumps may cause. At larger shares, paths without a jump would give the density a narrow peak. */
 const JUMP_SHARE_MAX = 0.75;
-/**
- * The parameters of `modelOf` that the fit prefers: jumps cause half of `JUMP_SHARE_MAX` of the variance, and more jumps go down than up.
- */
+/** The preferred parameters of `modelOf`: jumps cause half of `JUMP_SHARE_MAX` of the variance, and more jumps go down than up. */
 const PRIOR = { share: 0, direction: -0.5 } as const;
-/** The residual that penalises a parameter 1.00 away from `PRIOR`. */
+/** The residual for a parameter that differs from `PRIOR` by 1.00. */
 const PRIOR_WEIGHT = 0.5;
 const ITERATIONS = 15;
 
 /**
- * Returns the jump diffusion that fits the quotes best, for an expected number of jumps > 0. The fit minimises the squares of relative
- * volatility errors. A weak penalty (`PRIOR`) also favours jumps that cause three eighths of the variance and have a negative mean. If
- * there are few quotes, the penalty determines the result. `atmVariance` is the total variance at the money.
+ * Returns the jump diffusion that fits the quotes best. `jumps` is the expected number of jumps, above 0. The fit minimises the squares of
+ * relative volatility errors. A weak penalty (`PRIOR`) also favours jumps that cause three eighths of the variance and have a negative
+ * mean. If there are few quotes, the penalty determines the result. `atmVariance` is the total variance at the money.
  */
 export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps: number): JumpDiffusion {
   const { callPut, moneyness, price, halfWidth } = quotes;
@@ -107,8 +106,8 @@ export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps:
 
 /**
  * Returns the jump diffusion for the parameters of a fit. Each parameter may be any number. `level` is ln(total variance / `atmVariance`).
- * `share` is the log-odds of (the jumps' share of the variance / `JUMP_SHARE_MAX`). `direction` is artanh(mean of a jump / root mean square
- * of a jump).
+ * `share` is the log-odds of the jumps' share of the variance divided by `JUMP_SHARE_MAX`. `direction` is artanh(mean of a jump / root mean
+ * square of a jump).
  */
 function modelOf([level, share, direction]: readonly number[], atmVariance: number, jumps: number): JumpDiffusion {
   const total = atmVariance * Math.exp(level!);
@@ -118,7 +117,7 @@ function modelOf([level, share, direction]: readonly number[], atmVariance: numb
   return { variance: total - ofJumps, jumps, mean: size * cosine, width: size * Math.sqrt(1 - cosine * cosine) };
 }
 
-/** Returns the logarithm of the density of ln(S/F) at each node, up to a constant. The standard deviation `deviation` scales the nodes. */
+/** Returns the log-density of ln(S/F) at each node, up to a constant. `deviation` is the standard deviation that scales the nodes. */
 export function logDensityAtNodes(law: PriceLaw, deviation: number): Float64Array {
   const centers = law.nodes.map((node, i) => Math.log(node) - law.widths[i]! ** 2 / 2);
   return NODE_Z.map((z) => {

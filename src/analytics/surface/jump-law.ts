@@ -11,10 +11,7 @@ export interface JumpLaw {
   /** ms since the epoch. */
   readonly endsAt: number;
   readonly horizon: HorizonLaw;
-  /**
-   * The distribution from which answers are computed. It is the jump diffusion, adjusted to fit the bid-ask bands by the smoothest possible
-   * change of its log-density.
-   */
+  /** The distribution for all answers: the jump diffusion with the smoothest change of its log-density that fits the bid-ask bands. */
   readonly law: PriceLaw;
   /** The jump diffusion alone. */
   readonly jumpDiffusion: JumpDiffusion;
@@ -34,8 +31,8 @@ const NO_QUOTES: QuoteBands = {
 /**
  * Returns the price distribution at `endsAt`, in ms since the epoch. `noJump` is the probability of no jump until `endsAt`. If `noJump` is
  * 1, the result is the lognormal with the surface's at-the-money variance. Otherwise, Merton's jump diffusion with -ln(noJump) expected
- * jumps is fitted to the quotes. `fitSlice` then adjusts its density to fit the bid-ask bands. Where quotes are dense, the result is almost
- * the same for every `noJump`. Where quotes are sparse, the result depends on `noJump`.
+ * jumps is fitted to the quotes. `fitSlice` then adjusts its density to fit the bid-ask bands. With dense quotes, the result is almost the
+ * same for every `noJump`. With sparse quotes, the result depends on `noJump`.
  */
 export function* jumpLawAt(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
   const horizon = surface.lawAt(endsAt);
@@ -58,7 +55,7 @@ export function* jumpLawAt(surface: FittedSurface, endsAt: number, noJump: numbe
   return { ...common, law: rungOf(density, deviation, horizon.years).law, jumpDiffusion };
 }
 
-/** Returns the settlement whose at-the-money variance is nearest to the horizon's. Nearness is measured by the ratio of both variances. */
+/** Returns the settlement whose at-the-money variance is nearest to the variance of the horizon, by the ratio of the two variances. */
 function nearestSlice({ slices }: FittedSurface, { atmVariance }: HorizonLaw): SurfaceSlice | undefined {
   const distance = (slice: SurfaceSlice) => Math.abs(Math.log(slice.atmVariance / atmVariance));
   return slices.toSorted((a, b) => distance(a) - distance(b))[0];
@@ -66,8 +63,8 @@ function nearestSlice({ slices }: FittedSurface, { atmVariance }: HorizonLaw): S
 
 /**
  * Converts the quotes of a settlement to a horizon. Each strike stays the same number of standard deviations from the forward. The distance
- * between the bid-ask band and the surface's price is multiplied by the ratio of the standard deviations. If the horizon is the settlement
- * itself, nothing changes.
+ * between the bid-ask band and the surface's price is multiplied by the ratio of the standard deviations. The quotes do not change if the
+ * horizon is the settlement itself.
  */
 function carriedQuotes({ quotes, law, atmVariance }: SurfaceSlice, horizon: HorizonLaw): QuoteBands {
   if (law === horizon.law) return quotes;
@@ -85,7 +82,7 @@ function carriedQuotes({ quotes, law, atmVariance }: SurfaceSlice, horizon: Hori
   };
 }
 
-/** Returns a single quote, of the call whose strike is the forward. */
+/** Returns one quote of a call with its strike at the forward. */
 function atTheMoney(atmVariance: number): QuoteBands {
   const price = lognormalLaw(atmVariance).price(1, 1);
   const one = (value: number) => Float64Array.of(value);

@@ -1,14 +1,11 @@
 /**
  * The splines that describe fitted densities. The logarithm of a fitted density is the logarithm of a given density, usually normal, plus a
  * cubic spline over z (log-spline density estimation: Kooperberg and Stone 1991). z is the log-moneyness ln(K/F) in standard deviations at
- * the money. Every expiry uses the same nodes and knots in z. So `COEFFICIENTS` numbers describe a density, and can be compared between
- * expiries. If all are 0, the fitted density is the given density.
+ * the money. Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers, which are comparable
+ * between expiries. If all coefficients are 0, the fitted density is the given density.
  */
 
-/**
- * Distance between two adjacent nodes, in standard deviations. Each node has a probability mass, which a lognormal kernel of this width
- * spreads.
- */
+/** Distance between adjacent nodes, in standard deviations. A lognormal kernel of the same width spreads the probability mass at a node. */
 export const NODE_STEP = 0.15;
 /** The first and the last node, in standard deviations. Index options are quoted as far as ten deviations below the forward. */
 const [FIRST_NODE, LAST_NODE] = [-12, 8.1];
@@ -41,7 +38,10 @@ export const LINEAR = Float64Array.from(
   (_, i) => (KNOTS[i + 1]! + KNOTS[i + 2]! + KNOTS[i + 3]!) / DEGREE,
 );
 
-/** For each node, the first basis function that is not zero at the node. The other nonzero basis functions follow it. */
+/**
+ * For each node, the index of the first basis function that is nonzero at the node. The other nonzero basis functions have the next
+ * indices.
+ */
 export const FIRST_BASIS = new Uint8Array(NODES);
 /** Values of the `OVERLAP` basis functions at each node, one node after the other. */
 export const BASIS = new Float64Array(NODES * OVERLAP);
@@ -56,7 +56,7 @@ for (let node = 0; node < NODES; node++) {
 }
 
 /**
- * Returns the values at z of the `OVERLAP` B-splines that are not zero in an interval between two knots (de Boor 1978, algorithm BSPLVB).
+ * Returns the values at z of the `OVERLAP` B-splines that are nonzero in an interval between two knots (de Boor 1978, algorithm BSPLVB).
  */
 function basisAt(z: number, interval: number): number[] {
   const values = [1];
@@ -75,9 +75,9 @@ function basisAt(z: number, interval: number): number[] {
 }
 
 /**
- * Matrix, row by row, that gives the roughness of a spline as a quadratic form of its coefficients. Roughness is the integral over z of the
- * squared third derivative. A spline that is quadratic in z has zero roughness. So if the given density is normal, a penalty on roughness
- * moves the fitted density towards a normal density.
+ * The matrix, row by row, of the quadratic form that computes a spline's roughness from its coefficients. Roughness is the integral over z
+ * of the squared third derivative. A spline that is quadratic in z has zero roughness. So if the given density is normal, a penalty on
+ * roughness moves the fitted density towards a normal density.
  */
 export const ROUGHNESS = new Float64Array(COEFFICIENTS * COEFFICIENTS);
 

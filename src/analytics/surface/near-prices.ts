@@ -1,18 +1,19 @@
 import { normalCdf } from '../../math/normal.ts';
 
-/** At a node further than this many kernel widths from a strike, the option price is taken as the intrinsic value. */
+/** The distance between a node and a strike above which the option price is taken as the intrinsic value, in kernel widths. */
 export const REACH = 6;
 /** The largest number of nodes within `REACH` of a strike. Nodes are one kernel width apart. */
 export const NEAR = 2 * REACH + 1;
-/** Points of the table per kernel width. Cubic interpolation between the points has an error below 2e-8 kernel widths. */
+/** The number of table points per kernel width. Cubic interpolation between the points has an error below 2e-8 kernel widths. */
 const DENSITY = 16;
 /** The number of table points on each side of distance 0. The table covers distances up to `REACH` + 1 kernel widths. */
 const HALF = DENSITY * (REACH + 1);
 
 /**
- * A table of option prices on the kernel of a node, which is a lognormal with the node as its mean. The kernel width, the standard
- * deviation of the kernel's logarithm, is also the distance between two nodes. Prices are multiples of the square root of node * strike. In
- * this unit, a price depends only on the distance: ln(node / strike) in kernel widths, times +1 for a call or -1 for a put.
+ * A table of option prices for one node. The price distribution of a node is its kernel, a lognormal whose mean is the node. The kernel
+ * width, the standard deviation of the kernel's logarithm, is also the distance between two nodes. Prices are multiples of the square root
+ * of node * strike. In this unit, a price depends only on ln(node / strike) in kernel widths, times +1 for a call or -1 for a put. This
+ * product is the distance.
  */
 export class NearPrices {
   private readonly price = new Float64Array(2 * HALF + 1);
@@ -36,14 +37,14 @@ export class NearPrices {
   }
 
   /**
-   * Writes the prices at `count` distances to `into`, from position `from` on. The distances start at `distance` and change by `direction`
-   * (+1 or -1).
+   * Writes `count` prices to `into`, starting at position `from`. The first distance is `distance`, and the step is `direction` (+1 or -1).
    */
   write(distance: number, direction: number, count: number, into: Float64Array, from: number): void {
     const { price, slope } = this;
     const position = HALF + DENSITY * distance;
     const cell = Math.floor(position);
-    // Cubic Hermite interpolation. All distances have the same position between two table points, so they share the interpolation weights.
+    // Cubic Hermite interpolation. All distances have the same position between two table points, so the interpolation weights are the
+    // same.
     const x = position - cell;
     const y = 1 - x;
     const a = y * y * (1 + 2 * x);

@@ -7,8 +7,7 @@ import { normalCdf } from '../../math/normal.ts';
  */
 export class PriceLaw {
   /**
-   * Columns of equal length, with a row for each lognormal: the mean (`nodes`), the probability (`masses`), and the standard deviation of
-   * the logarithm (`widths`).
+   * The columns have a row for each lognormal: mean (`nodes`), probability (`masses`), and standard deviation of the logarithm (`widths`).
    */
   constructor(
     readonly nodes: Float64Array,
@@ -21,7 +20,7 @@ export class PriceLaw {
     return this.sum((mass, node, width) => mass * normalCdf(Math.log(moneyness / node) / width + width / 2));
   }
 
-  /** Returns the probability of ending at or above a moneyness K/F. The result is accurate in the right tail, where 1 - `below` is not. */
+  /** Returns the probability of ending at or above a moneyness K/F. Unlike 1 - `below`, the result is accurate in the right tail. */
   above(moneyness: number): number {
     return this.sum((mass, node, width) => mass * normalCdf(Math.log(node / moneyness) / width - width / 2));
   }
@@ -36,10 +35,7 @@ export class PriceLaw {
     });
   }
 
-  /**
-   * Returns the total variance that Black's formula implies for the price of the out-of-the-money option at ln(K/F). Returns 0 if this
-   * price is too small for a double.
-   */
+  /** Returns the total variance that the out-of-the-money price at ln(K/F) implies, or 0 if this price is too small for a double. */
   totalVariance(logMoneyness: number): number {
     const moneyness = Math.exp(logMoneyness);
     const callPut = logMoneyness >= 0 ? 1 : -1;
@@ -74,11 +70,11 @@ export function lognormalLaw(variance: number): PriceLaw {
   return new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance)));
 }
 
-/** Beyond this many standard deviations, the mass of a lognormal is too small to change a sum of doubles. */
+/** The number of standard deviations beyond which the mass of a lognormal is too small to change a sum of doubles. */
 const FAR = 9;
 
 /**
- * Returns the undiscounted price of an option on one lognormal. `mean` is its mean, and `width` is the standard deviation of its
+ * Returns the undiscounted price of an option on a lognormal with the mean `mean` and with `width` as the standard deviation of its
  * logarithm.
  */
 export function lognormalPrice(callPut: number, mean: number, strike: number, width: number): number {
@@ -89,7 +85,7 @@ export function lognormalPrice(callPut: number, mean: number, strike: number, wi
   );
 }
 
-/** Limits a probability to [0, 1], because rounding errors may have moved it outside. */
+/** Limits a probability to [0, 1], because rounding errors may put a probability outside this range. */
 export function clampProbability(value: number): number {
   return Math.min(Math.max(value, 0), 1);
 }

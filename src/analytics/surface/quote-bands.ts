@@ -7,16 +7,15 @@ import { mid } from '../chain/quotes.ts';
 import type { QuoteBands } from './slice-model.ts';
 
 /**
- * A series is part of the surface if it has at least this many usable strikes, and at least `SIDE_STRIKES_MIN` of them on each side of the
- * forward.
+ * The number of usable strikes that a series in the surface needs. At least `SIDE_STRIKES_MIN` strikes must be on each side of the forward.
  */
 const STRIKES_MIN = 5;
 const SIDE_STRIKES_MIN = 2;
 /** The least half-width of a band, dollars. Even a quote with equal bid and ask has an assumed uncertainty of a fifth of a cent. */
 const HALF_WIDTH_MIN = 0.002;
 /**
- * A chain counts as recorded after hours if a smaller share of its out-of-the-money options has a two-sided quote. The surface of such a
- * chain uses the feed's volatilities.
+ * The share of out-of-the-money options with a two-sided quote below which a chain counts as recorded after hours. The surface of a chain
+ * recorded after hours uses the feed's volatilities.
  */
 const QUOTED_SHARE_MIN = 0.1;
 /** Half-width of the band around a volatility of the feed, as a share of this volatility. */
@@ -24,10 +23,10 @@ const FEED_BAND = 0.02;
 
 /** The data to which the surface is fitted: only two-sided quotes, or also the feed's volatilities. */
 export type BandSource = 'quotes' | 'feed_volatility';
-/** Why the quotes of a series do not determine a smile. `one_sided`: too few usable strikes on one side of the forward. */
+/** The reason why the quotes of a series do not determine a smile. `one_sided`: too few usable strikes on one side of the forward. */
 export type RefusalReason = 'no_volatility' | 'too_few_strikes' | 'one_sided';
 
-/** Returns the data to which a chain's surface is fitted. All series have the same `BandSource`, because all quotes are of one moment. */
+/** Returns the data to which a chain's surface is fitted. All series have the same `BandSource`, because all quotes have the same time. */
 export function bandSource(prepared: PreparedChain): BandSource {
   let [otm, quoted] = [0, 0];
   for (const { start, end, forward } of prepared.series) {
@@ -73,9 +72,8 @@ export function quoteBands(
 }
 
 /**
- * Returns the series that do not determine a smile, each with the reason. The at-the-money volatility and the skew of a returned series
- * count as unknown, because they would come from placeholders, or from a few contracts far from the forward. All other series determine a
- * smile.
+ * Returns the series that do not determine a smile, each with the reason. For a returned series, the at-the-money volatility and the skew
+ * count as unknown. The volatility and the skew would come from placeholders or from a few contracts far from the forward.
  */
 export const smileRefusals = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, RefusalReason> => {
   const source = bandSource(prepared);
@@ -117,7 +115,7 @@ function isOtm(prepared: PreparedChain, i: number, forward: number): boolean {
   return prepared.strike[i]! >= forward === (prepared.callPut[i] === 1);
 }
 
-/** Gives each option without a two-sided quote the price at its volatility, and a band around this price. */
+/** Sets the price and the band of each option without a two-sided quote, from the option's volatility. */
 function fillFromVolatility({ callPut, moneyness, price, halfWidth }: QuoteBands, iv: Float64Array, tte: number): void {
   const count = iv.length;
   const model = greeks({ count, callPut, spot: 1, strike: moneyness, tte, iv, rate: 0, dividend: 0 });

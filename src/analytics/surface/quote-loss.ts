@@ -1,11 +1,8 @@
-/** A price error of at most this share of the half-width is taken as noise. */
+/** The largest price error that is taken as noise, as a share of the half-width. */
 const QUIET = 0.6;
-/**
- * For errors above `QUIET`, and for errors beyond a bound, the second derivative of the cost is this many times as large as for smaller
- * errors.
- */
+/** The factor by which the cost's second derivative is larger for errors above `QUIET`, and for errors beyond a bound. */
 const STEEPNESS = 10;
-/** A quote counts as faulty if its error exceeds this many half-widths. The cost then grows only linearly with the error. */
+/** The error above which a quote counts as faulty, in half-widths. Above `CAP`, the cost grows only linearly with the error. */
 const CAP = 5;
 
 /**
@@ -32,8 +29,8 @@ export function lossSlope(error: number, side: number): number {
 }
 
 /**
- * Returns half of the second derivative of the loss. Where the loss is linear, its second derivative is 0. The function then uses the
- * second derivative of the parabola around 0 that has the same slope at this error.
+ * Returns half of the second derivative of the loss. Where the loss is linear, its second derivative is 0. The function replaces a second
+ * derivative of 0 by the second derivative of the parabola around 0 with the same slope at this error.
  */
 export function lossCurvature(error: number, side: number): number {
   if (side !== 0) return side * error > 0 ? STEEPNESS : 0;

@@ -16,18 +16,20 @@ export interface Rung extends Masses {
   readonly law: PriceLaw;
 }
 
-/** Distributions are inserted between two settlements, so that the variance grows by at most this factor from one to the next. */
+/**
+ * The maximum factor by which the variance grows between successive distributions. More distributions are inserted between two settlements
+ * if the variance grows faster.
+ */
 const VARIANCE_RATIO_MAX = 1.25;
 /** The number of iterations that compute the standard deviation of an inserted distribution from its variance. */
 const DEVIATION_ROUNDS = 3;
 /**
- * An inserted distribution is left out if, at some strike, its option price exceeds the price at the later settlement by more than
- * `PRICE_NOISE` times the later settlement's deviation. Prices are multiples of the forward. Smaller differences are taken as rounding
- * noise.
+ * An inserted distribution is left out if one of its option prices exceeds the later settlement's price at the same strike by more than
+ * `PRICE_NOISE` times the later settlement's deviation. Prices are multiples of the forward. Smaller differences count as noise.
  */
 const PRICE_NOISE = 1e-7;
 
-/** Returns the rung of a density. If `before` is given, option prices are first raised to at least the prices of `before`. */
+/** Returns the `Rung` of a density. If `before` is given, option prices are first raised to at least the prices of `before`. */
 export function rungAbove(before: Rung | undefined, density: Masses, deviation: number, years: number): Rung {
   return rungOf(before ? raiseAbove(density, before) : density, deviation, years);
 }
@@ -39,10 +41,9 @@ export function rungOf({ nodes, masses }: Masses, deviation: number, years: numb
 }
 
 /**
- * Returns the distributions to insert between two settlements, or none if the settlements have similar variances. The mass at each node is
- * interpolated linearly between the two settlements. In both settlements, a node is the same number of standard deviations from the
- * forward, so the shape of the distribution changes evenly. Distributions that are not in calendar order with the second settlement are
- * left out.
+ * Returns the distributions to insert between two settlements, or an empty array if the settlements have similar variances. The mass at
+ * each node is interpolated linearly. A node is the same number of standard deviations from the forward in both settlements, so the shape
+ * changes evenly. Leaves out distributions that are not in calendar order with the second settlement.
  */
 export function rungsBetween(before: Rung, after: Rung): Rung[] {
   const ratio = after.atmVariance / before.atmVariance;
@@ -61,7 +62,7 @@ export function rungsBetween(before: Rung, after: Rung): Rung[] {
   return rungs;
 }
 
-/** Returns the deviation in [least, most] at which the given masses have the given total variance at the money. */
+/** Returns the deviation in [least, most] that gives the masses a given total variance at the money. */
 function deviationFor(variance: number, masses: Float64Array, least: number, most: number): number {
   let deviation = Math.sqrt(least * most);
   for (let round = 0; round < DEVIATION_ROUNDS; round++) {
@@ -71,14 +72,14 @@ function deviationFor(variance: number, masses: Float64Array, least: number, mos
   return deviation;
 }
 
-/** Places masses at nodes that are scaled by a deviation. Then divides the nodes by their mean, so that the mean is the forward. */
+/** Puts masses at nodes that a deviation scales. Divides the nodes by the mean of the distribution, so that the new mean is the forward. */
 function spread(masses: Float64Array, deviation: number): Masses {
   const nodes = NODE_Z.map((z) => Math.exp(deviation * z));
   const mean = nodes.reduce((sum, node, i) => sum + masses[i]! * node, 0);
   return { nodes: nodes.map((node) => node / mean), masses };
 }
 
-/** Returns whether option prices are at most the prices of a later distribution at every strike, up to `PRICE_NOISE`. */
+/** Returns whether option prices at every strike are at or below the prices of a later distribution, up to `PRICE_NOISE`. */
 function isBelow(rung: Rung, later: Rung): boolean {
   const most = otmPrices(later, later.nodes);
   const prices = otmPrices(rung, later.nodes);
@@ -100,8 +101,8 @@ export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): 
 }
 
 /**
- * Returns the mixture of two distributions that has the given total variance at the money. At every strike, its option price is between the
- * prices of the two distributions.
+ * Returns the mixture of two distributions that has the given total variance at the money. At every strike, the option price of the mixture
+ * is between the prices of the two distributions.
  */
 export function mixtureAt(variance: number, before: Rung, after: Rung): PriceLaw {
   const [low, high] = [before.law.price(1, 1), after.law.price(1, 1)];

@@ -8,7 +8,7 @@ export interface SeriesAtm {
   readonly iv: number | null;
   /** One standard deviation of the price at settlement, dollars. */
   readonly expectedMove: number | null;
-  /** Why the other fields are null. Null if the other fields have values. */
+  /** The reason why the other fields are null. Null if the other fields have values. */
   readonly refused: RefusalReason | null;
 }
 

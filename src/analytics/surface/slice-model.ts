@@ -26,25 +26,19 @@ export interface QuoteBands {
 
 /** Price bounds that the neighbouring settlements set, as columns of equal length. Units are as in `QuoteBands`. */
 export interface PriceBounds extends Omit<QuoteBands, 'halfWidth'> {
-  /** The divisor of an error beyond the bound, like the half-width for the error of a quote. */
+  /** The divisor of an error beyond the bound. For the error of a quote, the divisor is the half-width. */
   readonly tolerance: Float64Array;
-  /** +1 for an upper bound, -1 for a lower one. */
+  /** +1 for an upper bound, -1 for a lower bound. */
   readonly side: Float64Array;
 }
 
-/**
- * Weights of two penalties, in squared half-widths: `SMOOTHING` for the roughness of the spline, `SHRINKAGE` for the sum of its squared
- * coefficients.
- */
+/** Weights of two penalties, in squared half-widths: `SMOOTHING` for roughness, and `SHRINKAGE` for the sum of squared coefficients. */
 const SMOOTHING = 0.01;
 const SHRINKAGE = 1e-3;
-/**
- * Matrix, row by row, that gives the penalty as a quadratic form of the coefficients. Elements further than `PENALTY_REACH` from the
- * diagonal are zero.
- */
+/** The matrix, row by row, of the penalty's quadratic form. Elements further than `PENALTY_REACH` from the diagonal are zero. */
 const PENALTY = ROUGHNESS.map((each, i) => SMOOTHING * each + (i % (COEFFICIENTS + 1) === 0 ? SHRINKAGE : 0));
 const PENALTY_REACH = OVERLAP + 1;
-/** The search for the tilt ends if the absolute logarithm of the mean is below this. */
+/** The absolute logarithm of the mean below which the search for the tilt ends. */
 const MEAN_ERROR = 1e-13;
 const TILTS_MAX = 50;
 /** The largest change of the tilt in one iteration. */
@@ -56,49 +50,45 @@ export class SliceModel {
   readonly masses = new Float64Array(NODES);
   /** The number of rows. The rows are the quotes, followed by the bounds. */
   readonly count: number;
-  /**
-   * For each row: the side (+1 call, -1 put), the strike, the price, and the divisor of the price error. Strike and price are multiples of
-   * the forward.
-   */
+  /** Columns with the side (+1 call, -1 put), the strike and the price (multiples of the forward), and the divisor of the price error. */
   private readonly callPut: Float64Array;
   private readonly strike: Float64Array;
   private readonly price: Float64Array;
   private readonly scale: Float64Array;
-  /** 0 for a quote, +1 for an upper bound, -1 for a lower one. */
+  /** 0 for a quote, +1 for an upper bound, -1 for a lower bound. */
   private readonly side: Float64Array;
   /**
-   * For each row: the nodes [`nearFrom`, `nearTo`) near the strike, and the option prices on the kernels of these nodes (`NEAR` prices for
-   * each row).
+   * Columns with the nodes near the strike, [`nearFrom`, `nearTo`), and with `NEAR` option prices per row, for the kernels of these nodes.
    */
   private readonly nearFrom: Int32Array;
   private readonly nearTo: Int32Array;
   private readonly near: Float64Array;
   private readonly errors: Float64Array;
-  /** For each node, four sums over the nodes before it: the sums of mass, mass * node, mass * z, and mass * node * z. */
+  /** Four sums over the nodes before each node: the sums of mass, mass * node, mass * z, and mass * node * z. */
   private readonly massBefore = new Float64Array(NODES + 1);
   private readonly meanBefore = new Float64Array(NODES + 1);
   private readonly tiltedMass = new Float64Array(NODES + 1);
   private readonly tiltedMean = new Float64Array(NODES + 1);
   /**
-   * `localMass` and `basisMass` have sums of mass * basis function, `localMean` and `basisMean` sums of mass * node * basis function. For
-   * each node, the local sums run over the nodes before it, for the basis functions that are not zero at the node. For every basis
-   * function, the other sums run over all nodes.
+   * `localMass` and `basisMass` have sums of mass * basis function. `localMean` and `basisMean` have sums of mass * node * basis function.
+   * The local sums of a node cover the nodes before it and the basis functions that are nonzero at the node. The other sums cover all nodes
+   * and every basis function.
    */
   private readonly localMass = new Float64Array((NODES + 1) * OVERLAP);
   private readonly localMean = new Float64Array((NODES + 1) * OVERLAP);
   private readonly basisMass = new Float64Array(COEFFICIENTS);
   private readonly basisMean = new Float64Array(COEFFICIENTS);
   /**
-   * `change` has the derivatives of a row's price with respect to each coefficient, before centering. `withPrice` has the weighted sums
-   * over the rows of derivative * price, and `withTilt` the sums of derivative * tilted price. `normalEquations` explains these terms.
+   * `change` has the derivative of a row's price by each coefficient, before centering. `withPrice` has the weighted sums of derivative *
+   * price over the rows, and `withTilt` has the weighted sums of derivative * tilted price. `normalEquations` explains these terms.
    */
   private readonly change = new Float64Array(COEFFICIENTS);
   private readonly withPrice = new Float64Array(COEFFICIENTS);
   private readonly withTilt = new Float64Array(COEFFICIENTS);
 
   /**
-   * `priorLog` is the log-density at the nodes, up to a constant, to which the spline is added. The penalty moves the fit towards
-   * `priorLog`. By default, `priorLog` is a normal log-density.
+   * The spline is added to `priorLog`, the log-density at the nodes up to a constant. The penalty moves the fit towards `priorLog`. By
+   * default, `priorLog` is a normal log-density.
    */
   constructor(
     quotes: QuoteBands,
@@ -146,8 +136,7 @@ export class SliceModel {
 
   /**
    * Computes the masses and the errors for given coefficients. Adds a tilt (a multiple of z) to the coefficients, so that the mean of the
-   * distribution is the forward. Returns the cost, which is the sum of the losses and the penalty. Returns infinity if double precision
-   * allows no such tilt.
+   * distribution is the forward. Returns the cost, which is the sum of the losses and the penalty. Returns infinity if no tilt is found.
    */
   evaluate(coefficients: Float64Array): number {
     const { masses, priorLog, errors, side } = this;
@@ -162,7 +151,7 @@ export class SliceModel {
     for (let node = 0; node < NODES; node++) masses[node] = Math.exp(masses[node]! - top);
     const tilt = this.tiltToForward();
     if (Number.isNaN(tilt)) return Number.POSITIVE_INFINITY;
-    // A multiple of z is a spline, too, so the tilt can be added to the coefficients.
+    // A multiple of z is also a spline, so the tilt can be added to the coefficients.
     for (let i = 0; i < COEFFICIENTS; i++) coefficients[i]! += tilt * LINEAR[i]!;
     let cost = 0;
     for (let i = 0; i < COEFFICIENTS; i++) cost += coefficients[i]! * penaltyPull(coefficients, i);
@@ -200,9 +189,10 @@ export class SliceModel {
    * `coefficients`.
    *
    * A coefficient changes the log-density by its basis function. Centering then adds a constant and a multiple of z to the change, so that
-   * the total mass and the mean stay 1. The tilted price is the derivative of a price with respect to this multiple of z. Before centering,
-   * a put price depends only on the basis functions near or below its strike, and a call price only on the basis functions near or above
-   * its strike. The other derivatives are 0. So it is faster to sum the derivatives over the rows first, and to center the sums afterwards.
+   * the total mass and the mean stay 1. The tilted price is the derivative of a price by the multiple of z. Before centering, many
+   * derivatives are 0: a put price depends only on basis functions near or below its strike, and a call price depends only on basis
+   * functions near or above its strike. So the code first sums the derivatives over the rows and then centers the sums, because this is
+   * faster.
    */
   normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
     const { change, withPrice, withTilt, basisMass, basisMean, errors, side, scale, callPut } = this;
@@ -328,15 +318,15 @@ export class SliceModel {
   }
 
   /**
-   * Multiplies the masses by exp(tilt z) (an Esscher transform), with the tilt that makes the mean the forward. Scales the sum of the
-   * masses to 1. Returns the tilt, or `NaN` if none is found. Newton's method finds the tilt from the logarithm of the mean, which rises
-   * with the tilt.
+   * Multiplies the masses by exp(tilt z), an Esscher transform. The tilt is chosen so that the mean equals the forward. Scales the sum of
+   * the masses to 1. Returns the tilt, or `NaN` if no tilt is found. Newton's method finds the tilt, because the logarithm of the mean
+   * rises with the tilt.
    */
   private tiltToForward(): number {
     const { masses, nodes } = this;
     let [tilt, change] = [0, 0];
     for (let iteration = 0; ; iteration++) {
-      // exp(change z) at successive nodes is a geometric sequence.
+      // The values of exp(change z) at successive nodes are a geometric sequence.
       let factor = Math.exp(change * NODE_Z[0]!);
       const ratio = Math.exp(change * NODE_STEP);
       let total = 0;

@@ -1,17 +1,15 @@
 import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import type { PriceLaw } from './price-law.ts';
 
-/**
- * The figures of one smile. Volatilities are decimal per year: calendar years or years of trading time, like the `years` of `smileFigures`.
- */
+/** The figures of one smile. Volatilities are decimal per year. The argument `years` of `smileFigures` defines the kind of year. */
 export interface SmileFigures {
   readonly atm: number;
-  /** Volatilities at four strikes: where the absolute forward delta of the put or the call is 0.25 or 0.10. */
+  /** Volatilities at the four strikes where the absolute forward delta of the put or of the call is 0.25 or 0.10. */
   readonly put25: number;
   readonly call25: number;
   readonly put10: number;
   readonly call10: number;
-  /** `put25` minus `call25`. Positive if the put is dearer. */
+  /** `put25` minus `call25`. Positive if the put has the higher volatility. */
   readonly skew25: number;
   /** Mean of `put25` and `call25`, minus `atm`. */
   readonly convexity25: number;
@@ -23,8 +21,8 @@ export interface SmileFigures {
 }
 
 /**
- * N^-1(0.75) and N^-1(0.90): d1 of the puts with forward deltas of -0.25 and -0.10. For calls with deltas of 0.25 and 0.10, d1 is the
- * negative of this.
+ * N^-1(0.75) and N^-1(0.90): d1 of puts with forward deltas of -0.25 and -0.10. For calls with deltas of 0.25 and 0.10, d1 has the opposite
+ * sign.
  */
 const D1 = { 25: D1_OF_25_DELTA, 10: 1.2815515655446004 } as const;
 
@@ -79,8 +77,8 @@ function strikeOf(law: PriceLaw, d1: number): number {
   return (low + high) / 2;
 }
 
-/** The search covers this many standard deviations at the money on both sides of the forward. */
+/** The search range on each side of the forward, in standard deviations at the money. */
 const REACH = 8;
 const ITERATIONS_MAX = 60;
-/** The search ends if the error of d1, or the interval's width divided by `atm`, is below this. */
+/** The error of d1, or the interval's width divided by `atm`, below which the search ends. */
 const PRECISION = 1e-10;

@@ -3,7 +3,10 @@ import { passage } from '../../math/first-passage.ts';
 import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
 import type { PriceLaw } from './price-law.ts';
 
-/** A strike that the price may touch before the horizon. `forward` is the forward at the horizon. All fields are in dollars. */
+/**
+ * A strike for which the probability of a touch before the horizon is computed. `forward` is the forward at the horizon. All fields are in
+ * dollars.
+ */
 export interface Barrier {
   readonly spot: number;
   readonly strike: number;
@@ -13,15 +16,15 @@ export interface Barrier {
 /** The probability of touching a strike, and an upper bound. */
 export interface TouchProbability {
   readonly probability: number;
-  /** The largest probability that option prices allow without arbitrage (`superHedge`). */
+  /** The largest probability without arbitrage at the given option prices (see `superHedge`). */
   readonly most: number;
 }
 
 /**
  * Returns the probability that the price reaches or crosses a strike at some moment up to the horizon. The distribution `law` gives the
- * odds that the price ends beyond the strike, seen from spot. These odds are multiplied by a ratio from the jump diffusion `model`: the
- * odds of touching the strike divided by the odds of ending beyond it. The result is at least the probability of ending beyond the strike,
- * and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
+ * odds that the price ends beyond the strike, on the side away from spot. The odds of ending beyond the strike are multiplied by a ratio
+ * from the jump diffusion `model`: the odds of touching the strike divided by the odds of ending beyond it. The result is between the
+ * probability of ending beyond the strike and the bound of `superHedge`. If the strike is at spot, the result is 1.
  */
 export function* touchProbabilities(
   law: PriceLaw,
@@ -43,13 +46,13 @@ export function* touchProbabilities(
   });
   const most = superHedge(law, side, strike / forward, spot / forward);
   if (touchInModel >= 1) return { probability: 1, most: 1 };
-  // Far in a tail, the model's probabilities may both be zero in double precision.
+  // Far in a tail, both probabilities of the model may be zero in double precision.
   const ratio = endInModel > 0 ? Math.max(1, odds(touchInModel) / odds(endInModel)) : 1;
   const touch = 1 / (1 + 1 / (odds(end) * ratio));
   return { probability: Math.max(end, Math.min(touch, most)), most };
 }
 
-/** Returns the probability of ending at or above a moneyness K/F if `side` is 1, or at or below it if `side` is -1. */
+/** Returns the probability that the price ends at or above the moneyness K/F (`side` 1), or at or below this moneyness (`side` -1). */
 export function endBeyond(law: PriceLaw, side: number, moneyness: number): number {
   return side > 0 ? law.above(moneyness) : law.below(moneyness);
 }
@@ -60,15 +63,15 @@ function odds(probability: number): number {
 
 const ITERATIONS = 40;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
-/** `superHedge` searches strikes up to this many at-the-money standard deviations beyond the forward. */
+/** The search range of `superHedge` beyond the forward, in standard deviations at the money. */
 const REACH = 12;
 
 /**
- * Returns an upper bound of the probability of touching a strike B: the lowest price of an option position that is worth at least 1
- * whenever the price is at B. If B is above spot, the position is 1/(B - K) calls with a strike K below B. If B is below spot, the position
- * is 1/(K - B) puts with a strike K above B (Brown, Hobson and Rogers 2001). When the price is at B, the forward at the horizon is between
- * B and B F/S. The position must be worth at least 1 at both ends, so the formulas use the less favourable end in place of B. The
- * position's price has only one minimum over K, because option prices are convex in the strike.
+ * Returns an upper bound of the probability that the price touches a strike B. The bound is the lowest price of an option position that is
+ * worth at least 1 whenever the price is at B. If B is above spot, the position is 1/(B - K) calls with a strike K below B. If B is below
+ * spot, the position is 1/(K - B) puts with a strike K above B (Brown, Hobson and Rogers 2001). When the price is at B, the forward at the
+ * horizon is between B and B F/S. The position must be worth at least 1 at both ends of this range, so the formulas use the less favourable
+ * end in place of B. The position's price has only one minimum over K, because option prices are convex in the strike.
  */
 export function superHedge(law: PriceLaw, side: number, moneyness: number, spotOverForward: number): number {
   const carried = moneyness / spotOverForward;

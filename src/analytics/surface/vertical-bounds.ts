@@ -1,22 +1,22 @@
 import type { QuoteBands } from './slice-model.ts';
 
 /**
- * Lowest and highest probability, 0 to 1, that the price ends at or above a strike, as quotes of vertical spreads allow. A vertical spread
- * is a bought call and a sold call with a higher strike.
+ * The lowest and the highest probability that the price ends at or above a strike, as implied by quotes of vertical spreads, 0 to 1. A
+ * vertical spread is a bought call and a sold call with a higher strike.
  */
 export interface VerticalBounds {
   readonly low: number;
   readonly high: number;
 }
 
-/** Vertical spreads are formed from this many quotes on each side of the strike. */
+/** The number of quotes on each side of the strike from which vertical spreads are formed. */
 const STRIKES = 6;
 
 /**
  * Returns the bounds that vertical spreads around a strike set, on the assumption of no arbitrage. Without spreads, the bounds are 0 and 1.
- * Each spread's price is divided by the distance between its two strikes. The price at which a spread above the strike can be sold is a
- * lower bound of the probability. The price at which a spread below the strike can be bought is an upper bound. Put-call parity converts
- * puts to calls. `strike` is a multiple of the forward.
+ * Each spread's price is divided by the distance between its two strikes. For a spread above the strike, its selling price is a lower bound
+ * of the probability. For a spread below the strike, its buying price is an upper bound of the probability. Put-call parity converts puts
+ * to calls. `strike` is a multiple of the forward.
  */
 export function verticalBounds({ callPut, moneyness, price, halfWidth }: QuoteBands, strike: number): VerticalBounds {
   const rows = [...moneyness.keys()].toSorted((a, b) => moneyness[a]! - moneyness[b]!);

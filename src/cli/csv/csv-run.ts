@@ -7,9 +7,9 @@ import type { Cell, RowKernel } from './row-kernel.ts';
 export const ROW_MESSAGES_MAX = 5;
 
 /**
- * Runs a kernel over the rows of one CSV. Cells that are not outputs of the kernel pass through unchanged. An output replaces the input
- * column with the same name. The other outputs follow the last column. If a row cannot be computed, its outputs are empty, its other cells
- * stay the same, and the row is counted as bad.
+ * Runs a kernel over the rows of one CSV. Cells that are not outputs of the kernel stay unchanged. An output replaces the input column with
+ * the same name. All other outputs follow the last column. A row that cannot be computed counts as bad: its outputs are empty, and its
+ * other cells stay unchanged.
  */
 export class CsvRun {
   rows = 0;
@@ -67,7 +67,7 @@ export class CsvRun {
     let error: string | undefined;
     if (cells.length !== this.#width) {
       error = `has ${cells.length} cells, but the header has ${this.#width}`;
-      // Fills the row with empty cells up to the header's width, so that the outputs are in their columns.
+      // A short row gets empty cells up to the header's width, so that the outputs are in their columns.
       while (cells.length < this.#width) cells.push('');
       cells.length = this.#width;
     }
@@ -88,7 +88,7 @@ export class CsvRun {
 interface Input {
   readonly name: string;
   readonly cell: Cell;
-  /** Index of the input's column in the file. -1 if the file has no such column. */
+  /** Index of the input's column in the file. The index is -1 if the file lacks the column. */
   readonly column: number;
 }
 

@@ -1,6 +1,6 @@
 import { formatCount } from '../text-format.ts';
 
-/** Progress is shown only if a run takes longer than this, ms. */
+/** Minimum duration of a run before its progress is shown, ms. */
 const FIRST_MS = 1000;
 /** The minimum time between two updates, ms. */
 const EVERY_MS = 200;
@@ -12,7 +12,7 @@ export class ProgressBar {
   #nextMs: number;
   #shown = false;
 
-  /** `bytes` is the size of the whole input. If the size is unknown, the line has no bar. `nowMs` is any monotonic clock. */
+  /** `bytes` is the size of the whole input. If `bytes` is unknown, the line has no bar. `nowMs` is any monotonic clock. */
   constructor(
     private readonly write: (text: string) => void,
     private readonly bytes: number | undefined,
@@ -22,7 +22,7 @@ export class ProgressBar {
     this.#nextMs = this.#startedMs + FIRST_MS;
   }
 
-  /** Updates the line with the number of bytes read so far and the number of rows computed so far. */
+  /** Updates the line. So far, `bytes` bytes have been read, and `rows` rows have been computed. */
   update(bytes: number, rows: number): void {
     const now = this.nowMs();
     if (now < this.#nextMs) return;

@@ -1,31 +1,28 @@
 import { OperatorError } from '../../core/errors.ts';
 
-/** A record of a CSV: its text without the line break, and the number of the line on which it begins, from 1. */
+/** A record of a CSV: the text without the line break, and the number of the record's first line, counted from 1. */
 export interface CsvRecord {
   readonly text: string;
   readonly line: number;
 }
 
 /**
- * Maximum length, in characters, of a record that continues in the next piece. A longer record has a quote that is never closed, or is not
- * CSV. The limit bounds memory use.
+ * Maximum length of a record that continues in the next piece, characters. A longer record is not CSV or has a quote that is never closed.
+ * The limit bounds the use of memory.
  */
 const RECORD_LENGTH_MAX = 1024 * 1024;
 
 const QUOTE = '"';
 
 /**
- * Splits a CSV into records. The CSV arrives in pieces of any length. A line break is LF or CRLF. A line break within quotes belongs to the
- * cell (RFC 4180).
+ * Splits a CSV, which arrives in pieces, into records. A line break is LF or CRLF. Within quotes, a line break belongs to the cell (RFC
+ * 4180).
  */
 export class RecordSplitter {
   #rest = '';
   #line = 1;
 
-  /**
-   * Returns the records that end in this piece, without blank lines. Throws `OperatorError` if the record that has not ended is longer than
-   * RECORD_LENGTH_MAX.
-   */
+  /** Returns the records that end in this piece, except blank lines. Throws `OperatorError` if the rest exceeds RECORD_LENGTH_MAX. */
   push(piece: string): CsvRecord[] {
     const text = this.#rest + piece;
     const records: CsvRecord[] = [];
@@ -95,8 +92,7 @@ export function contentOf(cell: string): string {
 }
 
 /**
- * Returns whether quotes are open at index `end` of a text. `open` states whether quotes are open at index `start`. If `open` is false, a
- * cell must begin at `start`.
+ * Returns whether quotes are open at index `end` of a text. `open` is true if quotes are open at `start`. Otherwise, a cell begins there.
  */
 function isOpenAt(text: string, start: number, end: number, open: boolean): boolean {
   for (let i = start; ; ) {
@@ -110,8 +106,8 @@ function isOpenAt(text: string, start: number, end: number, open: boolean): bool
 }
 
 /**
- * Returns the index after the closing quote of a cell. The cell's quotes are open at index `from`. Returns `end + 1` if there is no closing
- * quote before `end`. A doubled quote is not a closing quote, but a quote character of the cell.
+ * Returns the index after the closing quote of a cell. `from` is an index within the quotes of the cell. Returns `end + 1` if there is no
+ * closing quote before `end`. A doubled quote is a quote character of the cell, and not a closing quote.
  */
 function afterQuotes(text: string, from: number, end: number): number {
   for (;;) {

@@ -1,7 +1,7 @@
 import { parseDecimal } from '../../market/digits.ts';
 import { parseCallPut } from '../../market/option-symbol.ts';
 
-/** The computation of a command for each row of a CSV. The inputs and outputs are columns by name. */
+/** The computation that a command does for each row of a CSV. Inputs and outputs are columns by name. */
 export interface RowKernel<Name extends string = string> {
   readonly inputs: Readonly<Record<Name, Cell>>;
   readonly outputs: readonly string[];
@@ -11,7 +11,7 @@ export interface RowKernel<Name extends string = string> {
   compute(count: number, columns: Readonly<Record<Name, Float64Array>>): readonly Float64Array[];
 }
 
-/** An input column of a CSV: how its cells are parsed, and the default value of an empty cell. */
+/** An input column of a CSV: the parser of its cells, and the default value of an empty cell. */
 export interface Cell {
   /** Returns the number in the text, or NaN if the text is not a valid number for this column. */
   parse(text: string): number;
@@ -21,7 +21,7 @@ export interface Cell {
   readonly default?: number;
 }
 
-/** Returns the double that is nearest to a decimal number. Returns NaN for any other text, and for a number that is too large. */
+/** Returns the double that is nearest to a decimal number. Returns NaN for a number that is too large, and for any other text. */
 function decimal(text: string): number {
   const value = parseDecimal(text);
   return Number.isFinite(value) ? value : Number.NaN;
@@ -35,13 +35,13 @@ function within(isGood: (value: number) => boolean): (text: string) => number {
 }
 
 export const anyNumber: Cell = { parse: decimal, must: 'must be a number' };
-/** The smallest normal double. A smaller double has fewer digits, so its logarithm would be inexact. */
+/** The smallest normal double. Smaller doubles have fewer digits, so their logarithms would be inexact. */
 const NORMAL_MIN = 2 ** -1022;
 
 export const positive: Cell = { parse: within((value) => value >= NORMAL_MIN), must: 'must be a number above 0' };
 export const notNegative: Cell = { parse: within((value) => value >= 0), must: 'must be a number, 0 or more' };
 
-/** Reads the option side as the kernels expect it: +1 for a call, -1 for a put. */
+/** Parses the option side to the number for the kernels: +1 for a call, -1 for a put. */
 export const side: Cell = {
   parse: (text) => parseCallPut(text) ?? Number.NaN,
   must: 'must be C or P',

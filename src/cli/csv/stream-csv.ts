@@ -5,17 +5,18 @@ import { type CsvRecord, RecordSplitter } from './records.ts';
 import type { RowKernel } from './row-kernel.ts';
 import { openInput, writeOut } from './streams.ts';
 
-/** In this encoding, each byte is one character. So unchanged cells keep their bytes, whatever the file's encoding. */
+/** In Latin-1, each byte is one character. So the bytes of unchanged cells stay the same for files of any encoding. */
 const ENCODING = 'latin1';
 const BOM = Buffer.from('\ufeff').toString(ENCODING);
 
 /**
- * Streams a CSV through a kernel to stdout, piece by piece, so that memory use does not grow with the input. Throws `OperatorError` if the
- * input is not a CSV with the kernel's columns. After the last row, throws `OperatorError` if some rows could not be computed.
+ * Streams a CSV through a kernel to stdout. The stream has pieces, so that the use of memory does not grow with the input. Throws
+ * `OperatorError` if the input is not a CSV with the kernel's columns. After the last row, throws `OperatorError` if some rows could not be
+ * computed.
  */
 export async function streamCsv(kernel: RowKernel, file: string | undefined): Promise<void> {
   const { pieces, bytes } = openInput(file);
-  // If stdout is a terminal too, the written rows themselves show the progress.
+  // If stdout is also a terminal, the rows on the terminal show the progress.
   const isShown = process.stderr.isTTY && !process.stdout.isTTY;
   const progress = new ProgressBar(
     (text) => isShown && process.stderr.write(text),

@@ -1,6 +1,6 @@
 /**
- * Numbers of at least `LARGEST` in absolute value have exponential notation, because the compact notation has no suffix for such numbers.
- * Dollars below `SMALLEST` also have exponential notation, because the compact notation would print leading zeros.
+ * Absolute values of at least `LARGEST` have exponential notation, because the compact notation has no suffix for larger numbers. Dollars
+ * below `SMALLEST` also have exponential notation, because the compact notation would print leading zeros.
  */
 const LARGEST = 1e15;
 const SMALLEST = 0.01;
@@ -12,7 +12,7 @@ const compact = new Intl.NumberFormat('en-US', {
 });
 const plain = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 
-/** Formats dollars in few characters and with their sign: +1.23B, -45.6M. */
+/** Formats dollars with a sign and few characters: +1.23B, -45.6M. */
 export function formatDollars(value: number): string {
   const size = Math.abs(value);
   if (size === 0 || (size >= SMALLEST && size < LARGEST)) return compact.format(value);

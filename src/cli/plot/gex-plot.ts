@@ -9,15 +9,15 @@ export interface GexPicture {
   readonly profile: Profile;
 }
 
-/** The profile's share of the height if the profile is below the bars. */
+/** The share of the height for a profile below the bars. */
 const PROFILE_SHARE = 0.4;
-/** Maximum height of the profile, in lines. In a higher chart, every slope looks steep. */
+/** Maximum height of the profile, in lines. In a very high chart, every slope looks steep. */
 const PROFILE_MOST = 25;
-/** From this width on, bars and profile are side by side, with `GAP` between them. */
+/** Minimum width of a plot with the profile beside the bars. There are `GAP` columns between the bars and the profile. */
 const WIDE = 132;
 const GAP = '    ';
 
-/** Draws GEX by strike within `height` lines, with the gamma profile below or beside it. */
+/** Draws GEX by strike, and the gamma profile below or beside it, within `height` lines. */
 export function gexPlot(picture: GexPicture, width: number, height: number, style: Style): string[] {
   if (width >= WIDE) {
     const half = Math.floor((width - GAP.length) / 2);

@@ -5,15 +5,15 @@ import { type TimeLine, timeChart } from './time-chart.ts';
 export interface HistoryPicture {
   readonly ticker: string;
   readonly simulated: boolean;
-  /** Labels of the first and the last moment. */
+  /** Labels of the first and the last point in time. */
   readonly ends: readonly [string, string];
-  /** Spot and levels, dollars; spot first. */
+  /** The lines of spot and the levels, dollars. Spot is the first line. */
   readonly prices: readonly TimeLine[];
   /** Net GEX, dollars per 1 % move. */
   readonly netGex: Float64Array;
 }
 
-/** The net GEX chart's share of the height. */
+/** The share of the height for the chart of net GEX. */
 const NET_SHARE = 0.35;
 
 /** Draws spot and levels over time, with net GEX below, within `height` lines. */

@@ -1,11 +1,11 @@
 /** The characters and colours that a terminal can show. */
 export interface Style {
-  /** Whether the terminal shows block, box and braille characters. If not, plots consist of ASCII characters. */
+  /** True if the terminal shows block, box and braille characters. If false, plots consist of ASCII characters. */
   readonly unicode: boolean;
   readonly colour: boolean;
 }
 
-/** The meaning of a drawn text. Each meaning has a colour. On a terminal without colours, the position or the words show the meaning. */
+/** The meaning of a drawn text, which has a colour. On a terminal without colours, the position or the words show the meaning. */
 export type Ink = 'title' | 'positive' | 'negative' | 'level' | 'faint';
 
 export interface Span {
@@ -13,16 +13,16 @@ export interface Span {
   readonly ink?: Ink | undefined;
 }
 
-/** A price with a name: spot, a wall, the flip. */
+/** A price with a name, for example spot, a wall or the flip. */
 export interface Level {
   readonly name: string;
   readonly price: number;
 }
 
-/** SGR codes (the escape sequences of colours and weights). These codes use the basic colours, which follow the theme of the terminal. */
+/** SGR codes, the escape sequences of colours and weights. These codes are the basic colours, which follow the terminal's theme. */
 const SGR: Readonly<Record<Ink, number>> = { title: 1, positive: 32, negative: 31, level: 33, faint: 2 };
 
-/** Formats one line of text, cut at `width`, without spaces at its end. Every character must be one column wide. */
+/** Formats one line of text without spaces at its end. Cuts the line at `width`. Every character must be one column wide. */
 export function line(spans: readonly Span[], width: number, style: Style): string {
   let left = width;
   const shown: Span[] = [];
@@ -44,7 +44,7 @@ function painted(text: string, ink: Ink | undefined): string {
   return ink === undefined || text.trim() === '' ? text : `\u001b[${SGR[ink]}m${text}\u001b[0m`;
 }
 
-/** Formats the title of a chart. If the width is small, its end is cut off, so SIMULATED comes first. */
+/** Formats the title of a chart. SIMULATED comes first, because a small width cuts off the end of the title. */
 export function titleLine(
   { ticker, simulated }: { readonly ticker: string; readonly simulated: boolean },
   text: string,

@@ -27,7 +27,7 @@ export function profileChart(data: Profile, width: number, height: number, style
 
   const dots = trace(gex, new Dots(columns, rows, style.unicode), rowOf);
   const zero = Math.floor((rowOf(0, dots.rows) * rows) / dots.rows);
-  // If an end of the axis is in the same row as zero, the row is labelled 0.
+  // If zero and an end of the axis are in the same row, the row has the label 0.
   const labels = new Map([
     ...(high > 0 ? [[0, formatDollars(high)] as const] : []),
     ...(low < 0 ? [[rows - 1, formatDollars(low)] as const] : []),
@@ -62,14 +62,14 @@ export function profileChart(data: Profile, width: number, height: number, style
   ];
 }
 
-/** Draws the name and price of an annotation beside its vertical line, on the side that has room. */
+/** Draws the name and price of an annotation beside its vertical line, on the side with room for the text. */
 function annotationText(column: number, columns: number, { name, price }: Level, line: string): string {
   const text = `${name} ${formatPrice(price)}`;
   if (column + 2 + text.length <= columns) return `${' '.repeat(column)}${line} ${text}`;
   return column > text.length ? `${`${text} `.padStart(column)}${line}` : text;
 }
 
-/** Draws the labels of both ends of an axis. If the labels would overlap, draws only the first. */
+/** Draws the labels of both ends of an axis. Draws only the first label if the two labels would overlap. */
 export function endsOf(first: string, last: string, columns: number): string {
   return first.length + last.length < columns ? first + last.padStart(columns - first.length) : first;
 }

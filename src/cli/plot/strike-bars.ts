@@ -6,17 +6,15 @@ export interface StrikeGex {
   readonly strike: Float64Array;
   /** Net GEX at each strike, dollars per 1 % move. */
   readonly net: Float64Array;
-  /**
-   * Levels to annotate, in the order of their priority. Each level gets a row. If there is too little room, the last levels are left out.
-   */
+  /** Levels to annotate, in the order of their priority. Each level gets a row. The last levels are left out if they do not fit. */
   readonly levels: readonly Level[];
 }
 
-/** A strike that is further from spot than this fraction of spot is shown only if a level is on it. */
+/** The maximum distance of a shown strike from spot, as a fraction of spot. Strikes with a level are always shown. */
 const WINDOW = 0.2;
 /**
- * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, level names are cut to initials. If the bars would still be
- * narrower than `BARS_MIN`, the figures are left out first, and then the initials.
+ * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, initials replace the level names. If the bars would still be
+ * narrower than `BARS_MIN`, first the figures and then the initials are left out.
  */
 const BARS_FULL = 20;
 const BARS_MIN = 8;
@@ -29,8 +27,8 @@ interface Row {
 }
 
 /**
- * Draws net GEX as bars, for the strikes with the largest absolute net GEX, the highest strike on top. Bars of negative values are to the
- * left of the axis, bars of positive values to the right.
+ * Draws a bar of net GEX for each of the strikes with the largest absolute net GEX. The highest strike is on top. Bars of negative values
+ * are left of the axis, and bars of positive values are right of the axis.
  */
 export function strikeBars(data: StrikeGex, width: number, height: number, style: Style): string[] {
   const rows = rowsOf(data, height);
@@ -56,10 +54,7 @@ export function strikeBars(data: StrikeGex, width: number, height: number, style
   });
 }
 
-/**
- * Selects the rows: all levels, and the strikes around spot with the largest absolute net GEX, as many as fit. Returns the rows in
- * descending order of price.
- */
+/** Returns the rows that fit, in descending order of price: all levels, and strikes around spot with the largest absolute net GEX. */
 function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[] {
   const shown = new Set(levels.map((level) => level.price).slice(0, height));
   const strongest = Array.from(strike.keys())
@@ -79,7 +74,7 @@ function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[]
     }));
 }
 
-/** Lays out the columns beside the bars. Returns the columns with the number of cells that remain for the bars. */
+/** Returns the layout of the columns beside the bars, with the number of cells that remain for the bars. */
 function columnsOf(rows: readonly Row[], width: number) {
   const labels = aligned(rows.map((row) => formatPrice(row.price)));
   const values = aligned(rows.map(({ net }) => (net === undefined ? '' : formatDollars(net)))).map(
@@ -105,10 +100,10 @@ function columnsOf(rows: readonly Row[], width: number) {
   return annotated.cells >= BARS_MIN ? annotated : layout(none, none);
 }
 
-/** Places the axis among the cells so that both sides have the same scale. */
+/** Computes the position of the axis. Both sides of the axis have the same scale. */
 function axisOf(rows: readonly Row[], cells: number) {
   const nets = rows.map(({ net }) => net ?? 0);
-  // Values are divided by the largest value, because sums of very large values overflow.
+  // The code divides values by the largest value, because sums of very large values would overflow.
   const largest = Math.max(...nets.map(Math.abs));
   const share = (value: number) => (largest > 0 ? Math.abs(value) / largest : 0);
   const low = share(Math.min(0, ...nets));
@@ -131,7 +126,7 @@ function aligned(texts: readonly string[]): string[] {
 /** Characters for a cell that is partly filled from the left, in eighths. */
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** Draws a bar of `length` cells that grows to the right within `cells` cells. A length above zero is always visible. */
+/** Draws a bar from left to right, `length` cells long, in `cells` cells. A length above zero is always visible. */
 export function rightBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 8 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▏' : '.').slice(0, cells).padEnd(cells);
@@ -139,7 +134,7 @@ export function rightBar(length: number, cells: number, unicode: boolean): strin
   return ('█'.repeat(steps >> 3) + EIGHTHS[steps & 7]!).padEnd(cells);
 }
 
-/** Draws a bar that grows to the left. In this direction, the only partly filled cell that Unicode has is the half-filled cell. */
+/** Draws a bar from right to left. In this direction, Unicode has no partly filled cell except the half-filled cell. */
 export function leftBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 2 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▕' : '.').slice(0, cells).padStart(cells);

@@ -40,18 +40,18 @@ export class Dots {
   }
 }
 
-/** Returns the row of a value among `count` rows, the highest value on top. If all values are equal, returns the middle row. */
+/** Returns the row of a value among `count` rows. The highest value is on top. Returns the middle row if all values are equal. */
 export type RowOf = (value: number, count: number) => number;
 
 export function rowsBetween(low: number, high: number): RowOf {
   const largest = Math.max(Math.abs(high), Math.abs(low));
-  // Values are divided by the largest value, because differences of very large values overflow.
+  // The code divides values by the largest value, because differences of very large values would overflow.
   const share = (value: number) => (largest > 0 ? value / largest : 0);
   const [top, range] = [share(high), share(high) - share(low)];
   return (value, count) => Math.round(range > 0 ? ((top - share(value)) / range) * (count - 1) : (count - 1) / 2);
 }
 
-/** Draws evenly spaced values from edge to edge. Fills the rows between two neighbouring values. `NaN` leaves a gap. */
+/** Draws evenly spaced values over the whole width. Fills the rows between two neighbouring values. `NaN` leaves a gap. */
 export function trace(values: Float64Array, dots: Dots, rowOf: RowOf): Dots {
   let before: number | undefined;
   for (let column = 0; column < dots.columns; column++) {
@@ -68,7 +68,7 @@ export function trace(values: Float64Array, dots: Dots, rowOf: RowOf): Dots {
   return dots;
 }
 
-/** Interpolates the values linearly. `fraction` is the position from the first value (0) to the last value (1). */
+/** Interpolates the values linearly. `fraction` is the position: 0 is the first value, and 1 is the last value. */
 function valueAt(values: Float64Array, fraction: number): number {
   const position = fraction * (values.length - 1);
   const below = Math.floor(position);

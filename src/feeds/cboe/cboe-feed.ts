@@ -10,8 +10,8 @@ import { readQuotesIsolated } from '../reader/isolated-reader.ts';
 import { unreadable } from '../rejections.ts';
 
 /**
- * Creates the feed of the delayed quotes of the exchange (Cboe). The exchange returns a whole chain in one answer. The exchange's service
- * has no documentation and no guarantee, and its terms restrict automated use. Users of this feed need permission.
+ * Creates the feed of delayed quotes from the exchange Cboe. The exchange returns a whole chain in one answer. The exchange's service has
+ * no documentation and no guarantee, and its terms restrict automated use. Users of this feed need permission.
  */
 export function createCboeFeed(options: ProviderOptions): Feed {
   const { tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;
@@ -54,14 +54,12 @@ async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Provider
 }
 
 /**
- * Maximum number of requests per minute. The exchange states no limit. A person who requests a page every two seconds reaches this rate.
+ * Maximum number of requests per minute. The exchange states no limit. The rate is the rate of a person who requests a page every two
+ * seconds.
  */
 const RATE_PER_MINUTE = 30;
 const EVERY_MS = 5 * 60_000;
 /** Delay of the quotes: fifteen minutes, plus the time that the exchange takes to publish them. */
 const DELAY_MS = 16 * 60_000;
-/**
- * How far in the future the quotes may be dated, ms, because two clocks may differ. The quotes are delayed, so a later time means that
- * their date or time zone is wrong.
- */
+/** The maximum time by which delayed quotes may be ahead of the clock, ms. Later quotes have a wrong date or a wrong time zone. */
 const AHEAD_MS_MAX = 5 * 60_000;

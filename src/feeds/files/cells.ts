@@ -5,14 +5,14 @@ import { unreadable } from '../rejections.ts';
 import { type FileFacts, type Format, READING } from './format.ts';
 import { withPlainBreaks } from './lines.ts';
 
-/** A table that was found in a text. The names in its header are in lower case. */
+/** A table in a text. The names in the header of the table are in lower case. */
 export interface Table {
   readonly header: readonly string[];
   /** The lines above the header, each cut after PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];
   /**
-   * The rows below the header. They can be iterated once. Each row is read when it is requested, so the whole table is never in memory. The
-   * iteration throws a `ClientError` if the table is rejected.
+   * The rows below the header, which can be iterated once. The iteration reads a row when the row is requested, so the whole table is never
+   * in memory. The iteration throws a `ClientError` if the table is rejected.
    */
   readonly rows: Iterable<readonly string[]>;
 }
@@ -23,14 +23,14 @@ export const FILE_ROWS_MAX = 250_000;
 export const COLUMNS_MAX = 100;
 /** Maximum number of lines of a text with a table. Every second line may be empty. */
 const LINES_MAX = 2 * FILE_ROWS_MAX;
-/** Maximum length of a row, characters. A row of a hundred columns is shorter. */
+/** Maximum length of a row, characters. Even a row with COLUMNS_MAX columns is shorter. */
 export const ROW_CHARS_MAX = 64 * 1024;
 /** Maximum number of lines of a row. A number in a cell has no line breaks. A cell with a comment has a few line breaks. */
 const LINES_OF_ROW_MAX = 16;
 /** Maximum length of a line above the header, characters. Longer lines are cut. Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
-/** Number of lines that are searched for a header. Tables have a title, a date and other lines above their header. */
+/** Number of lines in which a header is searched. The lines above the header contain a title, a date and other text. */
 export const PREAMBLE_LINES_MAX = 50;
 
 /** The characters that people and spreadsheets use to separate cells. */
@@ -59,8 +59,7 @@ export function tableFormat(isHeader: IsHeader, read: (table: Table, file: FileF
 /**
  * Reads the table below the first line that is a header. Throws a `ClientError` if there is no header, or if the header has more than
  * COLUMNS_MAX columns. The iteration of the rows throws a `ClientError` if there are too many rows, if a row is too long, or if a quotation
- * mark is never closed. The iteration also throws a `ClientError` if the file ends within a row, because the amount of missing data is then
- * unknown.
+ * mark is never closed. The iteration also throws a `ClientError` if the file ends within a row, because the rest of the data is missing.
  */
 export function readTable(text: string, isHeader: IsHeader): Table {
   const lines = firstLines(text);
@@ -79,15 +78,12 @@ export function assertColumnCount({ length }: readonly string[]): void {
     throw unreadable(`the table has ${length} columns, more than the maximum of ${COLUMNS_MAX}`);
 }
 
-/**
- * Returns the text with `\n` as its line break. Throws a `ClientError` if the text has more than LINES_MAX lines. Counts the lines before
- * the text is split.
- */
+/** Returns the text with the line break `\n`. Throws a `ClientError` if the text has more than LINES_MAX lines. */
 export function boundedLines(text: string): string {
   let lines = 0;
   for (const lineBreak of ['\n', '\r']) {
     for (let i = text.indexOf(lineBreak); i >= 0; i = text.indexOf(lineBreak, i + 1)) {
-      // CRLF is one line break: count only its `\n`.
+      // CRLF is one line break, so the code counts only the `\n`.
       if (lineBreak === '\r' && text[i + 1] === '\n') continue;
       if (++lines > LINES_MAX) throw unreadable(`the table has more than the maximum of ${LINES_MAX} lines`);
     }
@@ -120,7 +116,7 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Returns `end`, the index at which the row ends. Throws a `ClientError` if the row is too long. */
+/** Returns the parameter `end`, the index of the row's end. Throws a `ClientError` if the row is too long. */
 function checkedEnd(start: number, end: number, rowsBefore: number): number {
   if (end - start > ROW_CHARS_MAX) throw unreadable(`row ${rowsBefore + 1} has more than ${ROW_CHARS_MAX} characters`);
   return end;
@@ -147,10 +143,7 @@ export function findHeader(lines: readonly string[], isHeader: IsHeader) {
   return undefined;
 }
 
-/**
- * Returns whether a row has a cell for each of `columns` columns, and whether all further cells are empty. A truncated or shifted row would
- * give wrong values.
- */
+/** Returns whether a row has at least `columns` cells and only empty cells after them. A truncated or shifted row has wrong values. */
 export function isWholeRow(row: readonly string[], columns: number): boolean {
   return row.length >= columns && row.slice(columns).every((cell) => cell.trim() === '');
 }

@@ -22,9 +22,9 @@ import { rootOn } from './roots.ts';
  * Reads Zomma's own chain table. The columns of the table are
  * `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest` and `iv,delta,gamma,multiplier`, in any order.
  * Other columns are ignored. The required columns are `underlying`, `open_interest`, and either `symbol` or all of `expiry`, `put_call` and
- * `strike`. A file may have several underlyings and times. Each combination of an underlying and a time becomes one chain. Without `as_of`,
- * the time of the quotes is the modification time of the file. Without `spot`, the spot is computed from the quotes. Throws a `ClientError`
- * if no row can be read.
+ * `strike`. A file may have several underlyings and times. The rows with the same underlying and time become one chain. Without `as_of`,
+ * the time of the quotes is the file's modification time. Without `spot`, the spot is computed from the quotes. Throws a `ClientError` if
+ * no row can be read.
  */
 export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
@@ -41,7 +41,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
     const asOf = asOfFrom(cell('as_of'));
     if (typeof contract === 'string' || asOf === undefined) {
-      // Tables list one chain after the other. So an unreadable row is counted for the chain of the previous row.
+      // Tables list one chain after the other. So an unreadable row counts as a row of the previous row's chain.
       countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
       continue;
     }
@@ -70,14 +70,11 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
 }
 
 /**
- * Maximum number of underlyings in a file. Each underlying becomes a ticker that members can query. A table of FILE_ROWS_MAX rows has room
- * for only a few hundred whole chains.
+ * Maximum number of underlyings in a file. Each underlying becomes a ticker that members can query. A table with FILE_ROWS_MAX rows can
+ * contain only a few hundred whole chains.
  */
 const TICKERS_MAX = 1_000;
-/**
- * Maximum number of snapshots in a file. A table of FILE_ROWS_MAX rows has this number of snapshots if each snapshot has 25 rows, the size
- * of the smallest chains.
- */
+/** Maximum number of snapshots in a file: FILE_ROWS_MAX divided by 25 rows, the size of the smallest chains. */
 const SNAPSHOTS_MAX = 10_000;
 
 /** Throws a `ClientError` if a file has too many underlyings or snapshots. */
@@ -87,7 +84,7 @@ function assertAtMost(count: number, max: number, what: string): void {
 
 /**
  * Returns whether a line is the header of Zomma's chain table. The line must consist of plain column names. A sentence that mentions the
- * columns is not a header. Other option tables have columns named `option_type` and `underlying_symbol` instead.
+ * columns is not a header. Other option tables have the column names `option_type` and `underlying_symbol`.
  */
 export function isChainHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
@@ -95,7 +92,7 @@ export function isChainHeader(cells: readonly string[]): boolean {
   return isOfZomma && cells.every((name) => /^[\w .%/()-]*$/.test(name));
 }
 
-/** The column names of fields whose names differ. */
+/** The column names of fields whose name is not the column name. */
 const QUOTE_CELLS: Readonly<Partial<Record<QuoteField, string>>> = { openInterest: 'open_interest' };
 
 interface Snapshot {
@@ -107,15 +104,12 @@ interface Snapshot {
 }
 
 /**
- * A snapshot counts as stray if it has less than this share of the rows of its underlying's largest snapshot in the file. Wrong times in a
+ * The least number of rows in a snapshot that is not stray, as a share of the rows in the underlying's largest snapshot. Wrong times in a
  * few rows create a stray snapshot.
  */
 const STRAY_SHARE = 0.1;
 
-/**
- * Removes stray snapshots, and counts their rows as rejected. One wrong digit in a time must not create a separate chain that is newer than
- * the real chain.
- */
+/** Removes stray snapshots, and counts their rows as rejected. A wrong digit in a time must not create a chain that seems newer. */
 function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
   const largest = new Map<string, Snapshot>();
   for (const snapshot of snapshots) {
@@ -130,10 +124,7 @@ function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
   });
 }
 
-/**
- * Returns the median, because one wrong value must not change the result. All rows of a snapshot are quoted at nearly the same moment, so
- * their spots hardly differ.
- */
+/** Returns the median of the spots of a snapshot's rows. One wrong spot does not change the median. */
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
@@ -152,13 +143,13 @@ function columnFinder(header: readonly string[]): (name: string) => number {
   return (name) => columns.get(name) ?? -1;
 }
 
-/** Returns the cell of a row in the column of this name. */
+/** Returns the cell of a row in the column with the given name. */
 type Cell = (name: string) => string;
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
 /**
- * Returns a function that reads the contract of a row, or returns the reason why the contract cannot be read. If the row has a symbol, the
- * contract is read only from the symbol.
+ * Returns a function that reads the contract of a row. If the contract cannot be read, the function returns the reason. If the row has a
+ * symbol, the contract is read only from the symbol.
  */
 function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contract' {
   const seriesOf = cacheLast((underlying, expiry) => {
@@ -189,10 +180,7 @@ function cacheLast<T>(read: (first: string, second: string) => T): (first: strin
   };
 }
 
-/**
- * Builds the chain of a snapshot. If the chain cannot be built, returns a rejection, so that the other snapshots of the file are still
- * delivered.
- */
+/** Returns the chain of a snapshot. Returns a rejection if the chain cannot be built. Other snapshots of the file are still delivered. */
 function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
   const { rows, spots, ...head } = snapshot;
   try {
@@ -205,10 +193,7 @@ function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
   }
 }
 
-/**
- * Parses an ISO 8601 instant, in ms since the epoch. Returns `undefined` if the text is not an instant, or has no offset from UTC, because
- * its time zone is then unknown.
- */
+/** Parses an ISO 8601 instant, ms since the epoch. Returns `undefined` for other texts, and for instants without an offset from UTC. */
 function instantOf(text: string): number | undefined {
   try {
     return Temporal.Instant.from(text).epochMilliseconds;

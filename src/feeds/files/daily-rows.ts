@@ -12,13 +12,13 @@ import { type FileFacts, READING, STEP_ROWS } from './format.ts';
 export interface DailyRows<Row> {
   /** The singular noun for a row, such as `close`. */
   readonly name: string;
-  /** Reads a row. `cell` returns the text of a column, empty if the table has no such column. Returns undefined if the row is not valid. */
+  /** Reads a row. Returns undefined if the row is not valid. `cell` returns a cell's text, or an empty text if the column is missing. */
   read(cell: (column: string) => string): Row | undefined;
   /** Returns a delivery that contains `rows`. Rows are added to the list after the call. */
   delivery(rows: Row[]): Delivery;
 }
 
-/** Maximum number of rows in a delivery, so that each delivery is written in a few milliseconds. */
+/** Maximum number of rows in a delivery. The write of a delivery takes a few milliseconds. */
 const DELIVERED_ROWS = 500;
 
 /** Reads the rows of a table. Adds a rejection if some rows are not valid. Throws a `ClientError` if no row is valid. */

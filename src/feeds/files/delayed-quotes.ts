@@ -23,10 +23,7 @@ export const delayedQuotes: Format = {
   },
 };
 
-/**
- * Works like `quotedChain`, but takes the answer as JSON text. Also throws a `ClientError` if the text is not JSON or exceeds the bounds of
- * MARKET_JSON.
- */
+/** Works like `quotedChain` for an answer as JSON text. Throws a `ClientError` also if the text is not JSON or exceeds MARKET_JSON. */
 export function* writtenChain(text: string, source: string, ticker?: string): ReturnType<typeof quotedChain> {
   const answer = parse(text);
   yield READING;
@@ -69,7 +66,7 @@ export function* quotedChain(
   return { chain: buildChain(head, rows), offered: data.options.length };
 }
 
-/** The JSON names of fields whose names differ. */
+/** The JSON names of fields whose JSON name is not the field name. */
 const FIELDS: Readonly<Partial<Record<QuoteField, string>>> = {
   last: 'last_trade_price',
   openInterest: 'open_interest',
@@ -102,7 +99,7 @@ function quotedAt(lastTradeTime: unknown, timestamp: unknown): number {
 
 const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)Z?$/;
 
-/** Returns the result of `read`. Throws a `ClientError` if `read` throws: even a text of the right form may name February 30. */
+/** Returns the result of `read`. Throws a `ClientError` if `read` throws, for example for a text with the date February 30. */
 function instant(read: () => number): number {
   try {
     return read();

@@ -12,19 +12,18 @@ import { decode, readMarketFile } from './read-market-file.ts';
 import type { FoundFile } from './walk.ts';
 
 /**
- * Maximum size of a file that is not a tape: twice the size of the largest chain that is accepted. The whole file is in memory while it is
- * read.
+ * Maximum size of a file that is not a tape, twice the size of the largest accepted chain. The whole file is in memory while it is read.
  */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Maximum size of a file that this process reads. Plain tapes have no such limit. A larger file is read in another process, because parsing
- * one of its pieces would block the event loop for a long time. Most files with chains are smaller.
+ * Maximum size of a file that this process reads. This maximum does not apply to plain tapes. Another process reads larger files, because
+ * this process would block its event loop while it parses a large file. Most files with chains are smaller than the maximum.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
-/** Maximum size of JSON that this process parses. Even JSON of this size that was made to be slow is parsed in 75 ms. */
+/** Maximum size of JSON that this process parses. JSON of the maximum size takes at most 75 ms, even if it was made to be slow. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
-/** Size of the start of a file. The lines in it show whether the file is a tape. */
+/** Size of the start of a file, which is read first, bytes. The lines in the start show whether the file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {
@@ -33,17 +32,14 @@ export interface FileReadOptions {
   readonly onProgress?: (bytes: number) => void;
   /** Reads a plain tape. If omitted, a plain tape is read from its first byte to its last. */
   readonly readTape?: (content: Content) => AsyncIterable<Delivery>;
-  /**
-   * Uses another process to read a file that may need much memory: a Parquet, packed or large file. If omitted, this process reads such
-   * files itself.
-   */
+  /** Reads a file that may need much memory (Parquet, packed or large) in another process. If omitted, this process reads all files. */
   readonly readIsolated?: (content: Content) => AsyncIterable<Delivery>;
 }
 
 /**
- * Reads a file, as `contentsOf` does. `dir` is the folder of the file, and `origin` is the path of the file in this folder. `isNamed` is
- * whether a person named this file. Only a named file may be a link that leads out of the folder. Yields nothing if the path is no longer a
- * regular file. Throws errors of the file system.
+ * Reads a file with the rules of `contentsOf`. `dir` is the folder of the file, and `origin` is the path of the file in this folder.
+ * `isNamed` is true if a person named this file. Only a named file may be a link that leads out of the folder. Yields nothing if the path
+ * is no longer a regular file. Throws errors of the file system.
  */
 export async function* deliveriesOf(
   dir: string,
@@ -58,8 +54,8 @@ export async function* deliveriesOf(
 }
 
 /**
- * Reads an open file: Parquet, text, or gzip-packed text. Yields a tape of any size in batches. Yields other contents after the whole file
- * has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
+ * Reads an open file: Parquet, text, or gzip-packed text. Yields the prints of a tape in batches. Yields contents other than tapes after
+ * the whole file has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
  */
 export async function* contentsOf(content: Content, options: FileReadOptions): AsyncGenerator<Delivery, void> {
   try {
@@ -99,7 +95,7 @@ function isJson(head: string | undefined): boolean {
   return /^\s*[[{]/.test(head ?? '');
 }
 
-/** Returns the first bytes, at most `bytesMax`. */
+/** Returns the first `bytesMax` bytes, or all bytes of a shorter file. */
 async function firstBytes(pieces: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -1,10 +1,7 @@
 import type { Stats } from 'node:fs';
 import type { Delivery } from '../../market/feed.ts';
 
-/**
- * The version of the code that reads files. Increment the version if the formats change, so that all files are read again: a rejected file
- * may now be readable.
- */
+/** The version of the code that reads files. A higher version makes the service read all files again, after a change of the formats. */
 const READER = 1;
 
 /** The outcome of reading a file: the file has market data, it has no market data, or it was rejected for a reason. */
@@ -13,9 +10,9 @@ export type Outcome = 'data' | 'none' | { readonly rejection: string };
 type Checkpoint = Extract<Delivery, { kind: 'checkpoint' }>;
 
 /**
- * The file versions of one folder that have been read. These versions are stored as checkpoints of the feed. The key of a checkpoint
- * consists of a digest of the folder's path and of the origin of the file, which is the file's path in the folder. The value consists of
- * the file's version (see `versionOf`) and the outcome of its reading.
+ * The file versions of one folder that have been read. The read versions are stored as checkpoints of the feed. The key of a checkpoint
+ * consists of a digest of the folder's path and of the origin of the file, which is the file's path in the folder. The value of a
+ * checkpoint consists of the file's version (see `versionOf`) and the outcome of the reading.
  */
 export class FileCheckpoints {
   readonly #folder: string;
@@ -27,8 +24,8 @@ export class FileCheckpoints {
   }
 
   /**
-   * Selects the checkpoints of one folder from all checkpoints of the feed. `root` is the folder's path, with all links resolved. A path
-   * with links may lead to another folder tomorrow, and one folder may have several paths.
+   * Selects the checkpoints of one folder from all checkpoints of the feed. `root` is the folder's path without links. A path with links
+   * may later lead to another folder, and one folder may have several such paths.
    */
   static of(root: string, checkpoints: ReadonlyMap<string, string>): FileCheckpoints {
     const folder = new Bun.CryptoHasher('sha256').update(root).digest('hex').slice(0, FOLDER_DIGITS);
@@ -37,7 +34,7 @@ export class FileCheckpoints {
     return new FileCheckpoints(folder, new Map(ofFolder.map(([key, value]) => [key.slice(prefix.length), value])));
   }
 
-  /** Returns whether the file is still the version that was read last. */
+  /** Returns whether the file has not changed since its last reading. */
   has(origin: string, stats: Stats): boolean {
     return this.isLast(origin, versionOf(stats));
   }
@@ -52,21 +49,18 @@ export class FileCheckpoints {
     return this.#values.has(origin);
   }
 
-  /**
-   * Returns whether an earlier version of the file had market data or was rejected. If a later version of such a file has no data, the loss
-   * is reported.
-   */
+  /** Returns whether an earlier version of the file had market data or was rejected. The service reports a later version without data. */
   hadData(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));
   }
 
-  /** Returns why the version that was read last was rejected, or `undefined` if it was not rejected. */
+  /** Returns why the last reading rejected the file, or `undefined` if it did not reject the file. */
   rejection(origin: string): string | undefined {
     const outcome = this.#outcome(origin);
     return outcome?.startsWith(REJECTED) ? outcome.slice(REJECTED.length) : undefined;
   }
 
-  /** Returns the checkpoint which records that this version was read. Deliver this checkpoint after the contents of the file. */
+  /** Returns the checkpoint of a reading. The checkpoint must be delivered after the contents of the file. */
   checkpointFor(origin: string, stats: Stats, outcome: Outcome): Checkpoint {
     const lasting = outcome === 'none' && this.hadData(origin) ? 'data' : outcome;
     const text = typeof lasting === 'string' ? lasting : `${REJECTED}${lasting.rejection}`;
@@ -85,7 +79,7 @@ export class FileCheckpoints {
       .flatMap((origin) => [this.removalFor(origin), { kind: 'resolved', origin }]);
   }
 
-  /** Returns the stored outcome of a file. In the stored text, the outcome follows the three words of the version. */
+  /** Returns the stored outcome of a file. The stored text consists of the three words of the version, followed by the outcome. */
   #outcome(origin: string): string | undefined {
     return this.#values.get(origin)?.split(' ').slice(3).join(' ');
   }
@@ -96,7 +90,10 @@ export class FileCheckpoints {
 }
 
 const FOLDER_DIGITS = 16;
-/** The start of the stored outcome of a rejected file, before the reason. Existing databases contain this text, so it must never change. */
+/**
+ * The start of the stored outcome of a rejected file, before the reason. Existing databases contain this text, so the text must never
+ * change.
+ */
 const REJECTED = 'refused ';
 
 /** Returns the version of a file: a text of three words that changes if the file or the reader changes. */

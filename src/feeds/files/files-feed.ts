@@ -9,26 +9,26 @@ import { TemporaryErrors } from './temporary-errors.ts';
 import { type FoundFile, type SkippedFile, walk } from './walk.ts';
 
 export interface FilesFeedOptions {
-  /** Returns the checkpoints of this feed, which are stored together with its data. A file has been read if it has a checkpoint. */
+  /** Returns the checkpoints of this feed, which are stored together with its data. A file with a checkpoint has been read. */
   readonly checkpoints: () => ReadonlyMap<string, string>;
   /** Folder to which rejected files are moved. If omitted, the feed never writes to the drop folder. */
   readonly setAside?: string | undefined;
-  /** Path of the journal, which records which file is being read. If omitted, a crashing file is read again at each start. */
+  /** Path of the journal, which records the file that is being read. If omitted, files that caused a crash are read again at each start. */
   readonly journal?: string | undefined;
   /** Number of days after which a completely read file is deleted. If omitted, no file is deleted. */
   readonly keepDays?: number | undefined;
   readonly pollIntervalMs?: number;
-  /** The wait between two checks of a file that was written recently. */
+  /** Waits before a recently written file is checked again. */
   readonly pause?: () => Promise<void>;
 }
 
 /**
- * Creates the feed of a drop folder and its sub-folders. Each poll reads the files that are new, or whose size or modification time differs
- * from their checkpoint. Checkpoints remain stored after a restart. Files that may need much memory are read in another process. A file
- * that is still being written is left for the next poll. A tape is an exception, because all rows written so far are valid. A problem with
- * a file is reported once, and again after the file has changed. Polls must not overlap.
+ * Creates the feed of a drop folder and its sub-folders. Each poll reads the new files, and the files whose size or modification time
+ * differs from their checkpoint. Checkpoints remain stored after a restart. Another process reads the files that may need much memory. The
+ * next poll reads files that are still being written. A tape is read at once, because all rows written so far are valid. A problem with a
+ * file is reported once, and again after a change of the file. Polls must not overlap.
  *
- * The origin of a file, and of its rejections, is the path of the file in the drop folder. The origin of the folder itself is `dir`.
+ * The origin of a file and of its rejections is the file's path in the drop folder. The origin of the folder itself is `dir`.
  */
 export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pause = options.pause ?? (() => Bun.sleep(STABILITY_PAUSE_MS));
@@ -37,15 +37,15 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   let journal: ReadingJournal | undefined;
   let isFirstPoll = true;
   /**
-   * Reasons of the problems that the last poll found, by origin. At first, the map contains the folder itself, because an earlier process
-   * may have reported a problem with the folder.
+   * The problems that the last poll found: a reason for each origin. The first entry is the folder itself, because an earlier process may
+   * have reported a problem with the folder.
    */
   let reported = new Map([[dir, '']]);
 
   async function* poll(nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     journal ??= new ReadingJournal(options.journal);
     const opened = journal;
-    // If the service is stopped while it reads a file, do not count this as a crash.
+    // A stop of the service while it reads a file does not count as a crash.
     const endReading = () => opened.end();
     signal?.addEventListener('abort', endReading);
     try {
@@ -78,7 +78,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     }
     isFirstPoll = false;
     if (options.keepDays !== undefined) await deleteOld(root, files, checkpoints, options.keepDays);
-    // Remove the checkpoints of missing files, so that a file which comes back is read again. If a folder could not be read, its files may
+    // The checkpoints of missing files are removed, so that a file is read again if it comes back. The files of an unreadable folder may
     // still exist.
     if (isComplete) yield* checkpoints.removalsOfMissing(present);
   }
@@ -99,8 +99,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield checkpoints.checkpointFor(origin, stats, { rejection: CRASHED });
       return;
     }
-    // The ledger of feeds may still have a rejection for a temporary error that an earlier process reported. So the first poll clears the
-    // rejections of all files that it reads. Later polls clear only the rejections of files with a checkpoint.
+    // The ledger of feeds may have a rejection for a temporary error from an earlier process. So the first poll clears the rejections of
+    // all files that it reads. Later polls clear only the rejections of files with a checkpoint.
     if (isFirstPoll || checkpoints.isKnown(origin)) yield { kind: 'resolved', origin };
     journal.begin(origin, version);
     let outcome = yield* clearErrorOnRead(
@@ -123,7 +123,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     yield checkpoints.checkpointFor(origin, stats, outcome);
   }
 
-  /** Yields the deliveries of a file. If the file had a temporary error and can be read now, first yields that the error is resolved. */
+  /** Yields the deliveries of a file. If a file with a temporary error is now readable, first yields that the error is resolved. */
   async function* clearErrorOnRead<Outcome extends object | string | undefined>(
     origin: string,
     deliveries: AsyncGenerator<Delivery, Outcome>,
@@ -166,8 +166,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
 }
 
 /**
- * Returns why a file without market data is reported. Either it had market data before, or its name suggests market data. Returns
- * `undefined` for a file that is ignored, such as a note or a picture.
+ * Returns why a file without market data is reported: the file had market data before, or its name suggests market data. Returns
+ * `undefined` for an ignored file, such as a note or a picture.
  */
 function whyWithoutData({ origin, stats }: FoundFile, checkpoints: FileCheckpoints): string | undefined {
   if (checkpoints.hadData(origin)) return 'no longer contains market data';
@@ -178,9 +178,9 @@ const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
 
 const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times. To have the file read again, change or replace it`;
 
-/** Interval between two polls. So a new file is read soon, and a network folder is not scanned too often. */
+/** Interval between two polls, ms. The interval is short enough to read new files soon, and long enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;
-/** A file that has not changed for this time is stable. */
+/** The time without changes after which a file is stable, ms. */
 const STABLE_AFTER_MS = 2_000;
-/** Pause between two checks of a file that was written a short time ago. */
+/** Pause between two checks of a recently written file, ms. */
 const STABILITY_PAUSE_MS = 100;

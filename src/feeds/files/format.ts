@@ -1,7 +1,7 @@
 import type { Step, Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 
-/** Number of table rows that are read in one step, which takes some milliseconds. */
+/** Number of table rows that one step reads, in some milliseconds. */
 export const STEP_ROWS = 2_000;
 /** The description of a step that reads rows. */
 export const READING: Step = { message: 'reading market data' };
@@ -15,15 +15,15 @@ export interface MarketFile extends FileFacts {
 export interface FileFacts {
   /** Path of the file in the drop folder, with forward slashes. Rejections of the file have this origin. */
   readonly origin: string;
-  /** When the content of the file last changed, ms since the epoch. */
+  /** Time of the last change of the file's content, ms since the epoch. */
   readonly modifiedMs: number;
 }
 
 /** A format of market data. Formats are detected from the content, because names can be wrong. */
 export interface Format {
-  /** Returns whether a file with these first lines is meant to be in this format, even if the file is damaged. */
+  /** Returns whether a file that begins with `text` is meant to have this format. A damaged file counts, too. */
   claims(text: string): boolean;
-  /** Reads the file. Throws a `ClientError` if nothing can be read from it. */
+  /** Reads the file. Throws a `ClientError` if no market data can be read. */
   read(file: MarketFile): Steps<Delivery[]>;
 }
 

@@ -2,12 +2,9 @@ import type { Content } from './opened-file.ts';
 import { PrintsCsvReader, type PrintsDelivery } from './prints-csv.ts';
 import { RejectedRows } from './rejected-rows.ts';
 
-/**
- * Maximum number of tapes whose state is in memory. Few tapes grow at the same time. The state of a tape takes some 10 MB, mostly for the
- * trades that its reader has seen.
- */
+/** Maximum number of tapes whose state is in memory. A state takes some 10 MB. Few tapes grow at the same time. */
 const TAPES_MAX = 4;
-/** Size of the pieces in which the last line break is searched. */
+/** Size of a piece in the search for the last line break, bytes. */
 const PIECE_BYTES = 64 * 1024;
 
 /** The state of a tape after it was read. The next read continues from this state. */
@@ -22,22 +19,22 @@ interface ReadState {
 }
 
 /**
- * Reads tapes that grow. Each read continues where the last read of the tape ended. So the total time to parse a growing tape is
- * proportional to its length, not to the square of its length. The reader of a tape stays in memory and counts equal rows. A new reader
- * would restart this count, and would take a row for a copy of an earlier equal row. After a restart, the tape is read once from the start.
+ * Reads tapes that grow. Each read continues at the end of the last read. So the total time for a growing tape is proportional to its
+ * length, not to the square of its length. The reader of a tape stays in memory, because it counts equal rows. A new reader would restart
+ * the count, and would mistake a row for a copy of an earlier equal row. After a restart of the service, the tape is read once from the
+ * start.
  *
- * A tape may also be rewritten in place. So a read continues only if the bytes that were read before have not changed. To check this, the
- * bytes are digested again, at some 1.5 GB per second.
+ * A tape may also be rewritten in place. So a read continues only if the bytes of earlier reads have not changed. The check computes the
+ * digest of all bytes of earlier reads again, at some 1.5 GB per second.
  */
 export class GrowingTapes {
   readonly #states = new Map<string, ReadState>();
 
   /**
-   * Yields the prints that a tape has gained since the version that was read last. Yields all prints of the tape if the read cannot
-   * continue.
+   * Yields the prints that were added to a tape since its last read. Yields all prints of the tape if the read cannot continue.
    *
-   * @param isStored returns whether the contents of a version have been stored.
-   * @returns the counts of all rejected rows of the tape, and whether the file still had all whole lines of this version.
+   * @param isStored returns whether the contents of a version have been stored. @returns the counts of all rejected rows of the tape, and
+   * whether the file still had all whole lines of this version.
    */
   async *read(
     file: Content,
@@ -69,9 +66,8 @@ export class GrowingTapes {
     if (end > from) yield* addRejected(tape.read(lines(), nowMs), rejectedRows);
     const digest = digested.digest('hex');
 
-    // A last line without a line break may be incomplete. Such a line is not part of the state, so the next read reads the line again. If
-    // the line can already be read as a print, the print is delivered now. In this case, no state is stored, and the next read begins at
-    // the start of the tape.
+    // A last line without a line break may be incomplete, so the next read reads this line again. If the line can already be read as a
+    // print, the print is delivered now, no state is stored, and the next read begins at the start of the tape.
     const total = rejectedRows.copy();
     let isLastLineDelivered = false;
     if (end < size || end === 0) {
@@ -102,13 +98,13 @@ async function* addRejected(deliveries: AsyncIterable<PrintsDelivery>, rejectedR
   }
 }
 
-/** Returns whether a file begins with the bytes that were read before. Digests these bytes with `hasher`. */
+/** Returns whether a file still begins with the bytes of the last read. `hasher` receives these bytes. */
 async function beginsWith(file: Content, { bytes, digest }: ReadState, hasher: Bun.CryptoHasher): Promise<boolean> {
   for await (const piece of file.pieces(0, bytes)) hasher.update(piece);
   return hasher.copy().digest('hex') === digest;
 }
 
-/** Returns where the last whole line between `from` and `to` ends. Returns `from` if there is no whole line. */
+/** Returns the end of the last whole line between the positions `from` and `to`. Returns `from` if there is no whole line. */
 async function endOfLines(file: Content, from: number, to: number): Promise<number> {
   for (let end = to; end > from; end -= PIECE_BYTES) {
     const start = Math.max(from, end - PIECE_BYTES);
@@ -121,8 +117,8 @@ async function endOfLines(file: Content, from: number, to: number): Promise<numb
 const LINE_FEED = 0x0a;
 
 /**
- * Returns whether the file begins with a byte-order mark of UTF-16. Such a tape is always read from the start, because one of the two bytes
- * of a UTF-16 character can look like a line break.
+ * Returns whether the file begins with a byte-order mark of UTF-16. A UTF-16 tape is always read from the start, because one of the two
+ * bytes of a character can look like a line break.
  */
 async function isUtf16(file: Content): Promise<boolean> {
   const [first, second] = await file.slice(0, 2);

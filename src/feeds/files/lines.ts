@@ -4,7 +4,7 @@ import { unreadable } from '../rejections.ts';
 export interface Lines {
   /** Whole lines, without their line breaks (LF, CRLF or CR). */
   readonly lines: readonly string[];
-  /** Whether `lines` is only the last line of the text, which has no line break. The line may be incomplete. */
+  /** True if `lines` is only the last line of the text and has no line break. A last line without a line break may be incomplete. */
   readonly isUnterminated: boolean;
 }
 
@@ -12,8 +12,8 @@ export interface Lines {
 const LINE_LENGTH_MAX = 1024 * 1024;
 
 /**
- * Splits a text that arrives in pieces of any size into lines. Memory use does not grow with the length of the text. Throws a `ClientError`
- * if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
+ * Splits a text that arrives in pieces of any size into lines. The use of memory does not grow with the length of the text. Throws a
+ * `ClientError` if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
  *
  * @param decoder the decoder of the text. If omitted, the first bytes of the text show its encoding.
  */
@@ -53,7 +53,7 @@ const BOM_BYTES = 2;
 const BINARY_PROBE_BYTES = 8_192;
 
 /**
- * Returns whether a file with these first bytes is UTF-16 text of ASCII characters without a byte-order mark. In such a text, every other
+ * Returns whether a file that begins with `head` is UTF-16 text without a byte-order mark. In UTF-16 text of ASCII characters, every second
  * byte is 0.
  */
 export function isUnmarkedUtf16(head: Uint8Array): boolean {
@@ -73,7 +73,7 @@ function isBreak(byte: number): boolean {
 
 /**
  * Returns a decoder for UTF-16 if the text begins with a UTF-16 byte-order mark, and otherwise a decoder for UTF-8. Returns `undefined` for
- * binary data. The decoder turns bytes that are not UTF-8 into `U+FFFD`, so that they damage only their own row.
+ * binary data. The UTF-8 decoder turns invalid bytes into `U+FFFD`, so that invalid bytes damage only their own row.
  */
 export function decoderOf(head: Uint8Array): TextDecoder | undefined {
   const start = `${head[0]} ${head[1]}`;

@@ -1,16 +1,16 @@
 import { memoize } from '../../core/cache.ts';
 
 /**
- * Returns a function that calls `work` with cells and caches the results. The argument of this function is a key, which consists of the
- * cells, one per line. The cache is bounded, because the cells come from files that others wrote.
+ * Returns a function that calls `work` with cells and caches the results. The function takes a key, a text with one cell per line. The
+ * cache is bounded, because the cells come from files that others wrote.
  */
 export function memoizeCells<T>(work: (cells: readonly string[]) => T): (key: string) => T {
-  // Copy the text, because a substring in the cache would hold its whole piece of the file in memory.
+  // The code copies the text, because a cached substring would keep its whole piece of the file in memory.
   const cached = memoize(MEMOIZED_MAX, (key: string) => work(Buffer.from(key).toString().split('\n')));
   return (key) => (key.length > KEY_CHARS_MAX ? work(key.split('\n')) : cached(key));
 }
 
 /** Maximum length of a key that is cached, characters. Longer keys would exhaust the memory. Keys of market data are shorter. */
 export const KEY_CHARS_MAX = 200;
-/** Maximum number of cached keys, which is greater than the number of contracts that trade often on one day. */
+/** Maximum number of cached keys. The number exceeds the number of contracts that trade often on one day. */
 export const MEMOIZED_MAX = 50_000;

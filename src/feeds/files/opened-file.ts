@@ -4,7 +4,9 @@ import { join, sep } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { FileFacts } from './format.ts';
 
-/** Size of a piece: some hundred rows of a tape, which are read in two or three milliseconds. Requests are served between two pieces. */
+/**
+ * Size of a piece, bytes. A piece has some hundred rows of a tape, which take two or three milliseconds. Requests run between two pieces.
+ */
 const PIECE_BYTES = 64 * 1024;
 
 /** Facts about a file with its size. */
@@ -13,7 +15,7 @@ export interface ContentFacts extends FileFacts {
   readonly size: number;
 }
 
-/** An open file that is read by position. The path is not used after the file is opened, because another file may have taken the path. */
+/** An open file that is read by position. The path is not used after the file is opened, because another file may then be at the path. */
 export class Content {
   constructor(
     readonly fd: number,
@@ -56,7 +58,7 @@ export interface OpenedFile extends AsyncDisposable {
   readonly content: Content;
 }
 
-/** With these flags, opening neither waits for the writer of a FIFO nor follows a link. */
+/** With these flags, `open` does not wait for the writer of a FIFO and does not follow a link. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
@@ -69,7 +71,7 @@ export async function openWithin(root: string, origin: string): Promise<OpenedFi
   const path = join(root, origin);
   let handle: FileHandle | undefined;
   try {
-    // For a link, open its target, whose path has no links.
+    // The code opens the target of a link, whose path has no links.
     handle = await open(path, OPEN_FLAGS).catch(async (error: unknown) => {
       if (errorCode(error) !== 'ELOOP') throw error;
       return open(await realpath(path), OPEN_FLAGS);
@@ -104,8 +106,8 @@ export async function openNamed(path: string, origin: string): Promise<OpenedFil
 }
 
 /**
- * Codes of errors which mean that the path has changed since the folder was scanned. The next scan finds the new state. ENXIO is the error
- * for a path that has become a socket.
+ * The error codes for a path that has changed since the folder was scanned. The next scan finds the new state of the path. ENXIO is the
+ * code for a path that has become a socket.
  */
 const PATH_CHANGED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
 
@@ -114,14 +116,11 @@ function openedFile(handle: FileHandle, origin: string, stats: { size: number; m
   return { handle, content: new Content(handle.fd, facts), [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/**
- * Returns whether the open file is in the folder `root`. The file may be outside the folder, because a folder on the path may have become a
- * link.
- */
+/** Returns whether the open file is in the folder `root`. A folder on the path may have become a link to a place outside `root`. */
 async function isWithin(root: string, handle: FileHandle, path: string): Promise<boolean> {
   const known = pathOf(handle.fd);
   if (known !== undefined) return known.startsWith(root + sep);
-  // If the system does not report the path of an open file, check that the file now at the path is the open file.
+  // If the system does not report the path of an open file, the code checks that the file at the path is the open file.
   const real = await realpath(path);
   const [atPath, opened] = [await lstat(real), await handle.stat()];
   return real.startsWith(root + sep) && atPath.dev === opened.dev && atPath.ino === opened.ino;

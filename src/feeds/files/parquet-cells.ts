@@ -6,9 +6,7 @@ import { unreadable } from '../rejections.ts';
 /** Maximum size of an unpacked page. The common writers make pages of 1 MB. */
 const PAGE_BYTES_MAX = 64 * 1024 * 1024;
 
-/**
- * The compression codecs in common use, except LZ4. A page unpacks to at most the size that it declares.
- */
+/** The common compression codecs, except LZ4. The unpacked size of a page is at most the size that the page declares. */
 export const CODECS: Compressors = {
   SNAPPY(packed, length) {
     bounded(length);
@@ -28,7 +26,7 @@ function bounded(length: number): number {
   return Math.max(1, length);
 }
 
-/** Formats dates and times as text without a zone, to the microsecond. A `Date` has only milliseconds. */
+/** Formats dates and times as text without a zone. The text has microseconds, but a `Date` has only milliseconds. */
 export const PARSERS: Partial<ParquetParsers> = {
   dateFromDays: (days) => instant(BigInt(days) * DAY_MICROS).slice(0, 10),
   timestampFromMilliseconds: (ms) => instant(ms * 1_000n),
@@ -48,10 +46,7 @@ function instant(micros: bigint): string {
 /** The end of the year 9999, ms since the epoch. */
 const MS_MAX = 253_402_300_799_999;
 
-/**
- * Returns a function that formats the values of a column as the cells of a text table. Null and NaN become an empty cell. Data frames write
- * NaN for a missing value.
- */
+/** Returns a function that formats the values of a column as text. Null and NaN, which data frames write for missing values, become ''. */
 export function cellReader({
   name,
   type,
@@ -69,19 +64,19 @@ export function cellReader({
     if (isDay && typeof value === 'string') return value.replace(MIDNIGHT, '');
     if (typeof value === 'string') return isInstant ? `${value}Z` : value;
     if (typeof value !== 'number') return String(value);
-    // hyparquet has multiplied the whole number by a power of ten, such as 0.01, that a double cannot represent exactly.
+    // hyparquet multiplied the whole number by a power of ten, such as 0.01. A double cannot represent such a power exactly.
     if (decimals !== undefined) return value.toFixed(decimals);
     return type === 'FLOAT' ? shortest(value) : String(value);
   };
 }
 
-/** Columns of dates. Data frames have no type for dates, and write the midnight of the day. */
+/** Columns of dates. Data frames have no date type and write the midnight of the date instead. */
 const DAYS: ReadonlySet<string> = new Set(['expiry', 'date']);
 const MIDNIGHT = /T00:00:00\.000000$/;
 
 const TIMESTAMPS: ReadonlySet<string> = new Set(['TIMESTAMP_MILLIS', 'TIMESTAMP_MICROS', 'INT96']);
 
-/** Formats a single-precision number as the shortest decimal that rounds to this number. The writer meant 5000.3, not 5000.2998046875. */
+/** Formats a single-precision number as the shortest decimal that rounds to this number. So the result is 5000.3, not 5000.2998046875. */
 function shortest(single: number): string {
   for (let digits = 6; digits < 9; digits++) {
     const decimal = Number(single.toPrecision(digits));

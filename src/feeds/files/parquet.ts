@@ -18,21 +18,15 @@ import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
 import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf, rowReader } from './print-row.ts';
 import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
 
-/**
- * Maximum number of rows in a row group, because all columns of a row group are in memory at once. The common writers make groups of
- * 1,048,576 rows by default.
- */
+/** Maximum number of rows in a row group, which is in memory as a whole. Common writers make groups of up to 1,048,576 rows. */
 const GROUP_ROWS_MAX = 1_200_000;
 /** Maximum number of rows in a slice. */
 const SLICE_ROWS = 50_000;
-/**
- * Maximum size of the metadata, which is sufficient for the columns of some thousand row groups. Parsed metadata takes some twenty times as
- * much memory.
- */
+/** Maximum size of the metadata, bytes: enough for some thousand row groups. Parsed metadata takes some twenty times as much memory. */
 const METADATA_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * A file may have as many rows as it has bytes, plus this number. A row of a tape takes 5 to 20 bytes in a compressed file. A file with
- * more rows than this limit repeats one row, and was made to fill a disk.
+ * The maximum number of rows in a file is the number of its bytes plus `ROWS_FREE`. A row of a tape takes 5 to 20 bytes in a compressed
+ * file. A file with more rows than the maximum repeats one row, and was made to fill a disk.
  */
 const ROWS_FREE = 10_000;
 
@@ -57,8 +51,8 @@ export async function* readParquet(
     byteLength: size,
     slice(start, end = size) {
       const bytes = bytesOf(start, end);
-      // hyparquet requests several ranges at once and handles only the first failure. The other failures are handled here, so that they do
-      // not become unhandled rejections.
+      // hyparquet requests several ranges at once and handles only the first failure. The empty handler prevents unhandled rejections for
+      // all other requests.
       bytes.catch(() => {});
       return bytes;
     },
@@ -97,10 +91,7 @@ interface ParquetTable {
   readonly header: readonly string[];
   /** Number of rows. */
   readonly rows: number;
-  /**
-   * Yields the rows in slices, with the cells of these columns as text. All rows of a slice belong to one row group. The cells of a missing
-   * column are empty.
-   */
+  /** Yields slices of rows, with the cells of `columns` as text. A slice belongs to one row group. Cells of a missing column are empty. */
   slices(columns: readonly string[]): AsyncGenerator<string[][]>;
 }
 
@@ -150,7 +141,7 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
 
 async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
   const names = PRINT_COLUMNS.filter((name) => table.header.includes(name));
-  // The call throws a `ClientError` if a column that a tape needs is missing from the header, or if a column is repeated.
+  // The call throws a `ClientError` if the header lacks a required column of a tape, or if the header repeats a column.
   printColumnsOf(table.header);
   const read = rowReader(printColumnsOf(names));
   for await (const rows of table.slices(names)) {
@@ -167,10 +158,7 @@ async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<Pri
   }
 }
 
-/**
- * Returns the result of `work`. Throws a `ClientError` if hyparquet throws, because the file is then damaged. Throws errors of the file
- * system unchanged.
- */
+/** Returns the result of `work`. Throws errors of the file system unchanged. Any other error becomes a `ClientError` for a damaged file. */
 async function rejectDamaged<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

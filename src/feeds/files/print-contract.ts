@@ -23,14 +23,14 @@ export interface PrintedContract extends Contract {
   readonly expiryMs: number;
 }
 
-/** Why the contract of a row cannot be read. */
+/** The reason why the contract of a row cannot be read. */
 export type NoContract = 'bad_symbol' | 'bad_contract' | 'symbol_contradicts_columns';
 
 type Cells = readonly [symbol: string, ticker: string, expiry: string, type: string, strike: string];
 
 /**
- * Returns a function that reads the contract of a row, and caches contracts by symbol. Rows with the same symbol usually have equal other
- * cells. So each row is compared with the last row that has the same symbol. Equal cells are not parsed again.
+ * Returns a function that reads the contract of a row, and caches contracts by symbol. Rows with the same symbol usually have equal
+ * contract cells. So the function compares each row with the last row of the same symbol, and does not parse equal cells again.
  */
 export function contractReader(): (...cells: Cells) => PrintedContract | NoContract {
   const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();
@@ -45,7 +45,7 @@ export function contractReader(): (...cells: Cells) => PrintedContract | NoContr
     const key = [symbol, ticker, expiry, type, strike].join('\n');
     const contract = byCells(key);
     if (key.length > KEY_CHARS_MAX) return contract;
-    // Copy the text, because a substring in the cache would hold its whole piece of the file in memory.
+    // The code copies the text, because a cached substring would keep its whole piece of the file in memory.
     const cells = Buffer.from(key).toString().split('\n') as unknown as Cells;
     if (bySymbol.size >= MEMOIZED_MAX) bySymbol.clear();
     if (symbol !== '') bySymbol.set(cells[0], { cells, contract });
@@ -53,7 +53,7 @@ export function contractReader(): (...cells: Cells) => PrintedContract | NoContr
   };
 }
 
-/** Reads the contract of a row from its symbol, or else from its other cells. If there is a symbol, the other cells must agree with it. */
+/** Reads a row's contract from the symbol, or from the other cells if the symbol is missing. The other cells must agree with the symbol. */
 function contractOf(cells: ContractCells): PrintedContract | NoContract {
   const [symbol = '', ticker = '', expiry = '', type = '', strike = ''] = cells;
   const named = symbol === '' ? contractOfColumns(cells) : parseOptionSymbol(symbol);
@@ -81,10 +81,7 @@ function contractOfColumns([, cell = '', expiry = '', type = '', strikeCell]: Co
   return { root, underlying: rootOf(root).underlying, expiry, callPut, strike };
 }
 
-/**
- * Returns whether a tape's ticker agrees with the contract of the symbol. The ticker may be the underlying or the root (`SPXW`), with or
- * without a dot.
- */
+/** Returns whether a tape's ticker agrees with a contract. The ticker may be the underlying or the root (`SPXW`), with or without a dot. */
 function fitsTicker({ root, underlying }: Contract, ticker: string): boolean {
   return ticker === underlying || rootOf(ticker).underlying === underlying || rootOfTicker(ticker) === root;
 }

@@ -15,8 +15,8 @@ export type RowReader = (cells: readonly string[], nowMs: number) => Print | Rej
 
 /**
  * Returns a function that reads the rows of one tape. The ids of equal rows depend on the order of the rows, so call this function once for
- * each row, in the order of the tape. The function rejects a trade dated more than a day after the wall clock, because the last trade
- * determines where a period of flow ends.
+ * each row, in the order of the tape. The function rejects a trade with a time more than a day after the wall clock, because the last trade
+ * determines the end of a period of flow.
  */
 export function rowReader(columns: Columns): RowReader {
   const contractOf = contractReader();
@@ -81,9 +81,9 @@ export function rowReader(columns: Columns): RowReader {
 
 type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';
 
-/** The earliest time of a trade, ms since the epoch. Earlier trades are older than electronic records. */
+/** The earliest accepted time of a trade, ms since the epoch. Earlier trades are older than electronic records of trades. */
 const AT_MIN = Date.UTC(1990, 0, 1);
-/** How far after the wall clock a trade may be dated. A difference between clocks does not explain a later date. */
+/** The maximum time by which a trade may be ahead of the wall clock. A difference between clocks does not explain a later time. */
 const AHEAD_MS_MAX = DAY_MS;
 /** Maximum length of an id, characters. */
 const ID_LENGTH_MAX = 100;
@@ -92,7 +92,7 @@ const TRUE = /^(?:t|true|1|y|yes)$/i;
 
 /**
  * Returns an id made from the number that an exchange gave to a trade. Returns an empty text if there is no number. Exchanges restart their
- * numbers each day, and some exchanges number the trades of each contract separately. So the day and the contract are part of the id.
+ * numbers each day, and some exchanges number the trades of each contract separately. So the id contains the day and the contract.
  */
 function idOfDay(ms: number, { symbol }: PrintedContract, number: string): string {
   return number && `${Math.floor(ms / DAY_MS)}-${symbol}-${number}`;
@@ -116,7 +116,7 @@ const SIDES: ReadonlyMap<string, Print['side']> = new Map([
   ...['mid', 'middle', 'between'].map((word) => [word, 'mid'] as const),
 ]);
 
-/** All columns of a tape that are read. */
+/** The columns of a tape that the reader uses. */
 export const PRINT_COLUMNS = [
   ...['executed_at', 'option_chain_id', 'underlying_symbol', 'expiry', 'option_type', 'strike', 'price', 'size'],
   ...['side', 'tags', 'nbbo_bid', 'nbbo_ask', 'delta', 'exchange', 'report_flags', 'canceled'],
@@ -127,7 +127,7 @@ const CONTRACT_COLUMNS = ['underlying_symbol', 'expiry', 'option_type', 'strike'
 /** Index of each column. The index is -1 for a column that the tape does not have. */
 export type Columns = Readonly<Record<(typeof PRINT_COLUMNS)[number], number>>;
 
-/** Finds the columns of a tape. Throws a `ClientError` if a required column is missing, or if a column that is read appears twice. */
+/** Finds the columns of a tape. Throws a `ClientError` if a required column is missing, or if a used column appears twice. */
 export function printColumnsOf(header: readonly string[]): Columns {
   const needed = ['price', 'size', ...(header.includes('option_chain_id') ? [] : CONTRACT_COLUMNS)];
   const missing = needed.filter((name) => !header.includes(name));
@@ -137,7 +137,7 @@ export function printColumnsOf(header: readonly string[]): Columns {
   return recordOf(PRINT_COLUMNS, (name) => header.indexOf(name));
 }
 
-/** Returns whether a line is the header of a tape. Such a line names the time of the trade, and the contract or the underlying. */
+/** Returns whether a line is the header of a tape. The header of a tape names the time, and either the contract or the underlying. */
 export function isPrintsHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
   return has('executed_at') && (has('option_chain_id') || has('underlying_symbol'));

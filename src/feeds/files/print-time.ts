@@ -5,8 +5,8 @@ import { parseDigits } from '../../market/digits.ts';
  * Parses the time of a trade, in microseconds since the epoch. Returns NaN if the text is not a time.
  *
  * Accepts `2026-08-17T13:30:00.00714Z`, `2026-08-17 13:30:00.00714+00`, and numbers of seconds, milliseconds or microseconds since the
- * epoch. The magnitude of the number shows its unit. A time without a zone is in UTC. The vendor writes the `timestamptz` column of the
- * end-of-day tape in UTC (`+00`). Programs that copy the tape, such as spreadsheets and data frames, remove the zone but do not change the
+ * epoch. The magnitude of a number shows its unit. A time without a zone is in UTC. The vendor writes the `timestamptz` column of the
+ * end-of-day tape in UTC (`+00`). Spreadsheets, data frames and other programs that copy the tape remove the zone but do not change the
  * hour.
  */
 export function executedMicros(text: string): number {
@@ -27,8 +27,8 @@ const EPOCH = /^\d{9,16}(?:\.\d+)?$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))? ?(?:Z|UTC|([+-])(\d\d)(?::?(\d\d))?)?$/i;
 
 /**
- * Parses times such as `2026-08-17 13:30:00.007140+00` on a fast path, because a tape has millions of times. Also accepts a `T` before the
- * hour, and a `Z` or no zone at the end. Returns NaN for any other text.
+ * Parses times such as `2026-08-17 13:30:00.007140+00` fast, because a tape has millions of times. Also accepts a `T` before the hour, and
+ * a `Z` or no zone at the end. Returns NaN for any other text.
  */
 function usualMicros(text: string): number {
   const zoneStart = text.length - (text.endsWith('Z') ? 1 : text.endsWith('+00') ? 3 : 0);
@@ -54,14 +54,15 @@ const [SPACE, POINT, COLON, LETTER_T] = [0x20, 0x2e, 0x3a, 0x54];
 
 /**
  * Converts a number of seconds, milliseconds or microseconds since the epoch to microseconds. Seconds are below 10^11 until the year 5138,
- * and milliseconds have been above 10^11 since 1973. In the same way, 10^14 separates milliseconds from microseconds.
+ * and milliseconds have been above 10^11 since 1973. So 10^11 separates seconds from milliseconds. In the same way, 10^14 separates
+ * milliseconds from microseconds.
  */
 function epochMicros(value: number): number {
   if (value < 1e11) return Math.round(value * 1e6);
   return value < 1e14 ? Math.round(value * 1e3) : Math.floor(value);
 }
 
-// The last date is cached. A tape covers one day, so its date is parsed only once.
+// The code caches the last date. A tape covers one day, so its date is parsed only once.
 let lastDate = '';
 let lastMidnight = Number.NaN;
 

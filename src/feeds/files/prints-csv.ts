@@ -8,7 +8,7 @@ import { findHeader, hasHeader, isWholeRow, PREAMBLE_LINES_MAX, ROW_CHARS_MAX } 
 import { linesOf } from './lines.ts';
 import { type Columns, isPrintsHeader, printColumnsOf, type RowReader, rowReader } from './print-row.ts';
 
-/** Number of prints after which a delivery is complete. A delivery is written in a few transactions. */
+/** The number of prints in a complete delivery. The write of a delivery takes a few transactions. */
 export const BATCH_PRINTS = 2_000;
 
 export type PrintsDelivery = Extract<Delivery, { kind: 'prints' }>;
@@ -31,17 +31,17 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
  * or the columns of the contract.
  *
  * A day's tape has gigabytes, so it is read in pieces and delivered in batches. Reading a tape yields at least one batch. A bad row is
- * rejected and counted. The last row is also rejected if it may be incomplete. Other tables with an incomplete last row are rejected as a
- * whole. A tape is not, because it grows only at its end. So the tape's rows before the last row are valid, and the last row can be read
- * again when the tape has grown.
+ * rejected and counted. The last row is also rejected if it may be incomplete. An incomplete last row does not reject the whole tape,
+ * unlike other tables, because a tape grows only at its end. So all rows before the last row are valid, and the last row can be read again
+ * when the tape has grown.
  */
 export class PrintsCsvReader {
   #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;
   #row: RowReader | undefined;
 
   /**
-   * Reads the next section of the tape, which begins at the start of a row. `nowMs` is the wall clock. All sections after the first must be
-   * UTF-8. Throws a `ClientError` if the text is not a tape.
+   * Reads the next section of the tape. A section begins at the start of a row. `nowMs` is the wall clock. All sections after the first
+   * must be UTF-8. Throws a `ClientError` if the text is not a tape.
    */
   async *read(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
     const preamble: string[] = [];
@@ -79,7 +79,7 @@ export class PrintsCsvReader {
   /**
    * Reads a row. Returns the print, or the reason why the row is rejected.
    *
-   * @param isUnterminated whether the line is the last line of the text and has no line break.
+   * @param isUnterminated true if the line is the last line of the text and has no line break.
    */
   #print(line: string, isUnterminated: boolean, nowMs: number): Print | string {
     const { cells: header, delimiter, columns } = this.#header!;
@@ -103,8 +103,8 @@ function cellsOf(line: string, delimiter: string): readonly string[] | undefined
 }
 
 /**
- * Returns whether the last row, which has no line break, may have lost part of a value that is read. For example, `1` may be the start of
- * `100`. A row that ends with a known trade condition is complete.
+ * Returns whether the last row may be incomplete. The last row has no line break. A cell `1` at its end may be the start of `100`. A row
+ * that ends with a known trade condition is complete.
  */
 function mayBeCut(cells: readonly string[] | undefined, header: readonly string[], columns: Columns): boolean {
   if (cells === undefined || cells.length < header.length) return true;

@@ -2,10 +2,10 @@ import { isDate, newYorkInstant } from '../../market/calendar.ts';
 import { unreadable } from '../rejections.ts';
 
 /**
- * Returns the time of a quote table, ms since the epoch. Reads it from the lines above the header of the table, with or without quotation
- * marks. Accepts `Date: December 12, 2022 at 8:30 PM EST`, `Date: February 5 2022, 8:26 PM EST`, `Date: 9 June 2023, 1:40 PM EDT` and
- * `Jul 17 2026 @ 15:45 ET`. Without a zone, or with `ET`, the time is New York time. Throws a `ClientError` if no line has a valid date, or
- * if the zone is unknown.
+ * Returns the time of a quote table, ms since the epoch. Reads the time from the lines above the table's header, with or without quotation
+ * marks. Accepts `Date: December 12, 2022 at 8:30 PM EST`, `Date: February 5 2022, 8:26 PM EST`, `Date: 9 June 2023, 1:40 PM EDT` and `Jul
+ * 17 2026 @ 15:45 ET`. Without a zone, or with `ET`, the time is New York time. Throws a `ClientError` if no line has a valid date, or if
+ * the zone is unknown.
  */
 export function quoteDate(preamble: readonly string[]): number {
   for (const line of preamble) {
@@ -34,7 +34,7 @@ const ZONE_HOURS: Readonly<Record<string, number>> = {
   ...{ UTC: 0, GMT: 0, Z: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 },
 };
 
-/** Returns the time of a match as `HH:MM:SS`, or `undefined` if the time is invalid. */
+/** Returns the time in the groups of a match as `HH:MM:SS`, or `undefined` if the time is invalid. */
 function timeOf(groups: Record<string, string | undefined>): string | undefined {
   const half = groups.half?.toUpperCase();
   const shown = Number(groups.hour);

@@ -9,9 +9,9 @@ import { quoteDate } from './quote-date.ts';
 import { underlyingOfMost } from './roots.ts';
 
 /**
- * The format of the quote table that the exchange (Cboe) offers for download. It has a title line with `Last: 658.05`, a date line, a
- * header, and one row for each expiry and strike. The columns of the call are left of the column `Strike`, and the columns of the put are
- * right of it. The call columns may be in any order, and so may the put columns.
+ * The format of the quote table that the exchange Cboe offers for download. The table has a title line with `Last: 658.05`, a date line, a
+ * header, and one row for each expiry and strike. The columns left of `Strike` are the columns of the call, in any order. The columns right
+ * of `Strike` are the columns of the put, in any order.
  */
 export const quoteTable: Format = {
   claims: (text) =>
@@ -80,8 +80,8 @@ interface Columns extends Record<QuoteField, number> {
 }
 
 /**
- * Finds the columns of the calls or of the puts, from index `from` up to, but not including, index `to`. The index of a missing column is
- * -1. Throws a `ClientError` if the symbol column or the open-interest column is missing. `symbolNames` names the symbol column.
+ * Finds the columns of the calls or of the puts, at the indices [from, to). The index of a missing column is -1. Throws a `ClientError` if
+ * the symbol column or the open-interest column is missing. `symbolNames` names the symbol column.
  */
 function columnsOf(header: readonly string[], symbolNames: readonly string[], from: number, to: number): Columns {
   const find = (names: readonly string[]) => header.findIndex((name, i) => i >= from && i < to && names.includes(name));
@@ -93,7 +93,7 @@ function columnsOf(header: readonly string[], symbolNames: readonly string[], fr
   return columns;
 }
 
-/** Returns the price of the underlying, which is written as `Last: 3,990.56` or, in older downloads, in the second cell of the title. */
+/** Returns the price of the underlying. The title contains the price as `Last: 3,990.56` or, in older downloads, in its second cell. */
 function lastSale(preamble: readonly string[]): number | undefined {
   for (const pattern of [LAST, /^[^,"]+\([^)]*\)"?,\s*(\d+(?:\.\d+)?)\s*(?:,|$)/]) {
     for (const line of preamble) {

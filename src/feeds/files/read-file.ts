@@ -14,25 +14,25 @@ export interface ReadFileDeps extends Pick<FileReadOptions, 'nowMs' | 'readIsola
 }
 
 /**
- * The result if a file could not be read because of a temporary error, such as missing permissions or a lack of file descriptors. The error
- * does not show whether the file is valid.
+ * The result of a failed reading with a temporary error, such as missing permissions or a lack of file descriptors. A temporary error does
+ * not show whether the file is valid.
  */
 export interface TemporaryError {
-  /** The reason of the error, in words. */
+  /** The reason for the error, in words. */
   readonly temporaryError: string;
-  /** Whether the separate process that read the file ended early. */
+  /** True if the separate process that read the file ended early. */
   readonly isCrash: boolean;
 }
 
 /**
- * Yields the contents of a file of the drop folder. Returns the outcome of the reading, or a temporary error if the reading failed with an
- * error that has a code. Throws errors without a code.
+ * Yields the contents of a file of the drop folder. Returns the outcome of the reading. An error with a code becomes a temporary error.
+ * Errors without a code are thrown.
  *
- * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception. An
- * uncompressed tape may grow at its end while it is read. The prints of the tape are yielded. The outcome is returned if the tape still has
- * all whole lines that it had at the time of the scan. If whole lines are missing, `undefined` is returned.
+ * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception, because an
+ * uncompressed tape may grow at its end while it is read. The function yields the prints of an uncompressed tape. The function returns the
+ * outcome if no whole line from the time of the scan is missing. If whole lines are missing, the function returns `undefined`.
  *
- * @param root the drop folder's path, in which all links are resolved.
+ * @param root the drop folder's path without links.
  */
 export async function* readFile(
   root: string,
@@ -49,7 +49,7 @@ export async function* readFile(
   let reason: string | undefined;
   async function* readTape(content: Content) {
     isTape = true;
-    // Use the length at the time of the scan. Bytes that have been appended since then belong to a later version.
+    // The code uses the length at the time of the scan. Bytes that were appended after the scan belong to a later version.
     const seen = new Content(content.fd, { ...content.facts, size });
     const tape = yield* tapes.read(seen, version, nowMs, (stored) => checkpoints.isLast(origin, stored));
     rejectedRows = tape.rejectedRows;
@@ -61,8 +61,8 @@ export async function* readFile(
     const checkStable = async () => versionOf(await file.handle.stat()) === version;
     const reading = { nowMs, readTape, ...(readIsolated && { readIsolated }) };
     for await (const delivery of contentsOf(file.content, reading)) {
-      // Check the version before the first delivery of the file is yielded. A file other than a tape has been read completely before its
-      // first delivery, so the check notices every write before and during the reading.
+      // The version is checked before the first delivery of the file. A file other than a tape is read completely before its first
+      // delivery, so the check notices every write before and during the reading.
       if (outcome === 'none' && reason === undefined && !isTape && !(await checkStable())) return undefined;
       if (delivery.kind === 'rejection') reason = delivery.reason;
       else outcome = 'data';
@@ -71,7 +71,7 @@ export async function* readFile(
     }
     const isStable = await checkStable();
     if (isTape ? !isWhole : !isStable) return undefined;
-    // The last row of a tape that is still growing is likely to be incomplete. So the rejected rows of such a tape are not reported yet.
+    // The last row of a tape that is still growing is likely to be incomplete. So the rejected rows of a growing tape are not reported yet.
     const summary = isTape && !isStable ? undefined : rejectedRows.summary();
     if (summary !== undefined) yield rejectionOf({ origin, reason: summary });
   } catch (error) {

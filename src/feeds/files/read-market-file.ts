@@ -20,7 +20,7 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
     return [{ kind: 'rejection', origin: file.origin, reason }];
   }
   const text = decoderOf(bytes)?.decode(bytes);
-  // The format is detected from the first lines only, so that a long file without market data is not searched to its end.
+  // The first lines alone determine the format, so that a long file without market data is not searched to its end.
   const head = text && withPlainBreaks(text.slice(0, HEAD_CHARS));
   const format = head && FORMATS.find(({ claims }) => claims(head));
   if (!text || !format) return [];
@@ -33,7 +33,7 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
   }
 }
 
-/** Number of characters at the start of a file that are searched for a header. */
+/** Number of characters at the start of a file in which a header is searched. */
 const HEAD_CHARS = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
 
 const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesCsv, dividendsCsv];

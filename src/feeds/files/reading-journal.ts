@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
  * Number of crashes after which a file is no longer read. A crash is an early end of the process that reads the file. One crash is not
- * enough, because other work of the process, or a person, may have ended the process.
+ * enough, because a person or other work may have ended the process.
  */
 export const CRASHES_MAX = 2;
 
@@ -20,9 +20,9 @@ interface Journal {
 }
 
 /**
- * Records which file is being read, before the file is parsed. If the process has ended repeatedly while it read one file, the next start
- * finds this file in the journal. The journal must survive the end of the process, but not a failure of the machine. So the journal is
- * written but never synced to the disk. Without a path, nothing is written.
+ * Records which file is being read, before the file is parsed. If the process ended while it read a file, the next start finds this file in
+ * the journal. The journal must survive the end of the process, but not a failure of the machine. So the journal is written but never
+ * synced to the disk. Without a path, the journal is not written.
  */
 export class ReadingJournal {
   #crashed = new Map<string, Journal['crashed'][number]>();
@@ -61,7 +61,7 @@ export class ReadingJournal {
     this.#write(null);
   }
 
-  /** Removes the recorded crashes of a file. The crashes no longer matter when the reading of the file has succeeded or failed. */
+  /** Removes the recorded crashes of a file, after a reading that succeeded or failed without a crash. */
   forget(origin: string): void {
     this.#crashed.delete(origin);
   }
@@ -76,13 +76,14 @@ export class ReadingJournal {
       if (reading === null && this.#crashed.size === 0) rmSync(this.path, { force: true });
       else writeFileSync(this.path, JSON.stringify(journal), { mode: 0o600 });
     } catch {
-      // The disk may be full. Files are also read without the journal.
+      // The disk may be full. The service can read files without the journal.
     }
   }
 }
 
 /**
- * Returns whether another process with this id is running. A service that starts before the previous service has ended finds such an id.
+ * Returns whether another process with this id is running. Another process with the id may be the previous service, which has not ended
+ * yet.
  */
 function isOtherProcess(pid: number): boolean {
   try {

@@ -11,10 +11,10 @@ import type { FoundFile } from './walk.ts';
 const NUMBER_MAX = 1_000;
 
 /**
- * Moves a rejected file from the drop folder to the same path in the folder `to`. Never overwrites a file there: if the name is in use,
+ * Moves a rejected file from the drop folder to the same path in the folder `to`. Never overwrites a file in `to`: if the name is in use,
  * adds a number to the name. Does not move a file that has changed since the scan, or whose folder is outside the drop folder. Does not
- * move a link either, because the link may not work at another place. The promise never rejects. The result states whether the file was
- * moved or, if it was not moved, the reason.
+ * move links, because a link may not work at another place. The promise never rejects. The result states that the file was moved, or the
+ * reason why it was not moved.
  *
  * @param root the drop folder's path without links.
  */
@@ -32,7 +32,7 @@ export async function setAside(root: string, { origin, stats }: FoundFile, to: s
     const changed = 'the file has changed meanwhile and is not set aside';
     if (!(await isSame(path))) return notMoved(changed);
     const name = await copyTo(to, origin, path);
-    // Another file may have taken the path, and that file has not been read yet.
+    // Another file may now be at the path, and this other file has not been read yet.
     if (versionOf(await lstat(path)) !== versionOf(stats) || !(await isSame(path))) {
       await unlink(join(to, name));
       return notMoved(changed);
@@ -46,13 +46,13 @@ export async function setAside(root: string, { origin, stats }: FoundFile, to: s
 
 interface SetAsideResult {
   readonly isMoved: boolean;
-  /** What happened to the file, in words. */
+  /** The result of the move, in words. */
   readonly message: string;
 }
 
 /**
  * Opens a folder within the drop folder. Returns `undefined` if the folder is outside the drop folder. If the system has `/proc/self/fd`,
- * the returned path leads to the open folder, even if a folder of its real path is moved or becomes a link.
+ * the returned path leads to the open folder even after a folder of the real path is moved or becomes a link.
  */
 export async function openFolder(
   root: string,
@@ -75,7 +75,7 @@ export async function openFolder(
   return undefined;
 }
 
-/** Links the file into the folder `to`, or copies the file if hard links are not possible. Returns its path in this folder. */
+/** Links the file into the folder `to`, or copies the file if hard links are not possible. Returns the path of the new file. */
 async function copyTo(to: string, origin: string, path: string): Promise<string> {
   const { dir, name, ext } = parse(origin);
   await mkdir(join(to, dir), { recursive: true });
@@ -93,7 +93,7 @@ async function copyTo(to: string, origin: string, path: string): Promise<string>
   }
 }
 
-/** Codes of errors which mean that the other folder is on another file system, or on a file system without hard links. */
+/** The error codes for a folder on another file system or on a file system without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /** Copies a file. Throws an error with the code EEXIST if there is a file at the path `to`. */
@@ -101,7 +101,7 @@ async function copyNew(from: string, to: string): Promise<void> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL);
   } catch (error) {
-    // Remove a partial copy, for example on a full disk.
+    // The code removes a partial copy, for example after a full disk.
     if (errorCode(error) !== 'EEXIST') await unlink(to).catch(() => {});
     throw error;
   }
@@ -109,8 +109,8 @@ async function copyNew(from: string, to: string): Promise<void> {
 
 /**
  * Deletes the files of a drop folder that were read completely, had market data, and were last changed more than `days` days before the
- * newest file. The newest file's modification time serves as the clock, so a wrong clock of this machine deletes nothing. Keeps links,
- * rejected files, files that have changed since the scan, and files that this user may not delete. The promise never rejects.
+ * newest file. The newest file's modification time replaces the clock, so a wrong clock of this machine deletes nothing. Keeps links,
+ * rejected files, files that have changed since the scan, and files without the permission to delete them. The promise never rejects.
  *
  * @param root the drop folder's path without links.
  */
@@ -132,7 +132,7 @@ export async function deleteOld(
       const present = await lstat(path);
       if (!present.isSymbolicLink() && versionOf(present) === versionOf(stats)) await unlink(path);
     } catch {
-      // The file stays. The file was read, so nothing is lost.
+      // The file stays in the drop folder. No data is lost, because the file was read.
     }
   }
 }

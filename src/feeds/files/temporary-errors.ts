@@ -3,9 +3,9 @@ import type { FoundFile } from './walk.ts';
 /** A file whose reading failed. */
 interface FailedFile {
   readonly reason: string;
-  /** When the file's permissions, name or content last changed, ms since the epoch. */
+  /** Time of the last change of the file's permissions, name or content, ms since the epoch. */
   readonly changedMs: number;
-  /** Number of failed readings in a row since `changedMs`. */
+  /** Number of failed readings since `changedMs`. */
   readonly failures: number;
   /** Number of scans to skip before the file is read again. */
   scansToSkip: number;
@@ -15,8 +15,8 @@ interface FailedFile {
 const SCANS_TO_SKIP_MAX = 24;
 
 /**
- * The files with a temporary error, by their path in the drop folder (`origin`). Each file is read again at later scans, after growing
- * pauses. If the file or its permissions have changed, the next scan reads it.
+ * The files with a temporary error, by their path in the drop folder (`origin`). Later scans read each file again, with growing pauses. If
+ * the file or its permissions have changed, the next scan reads the file.
  */
 export class TemporaryErrors {
   readonly #files = new Map<string, FailedFile>();
@@ -28,7 +28,7 @@ export class TemporaryErrors {
     return failed.scansToSkip-- <= 0;
   }
 
-  /** Records the error of a file. Returns whether its reason is new and has to be reported. */
+  /** Records the error of a file. Returns whether the reason of the error is new and must be reported. */
   record({ origin, stats }: FoundFile, reason: string): boolean {
     const before = this.#files.get(origin);
     const failures = before?.changedMs === stats.ctimeMs ? before.failures + 1 : 1;

@@ -23,15 +23,15 @@ export interface FolderContents {
   readonly root: string;
   readonly files: readonly FoundFile[];
   readonly problems: readonly SkippedFile[];
-  /** Whether all folders could be read, and no file was left out. If false, files that are missing from `files` may still exist. */
+  /** True if all folders were readable and no file was left out. If false, files that are missing from `files` may still exist. */
   readonly isComplete: boolean;
 }
 
 /**
- * Finds all regular files of a folder and its sub-folders, in the order of their paths. Reads each folder once, and never reads the folder
- * `except`. Follows links to files within the folder. A link to a folder, or to a place outside the folder, is a problem. Ignores names
- * that begin with a dot, because editors and copy programs use such names for incomplete files. The promise never rejects. A file or a
- * folder that cannot be read is a problem.
+ * Finds all regular files of a folder and its sub-folders, in the order of their paths. Reads each folder once, except the folder `except`.
+ * Follows links to files within the folder. A link to a folder, or to a place outside the folder, is a problem. Ignores names that begin
+ * with a dot, because editors and copy programs use such names for incomplete files. The promise never rejects. A file or a folder that
+ * cannot be read is a problem.
  */
 export async function walk(dir: string, except?: string): Promise<FolderContents> {
   const files: FoundFile[] = [];
@@ -47,7 +47,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   async function descend(folder: string): Promise<void> {
     const path = join(dir, folder);
     try {
-      // The drop folder itself may be a link. A sub-folder may not be a link, but it may have become a link since its parent was read.
+      // The drop folder itself may be a link. A sub-folder must not be a link, but may have become a link after its parent was read.
       const identity = identityOf(await (folder === '' ? stat : lstat)(path));
       if (seen.has(identity)) {
         problems.push({ origin: folder, reason: ALREADY_SCANNED });
@@ -75,7 +75,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   /** @param stats the file's `Stats`, or the error that prevented reading them. */
   async function visit(origin: string, stats: unknown): Promise<void> {
     if (!(stats instanceof Stats)) {
-      // The file existed a moment ago and has been renamed or removed since.
+      // The file was renamed or removed after its folder was read.
       if (errorCode(stats) === 'ENOENT') return;
       isComplete = false;
       problems.push({ origin, reason: readErrorReason(stats) });
@@ -111,9 +111,9 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
 
 const ALREADY_SCANNED = 'the path leads to a folder that is already scanned';
 
-/** Maximum number of files, because each poll checks each file. The check of 10,000 files takes some 30 ms. */
+/** Maximum number of files. Every poll checks all files, and a check of 10,000 files takes some 30 ms. */
 const FILES_MAX = 50_000;
-/** Number of `lstat` calls that run at once. If the calls ran one by one, each call would wait for a thread or for the network. */
+/** Number of `lstat` calls that run at the same time, because a single call may wait for a thread or for the network. */
 const STATS_AT_ONCE = 64;
 
 function readErrorReason(error: unknown): string {

@@ -2,11 +2,11 @@ import { OperatorError } from '../../core/errors.ts';
 import { isLoopback } from '../../core/loopback.ts';
 
 /**
- * Checks the address of a provider from the setting `flag`, and returns the address without slashes at its end. `hasCredential` is whether
+ * Checks the address of a provider from the setting `flag`, and returns the address without slashes at its end. `hasCredential` is true if
  * the feed sends a credential to this address.
  *
  * Throws `OperatorError` in three cases:
- * - The text is not a URL with the scheme `scheme`, with or without TLS: `http` or `https`, `ws` or `wss`.
+ * - The text is not a URL, or its scheme is not `scheme` with or without TLS (`http` or `https`, `ws` or `wss`).
  * - The URL contains a user, a password, a query or a fragment. Addresses are written to logs.
  * - A credential would be sent unencrypted over a network.
  */
@@ -33,7 +33,7 @@ export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', hasCr
   return url.href.replace(/\/+$/, '');
 }
 
-/** Returns the host of a URL. If the host is an IPv6 address, returns it without its brackets. */
+/** Returns the host of a URL. An IPv6 address is returned without its brackets. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }

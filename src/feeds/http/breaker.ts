@@ -12,7 +12,7 @@ export class Breaker {
 
   /**
    * Returns `closed` if requests may be sent, and `probe` if one request may be sent as the probe. If the breaker is open, returns the time
-   * until which it is open (ms since the epoch), and the reason.
+   * until which it stays open (ms since the epoch), and the reason.
    */
   state(): 'closed' | 'probe' | { readonly openUntil: number; readonly reason: string } {
     if (this.now() < this.#openUntil) return { openUntil: this.#openUntil, reason: this.#reason };
@@ -31,7 +31,7 @@ export class Breaker {
     if (opened >= 0) this.hold(Math.min(OPEN_MS_MAX, OPEN_MS * 2 ** opened), reason);
   }
 
-  /** Opens the breaker for at least `forMs` milliseconds, but at most for OPEN_MS_MAX, so that data does not become too old. */
+  /** Opens the breaker for `forMs` milliseconds or longer, up to OPEN_MS_MAX, so that data does not become too old. */
   hold(forMs: number, reason: string): void {
     this.#openUntil = Math.max(this.#openUntil, this.now() + Math.min(OPEN_MS_MAX, forMs));
     this.#reason = reason;
@@ -39,11 +39,11 @@ export class Breaker {
 }
 
 /**
- * Number of failed requests in a row that opens the breaker. A request has failed if all its tries have failed. The number is greater than
- * one, so that a single failing ticker does not open the breaker.
+ * The number of failed requests in a row after which the breaker opens. A request has failed if all its tries have failed. The number is
+ * above one, so that a single failing ticker does not open the breaker.
  */
 const FAILURES_MAX = 4;
-/** How long the breaker stays open the first time, ms. */
+/** Time for which the breaker opens the first time, ms. */
 const OPEN_MS = 60_000;
 /** Maximum time that the breaker stays open, ms. A provider that works again is noticed within a quarter of an hour. */
 const OPEN_MS_MAX = 15 * 60_000;

@@ -4,13 +4,13 @@ import { INFLATED_BYTES_FREE, INFLATION_MAX } from '../files/gzip.ts';
 import { retryAfterMs } from './retry.ts';
 
 /**
- * The result of one request. An error is `temporary` if another try may succeed, and `permanent` if every request would fail. An error is
- * `item` if only this request fails, because the provider does not have the requested item. All statuses below 500 give `item`, except 200,
- * 401, 403, 408, 429 and redirects.
+ * The result of one request. The kind of an error is `temporary` if another try may succeed, and `permanent` if every request would fail.
+ * The kind is `item` if the provider lacks the requested item, so that only this request fails. All statuses below 500 give `item`, except
+ * 200, 401, 403, 408, 429 and redirects.
  */
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
-/** A body that is left unparsed, because parsing may take long: it exceeds PARSED_BYTES_MAX or the bounds of QUICK_JSON. */
+/** An unparsed body that exceeds PARSED_BYTES_MAX or the bounds of QUICK_JSON, because parsing may take long. */
 export interface LargeResponse {
   readonly kind: 'large';
   readonly body: Uint8Array;
@@ -21,7 +21,7 @@ export interface LargeResponse {
 export interface FetchError {
   readonly kind: 'temporary' | 'permanent' | 'item';
   readonly reason: string;
-  /** For how long the provider asks clients to send no requests, ms. */
+  /** The time without requests that the provider asks for, ms. */
   readonly afterMs?: number | undefined;
 }
 
@@ -36,19 +36,19 @@ export interface FetchJsonOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Maximum size of a body after unpacking: 40 MiB. The largest known answer, the delayed quotes of SPX, has a third of this size: 13 MB. */
+/** Maximum size of a body after unpacking: 40 MiB. The largest known answer, the delayed quotes of SPX, has 13 MB. */
 export const PROVIDER_BODY_BYTES_MAX = 40 * 1024 * 1024;
 /**
- * Maximum size of a body that this process parses: 4 MiB. Usual JSON of this size is parsed in some five milliseconds. Parsing a larger
- * body in this process would delay other requests, and could take much memory.
+ * Maximum size of a body that this process parses: 4 MiB. Usual JSON of 4 MiB is parsed in some five milliseconds. Parsing a larger body in
+ * this process would delay other requests, and could take much memory.
  */
 export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
 
 /**
- * Sends one GET request for JSON. The time, the size of the body and the number of redirects are bounded. The reasons of errors are in
- * Zomma's own words, because a server's message may contain the credential. Throws the reason of `signal` if `signal` is aborted. Returns
- * all other errors.
+ * Sends one GET request for JSON. The time, the size of the body and the number of redirects are bounded. The reasons of errors are Zomma's
+ * own texts, because a server's message may contain the credential. Throws the reason of `signal` if `signal` is aborted. Returns other
+ * errors.
  */
 export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<ProviderResponse> {
   const deadline = AbortSignal.timeout(options.timeoutMs);
@@ -98,9 +98,9 @@ async function request(
 }
 
 /**
- * Returns the response with its body unpacked. A response without a body, or whose body is not packed, is returned as it is. A body with an
- * encoding other than gzip is replaced by an empty body, because only gzip was requested. `fetch` itself does not unpack the body, because
- * the runtime would write a line to standard error for a damaged body.
+ * Returns the response with its body unpacked. A response without a packed body is returned unchanged. A body with an encoding other than
+ * gzip is replaced by an empty body, because only gzip was requested. `fetch` itself does not unpack the body, because the runtime would
+ * write a line to standard error for a damaged body.
  */
 function unpacked(packed: Response): Response {
   const coding = packed.headers.get('content-encoding') ?? 'identity';
@@ -114,8 +114,8 @@ const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 500, 502, 504]);
 
 /**
  * Reads the unpacked body. Returns an error if the body has more than PROVIDER_BODY_BYTES_MAX bytes. Also returns an error if the body has
- * more than INFLATED_BYTES_FREE bytes and more than INFLATION_MAX times the size of the packed body. The size of the packed body is known
- * only from `Content-Length`. If a response lacks this header field, the ratio is not checked.
+ * more than INFLATED_BYTES_FREE bytes and is more than INFLATION_MAX times as large as the packed body. Only `Content-Length` states the
+ * size of the packed body. The ratio is not checked for a response without this header field.
  */
 async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   const { headers, body } = response;
@@ -125,7 +125,7 @@ async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
-    // Returning from the loop cancels the rest of the body.
+    // The return from the loop cancels the rest of the body.
     if (Math.max(statedBytes, bytes) > PROVIDER_BODY_BYTES_MAX)
       return permanent(`the answer has more than ${PROVIDER_BODY_BYTES_MAX} bytes`);
     if (bytes > Math.max(INFLATED_BYTES_FREE, INFLATION_MAX * packedBytes)) {

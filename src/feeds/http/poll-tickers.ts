@@ -34,10 +34,13 @@ export async function* pollTickers(
   }
 }
 
-/** Maximum duration of the requests for one snapshot. The quotes of a snapshot must be as close in time as requests allow. */
+/** Maximum duration of all requests for one snapshot, ms, because the quotes of a snapshot should have nearly the same time. */
 const SNAPSHOT_MS_MAX = 600_000;
 
-/** Returns the interval between two polls, ms. The interval is `leastMs`, or longer if one poll needs more time at `ratePerMinute`. */
+/**
+ * Returns the interval between two polls, ms. The interval is `leastMs`, or longer if the requests of one poll take longer at the rate
+ * `ratePerMinute`.
+ */
 export function pollIntervalMs(requests: number, ratePerMinute: number, leastMs: number): number {
   return Math.max(leastMs, Math.ceil(requests / ratePerMinute) * 60_000);
 }
@@ -45,7 +48,7 @@ export function pollIntervalMs(requests: number, ratePerMinute: number, leastMs:
 /** A chain as a provider delivered it. */
 export interface ProviderSnapshot {
   readonly chain: Chain;
-  /** Number of contracts that the provider listed, including unusable ones. */
+  /** Number of contracts that the provider listed, including unusable contracts. */
   readonly offered: number;
 }
 
@@ -54,7 +57,7 @@ export interface CollectedContracts {
   readonly rows: readonly ContractRow[];
   /** Counts of rejected contracts, by reason. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Number of contracts that the provider listed, including unusable ones. */
+  /** Number of contracts that the provider listed, including unusable contracts. */
   readonly offered: number;
   /** Price of the underlying, if the provider gives it. */
   readonly spot: number | undefined;

@@ -20,11 +20,11 @@ export interface ProviderOptions {
 /** Sends requests to one provider. */
 export interface ProviderClient {
   /**
-   * Returns the JSON at a path below the base address, or at a complete address with the same scheme, host and port. Throws a `ClientError`
-   * with the reason if the answer is not JSON or takes long to parse. Throws the reason of `signal` if `signal` is aborted.
+   * Requests the JSON at a path below the base address, or at a complete address with the same scheme, host and port. Throws a
+   * `ClientError` with the reason if the answer is not JSON or takes long to parse. Throws the reason of `signal` if `signal` is aborted.
    */
   get(address: string, signal?: AbortSignal): Promise<unknown>;
-  /** Works like `get`, but returns the bytes of an answer that may take long to parse. */
+  /** Works like `get`, but returns unparsed bytes if parsing the answer may take long. */
   getLarge(address: string, signal?: AbortSignal): Promise<{ readonly json: unknown } | LargeResponse>;
 }
 
@@ -89,7 +89,9 @@ export function createProviderClient(
 /** Maximum duration of one try of a request. The largest answer takes some seconds over a slow line. */
 const TIMEOUT_MS = 30_000;
 const TRIES_MAX = 3;
-/** If the provider asks for a longer wait than this, the request fails at once, because other tickers wait for the request. */
+/**
+ * The longest wait that a provider may ask for, ms. A request with a longer wait fails at once, because the other tickers would wait, too.
+ */
 const WAIT_MS_MAX = 60_000;
 
 function unavailable(reason: string): ClientError {

@@ -1,17 +1,14 @@
-/** Maximum random wait if `failures` is 0, ms. */
+/** Maximum random wait before the next try if `failures` is 0, ms. */
 const BACKOFF_MS = 1_000;
-/** Maximum random wait after many failures, ms. */
+/** Maximum random wait before the next try after many failures, ms. */
 const BACKOFF_MS_MAX = 30_000;
 
-/** Returns how long to wait before the next try, ms: a random time below a bound that doubles with each failure ("full jitter"). */
+/** Returns the wait before the next try, ms. The wait is a random time below a bound that doubles with each failure ("full jitter"). */
 export function backoffMs(failures: number, random: () => number): number {
   return random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** failures);
 }
 
-/**
- * Returns the wait that a `Retry-After` header asks for, ms. The header contains seconds or an HTTP date. Returns `undefined` if the header
- * contains neither.
- */
+/** Returns the wait of a `Retry-After` header, ms. Returns `undefined` if the header contains neither seconds nor an HTTP date. */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;

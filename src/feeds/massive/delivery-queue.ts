@@ -3,22 +3,22 @@ import type { Print } from '../../market/prints.ts';
 import { countRejected } from '../rejections.ts';
 
 /**
- * A bounded queue of deliveries. It connects a source that does not wait to a reader that may be slow. Deliveries that arrive while the
- * queue is full are lost. The reader then gets a delivery which reports that the connection was down during this time.
+ * A bounded queue of deliveries between a source that does not wait and a reader that may be slow. Deliveries that arrive while the queue
+ * is full are lost. The reader then gets a delivery that reports the connection as down during the loss.
  */
 export class DeliveryQueue {
   #queue: Delivery[] = [];
   /** The last delivery in the queue, if more prints may be added to it. */
   #batch: { kind: 'prints'; prints: Print[]; refused: Record<string, number> } | undefined;
   #prints = 0;
-  /** When deliveries began to be lost since the last read, ms since the epoch. */
+  /** Start of the loss of deliveries since the last read, ms since the epoch. */
   #lostSince: number | undefined;
   #isUp = false;
   #wake: () => void = () => {};
 
   constructor(private readonly nowMs: () => number) {}
 
-  /** Adds a delivery which reports that the connection went up or down at a moment. */
+  /** Adds a delivery that reports a connection (`up` is true) or a disconnection at the time `at`. */
   connection(up: boolean, at: number, reason?: string): void {
     this.#isUp = up;
     this.#batch = undefined;
@@ -64,7 +64,7 @@ export class DeliveryQueue {
     }
   }
 
-  /** Empties the queue and returns its deliveries. If deliveries were lost, adds deliveries that state when the loss began and ended. */
+  /** Empties the queue and returns its deliveries. If deliveries were lost, adds deliveries with the start and the end of the loss. */
   #drain(): Delivery[] {
     const queue = this.#queue;
     if (this.#lostSince !== undefined) {
@@ -80,12 +80,9 @@ export class DeliveryQueue {
   }
 }
 
-/** Maximum number of prints in the queue, some 30 MB. In the two busiest minutes of a day, the tracked tickers have this many trades. */
+/** Maximum number of prints in the queue, some 30 MB. The tracked tickers have `PRINTS_MAX` trades in two very busy minutes. */
 export const PRINTS_MAX = 100_000;
-/** A delivery with at least this number of prints gets no further prints. */
+/** The number of prints at which a delivery gets no further prints. */
 const BATCH_PRINTS = 5_000;
-/**
- * Maximum number of deliveries in the queue. The bound matters if connections open and close for a long time while no reader takes
- * deliveries.
- */
+/** Maximum number of deliveries in the queue. The bound matters if connections open and close repeatedly while no reader is active. */
 const DELIVERIES_MAX = 1_000;

@@ -12,14 +12,11 @@ import { tradeStream } from './trade-stream.ts';
 export interface MassiveOptions extends ProviderOptions {
   readonly key: string;
   readonly socketUrl: string;
-  /** The connection ends if the socket receives nothing for this time, not even a ping's answer, ms. */
+  /** The time without data and without an answer to a ping after which the connection ends, ms. */
   readonly silenceMs?: number;
 }
 
-/**
- * Creates the feed of Massive (formerly Polygon). The feed polls the snapshot of each chain page by page, and streams trades as they
- * happen.
- */
+/** Creates the feed of Massive (formerly Polygon). The feed polls the snapshot of each chain page by page, and streams live trades. */
 export function createMassiveFeed(options: MassiveOptions): Feed {
   const base = baseUrl(options.baseUrl, '--massive-url', 'http', true);
   const socketUrl = baseUrl(options.socketUrl, '--massive-socket-url', 'ws', true);
@@ -38,7 +35,7 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
       requested.add(next);
       next = collected.add(await client.get(next, signal));
     }
-    // After the close, the underlying still trades but its options do not. So the quotes are not newer than the close.
+    // After the close, the underlying still trades, but its options do not trade. So the quotes are not newer than the close.
     const asOf = Math.min(collected.newestMs ?? began, lastQuoted(clock.now()));
     return snapshotFrom('massive', ticker, asOf, collected);
   }
@@ -55,17 +52,17 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
 }
 
 /**
- * Default of `--feed-rate`: the maximum number of requests per minute. Massive's paid plans have no limit. Requests sent one after the
- * other reach ten requests per second.
+ * Default of `--feed-rate`: the maximum number of requests per minute. Massive's paid plans have no limit. Requests one after the other
+ * reach a rate of ten requests per second.
  */
 const RATE_PER_MINUTE = 600;
 /** Number of contracts on a page, the maximum that Massive allows. */
 const PAGE_CONTRACTS = 250;
-/** Maximum number of pages of a snapshot, five times as many as the largest chain has. */
+/** Maximum number of pages of a snapshot, five times the number of pages of the largest chain. */
 const PAGES_MAX = 600;
 /** Estimated number of pages of a ticker. */
 const PAGES_PER_TICKER = 15;
-/** Default of `--feed-every`, ms: the time from one poll to the next. The default is longer if the requests of one poll take longer. */
+/** Default of `--feed-every`, ms: the interval between two polls. The default is longer if the requests of one poll take longer. */
 const EVERY_MS = 60_000;
-/** How far in the future a time may be, because two clocks may differ. Later times are damaged data. */
+/** The maximum time by which a time may be ahead of the clock, because two clocks may differ. Later times are damaged data. */
 const AHEAD_MS_MAX = 60_000;

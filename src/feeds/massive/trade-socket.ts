@@ -5,33 +5,36 @@ export interface SocketOptions {
   readonly key: string;
   /** The channels to subscribe to. `T.*` are the trades of all options. */
   readonly channels: string;
-  /** The connection ends if nothing is received for this time, not even the answer to a ping, ms. */
+  /** The time without data and without an answer to a ping after which the connection ends, ms. */
   readonly silenceMs: number;
-  /** The connection ends if no frame of messages is received for this time while trades are expected, ms. */
+  /** The time without a frame of messages after which the connection ends while trades are expected, ms. */
   readonly quietMs: number;
   /** Returns whether trades are expected now. */
   readonly expectsTrades: () => boolean;
   readonly nowMs: () => number;
-  /** Called for each status `success`, which states that the subscription is active. Trades are received after the first such status. */
+  /**
+   * Called for each status `success`, which states that the subscription is active. The server sends trades after the first status
+   * `success`.
+   */
   readonly onOpen: () => void;
   /**
-   * Called with the messages of each frame. The first such frame is the one that activates the subscription. The list may be empty, and may
-   * contain messages that are not trades.
+   * Called with the messages of each frame, starting with the frame that activates the subscription. The list may be empty, and may contain
+   * messages that are not trades.
    */
   readonly onMessages: (messages: readonly unknown[]) => void;
-  /** Called for a frame that is neither a JSON object nor a JSON array, or that exceeds FRAME_JSON. */
+  /** Called for a frame that exceeds FRAME_JSON, or that is neither a JSON object nor a JSON array. */
   readonly onMalformed: () => void;
 }
 
-/** How a connection ended. */
+/** The end of a connection. */
 export interface ConnectionEnd {
-  /** Why the connection ended, in Zomma's own words, because a server's message may contain the key. */
+  /** The reason why the connection ended. The text is Zomma's own, because a server's message may contain the key. */
   readonly reason: string;
-  /** Whether Massive rejects the key or the plan. A second try soon afterwards would then fail too. */
+  /** True if Massive rejects the key or the plan. In this case, another try soon afterwards would fail, too. */
   readonly isRejected: boolean;
   /**
-   * The moment after which trades may be missing, ms since the epoch. Usually something was last received at this moment. If nothing was
-   * received, this is the start of the connection. If the connection ended because messages were missing, this is the moment of the last
+   * The time after which trades may be missing, ms since the epoch. Usually this is the time of the last received data. If no data was
+   * received, this is the start of the connection. If the connection ended because messages were missing, this is the time of the last
    * frame of messages.
    */
   readonly lastReceivedAt: number;
@@ -48,8 +51,8 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   let lastReceivedAt = options.nowMs();
   let hasReceived = true;
   /**
-   * The latest of three moments, ms since the epoch: when a frame of messages was last received, when the subscription became active, and
-   * when trades began to be expected.
+   * The latest of three times, ms since the epoch: the receipt of the last frame of messages, the start of the subscription, and the start
+   * of the hours in which trades are expected.
    */
   let lastMessagesAt = lastReceivedAt;
   let isSubscribed = false;
@@ -61,7 +64,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     clearInterval(watch);
     signal.removeEventListener('abort', abort);
     resolve({ reason, isRejected, lastReceivedAt });
-    // Close without a closing handshake, because the other side may no longer respond.
+    // The socket closes without a closing handshake, because the other side may no longer respond.
     socket.terminate();
   };
   const send = (message: unknown) => socket.send(JSON.stringify(message));
@@ -75,15 +78,15 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     else if (!isSubscribed && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
   };
   const abort = () => end('stopped');
-  // If nothing more is received, the connection ends between one and two intervals later. At the end of each interval, a ping is sent. If
-  // nothing is received in the next interval, not even the answer to the ping, the connection ends.
+  // At the end of each interval, the client sends a ping. If no data and no answer to the ping is received in the next interval, the
+  // connection ends. So a silent connection ends after one to two intervals.
   let intervals = 0;
   const watch = setInterval(() => {
     if (++intervals > CONNECT_INTERVALS_MAX && !isSubscribed)
       return end('the socket answers, but has not accepted the subscription');
     if (!options.expectsTrades()) lastMessagesAt = options.nowMs();
     else if (isSubscribed && options.nowMs() - lastMessagesAt > options.quietMs) {
-      // The server answers pings, but the subscription no longer works. Trades may be missing since the last frame of messages.
+      // The server answers pings, but the subscription no longer works. Trades after the last frame of messages may be missing.
       lastReceivedAt = lastMessagesAt;
       return end(`no message was received for ${options.quietMs / 1_000} s of trading hours`);
     }
@@ -120,18 +123,18 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
 /** Maximum length of a frame, characters: the length of some 25,000 trades. A frame of this length is parsed in some ten milliseconds. */
 const FRAME_CHARS_MAX = 4 * 1024 * 1024;
 /**
- * Bounds of the JSON in a frame. A trade has two containers, an object and its list of conditions, and some ten values. The bound of the
+ * Bounds of the JSON in a frame. A trade has two containers, an object and its list of conditions, and some ten values. The bound for
  * containers limits a frame to some 10,000 trades.
  */
 const FRAME_JSON = { containers: 20_000, values: 1_000_000 };
 
 /**
- * Maximum number of complete intervals without an active subscription. An interval is half of `silenceMs`. At the end of the next interval,
- * the connection ends. The connection has then lasted for 2.5 times `silenceMs`.
+ * Maximum number of complete intervals without an active subscription. An interval is half of `silenceMs`. The connection ends after one
+ * more interval, so it lasts for 2.5 times `silenceMs`.
  */
 const CONNECT_INTERVALS_MAX = 4;
 
-/** The statuses with which Massive rejects the key or the plan, with their reasons. A person has to correct the key or the plan. */
+/** The statuses of a rejected key or plan, with their reasons. A person has to correct the key or the plan. */
 const REJECTIONS: ReadonlyMap<unknown, string> = new Map([
   ['auth_failed', 'the socket rejects the key'],
   ['not_authorized', 'the plan does not include option trades'],

@@ -15,8 +15,8 @@ export interface StreamOptions {
 }
 
 /**
- * Yields the trades of the tickers' options as they happen, and reconnects after each failure. After a reconnect, a trade may arrive a
- * second time. The second copy has the same id as the first copy.
+ * Yields the live trades of the tickers' options, and reconnects after each failure. After a reconnect, a trade may arrive a second time,
+ * with the same id as before.
  */
 export async function* tradeStream(options: StreamOptions, signal: AbortSignal): AsyncGenerator<Delivery> {
   // If the consumer of this generator stops, the connection is closed too.
@@ -32,7 +32,7 @@ export async function* tradeStream(options: StreamOptions, signal: AbortSignal):
   }
 }
 
-/** Connects again and again until `signal` is aborted. Puts the prints and the changes of the connection into the queue. */
+/** Connects repeatedly until `signal` is aborted. Puts the prints and the changes of the connection into the queue. */
 async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signal: AbortSignal): Promise<void> {
   const { clock, url, key, silenceMs = SILENCE_MS } = options;
   const tickers = new Set(options.tickers);
@@ -65,7 +65,7 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
       signal,
     );
     if (signal.aborted) return;
-    // Report the moment after which trades may be missing. It is usually earlier than the moment at which the failure was noticed.
+    // The code reports the time after which trades may be missing, which is usually before the time when the failure was noticed.
     if (!isDownReported) queue.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
     if (end.isRejected) queue.rejection('massive:stream', end.reason);
@@ -76,23 +76,20 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
 }
 
 /**
- * The channel of all option trades, from which the trades of the tracked tickers are taken. The contracts are too many, and change too
- * often, for a subscription to each contract.
+ * The channel of all option trades, from which the trades of the tracked tickers are taken. A subscription to each contract is not
+ * possible, because there are too many contracts, and because they change too often.
  */
 const ALL_TRADES = 'T.*';
 /**
- * A connection ends if nothing is received for this time, ms. The answer to a ping counts as received. So a working connection never
- * reaches this time, even without trades.
+ * The time without data after which a connection ends, ms. The answer to a ping counts as data, so a working connection never ends for this
+ * reason, even without trades.
  */
 const SILENCE_MS = 30_000;
-/**
- * A connection ends if no frame of messages is received for this time within trading hours, ms. In each second of a session, thousands of
- * option trades take place.
- */
+/** The time without a frame of messages after which a connection ends in trading hours, ms. A session has thousands of trades a second. */
 const QUIET_MS = 120_000;
 /**
- * If a connection lasted longer than this, ms, its end resets the count of failures to 1. The end of a shorter connection adds 1 to the
- * count. So the pauses between tries grow if each connection ends after a short time.
+ * The minimum duration of a long connection, ms. The end of a long connection resets the count of failures to 1. The end of a shorter
+ * connection adds 1 to the count. So the pauses between tries grow while all connections are short.
  */
 const LONG_LIVED_MS = 60_000;
 /** Pause after Massive has rejected the key or the plan, ms. A person has to correct the key or the plan. */

@@ -35,7 +35,7 @@ export function printsOfTrades(
 }
 
 /**
- * Returns the values of a trade without its contract. If the trade is rejected, returns the reason as text. The bounds of price, size and
+ * Returns the values of a trade, except its contract. If the trade is rejected, returns the reason as text. The bounds of price, size and
  * time after expiry apply to all prints (see `print-bounds.ts`).
  */
 function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
@@ -50,8 +50,8 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
     Object.assign(execution, CONDITIONS.get(OPRA_CONDITIONS.get(code) ?? ''));
   }
   return {
-    // Ids begin with the time, so they sort by time, and the store adds new ids at the end of its index. If Massive sends a trade again
-    // after a reconnect, the trade gets the same id.
+    // Ids begin with the time, so the store adds new ids at the end of its index. If Massive sends a trade again after a reconnect, the
+    // trade gets the same id.
     id: `${at.toString(36)}-${Bun.hash.xxHash64(`${sym} ${q} ${x} ${price} ${size}`).toString(36)}`,
     at,
     price,
@@ -67,8 +67,8 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
 }
 
 /**
- * Maximum age of a trade, ms. The socket sends today's trades, so a trade that is older than a week is damaged data. A trade may be up to a
- * day ahead of this machine's clock, because the clock may be wrong.
+ * Maximum age of a trade, ms. The socket sends today's trades, so a trade older than a week is damaged data. A trade may be up to a day
+ * ahead of this machine's clock, because the clock may be wrong.
  */
 const AGE_MS_MAX = 7 * DAY_MS;
 

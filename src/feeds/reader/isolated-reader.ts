@@ -11,15 +11,12 @@ import { childEnv, programCommand } from './reader-process.ts';
 
 /** Interval between two checks of a reader's memory, ms. The memory grows by at most some gigabytes a second. */
 const CHECK_INTERVAL_MS = 10;
-/**
- * Maximum time without a message from a reader, ms. The largest file is parsed in a second or two. A slow machine may take ten times as
- * long.
- */
+/** Maximum time without a message from a reader, ms. The largest file takes a second or two, or ten times as long on a slow machine. */
 const SILENCE_MS_MAX = 30_000;
 /** The memory size that the reader's garbage collector assumes for the machine. */
 const READER_HEAP_BYTES = 192 * 1024 * 1024;
 
-/** Reads an open file in a separate process, with the same deliveries as `contentsOf`. */
+/** Reads an open file in a separate process, and yields the same deliveries as `contentsOf`. */
 export function readFileIsolated(
   content: Content,
   nowMs: number,
@@ -28,9 +25,7 @@ export function readFileIsolated(
   return readIsolated(content.fd, { kind: 'file', facts: content.facts, nowMs }, onProgress);
 }
 
-/**
- * Reads the chain from a provider's answer of delayed quotes, in a separate process. Yields nothing if the JSON contains no delayed quotes.
- */
+/** Reads the chain of an answer with delayed quotes in a separate process. Yields nothing if the JSON contains no delayed quotes. */
 export function readQuotesIsolated(body: Uint8Array, source: string, ticker: string): AsyncGenerator<Delivery, void> {
   return readIsolated(body, { kind: 'quotes', source, ticker });
 }
@@ -95,7 +90,7 @@ async function* deliveriesOfReader(
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait for the service, the reader waits too. The reader's silence during this time is not an error.
+    // While deliveries wait for the service, the reader waits, too. A reader without messages is no error while deliveries wait.
     if (messages.length > 0) lastMessageAt = performance.now();
     else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
       kill(`reading the data made no progress for ${SILENCE_MS_MAX / 1_000} s`);
@@ -124,16 +119,12 @@ async function* deliveriesOfReader(
   }
 }
 
-/**
- * Maximum time that the service waits for a reader to end, ms. A reader that waits for a disk or a network mount cannot end before the disk
- * or mount responds.
- */
+/** Maximum time that the service waits for the end of a reader, ms. A reader cannot end while it waits for a disk or a network mount. */
 const END_MS = 1_000;
 
 /**
  * The error of a reader that ended early without exceeding a bound. For example, the system ran out of memory, or a person killed the
- * reader. The file may be valid, and can be read again, as after a file-system error. So this error has the same fields as a file-system
- * error: a code and a system call.
+ * reader. The file may be valid, and can be read again. So this error has the fields of a file-system error: a code and a system call.
  */
 export class ReaderEnded extends Error {
   readonly code = 'EREADER';

@@ -1,17 +1,14 @@
 import type { ContentFacts } from '../files/opened-file.ts';
 import type { PackedDelivery } from './packed-delivery.ts';
 
-/** The job of a reader, a separate process that reads one input. The input is the standard input of the reader. */
+/** The job of a reader. A reader is a separate process that reads its standard input. */
 export type ReaderJob =
   /** Read a file of market data, which is open as standard input. */
   | { readonly kind: 'file'; readonly facts: ContentFacts; readonly nowMs: number }
   /** Read the delayed quotes of a ticker. The standard input is the whole answer of the exchange. */
   | { readonly kind: 'quotes'; readonly source: string; readonly ticker: string };
 
-/**
- * A message from the service to a reader. The first message is the job. After the job, the service acknowledges each delivery with a
- * message.
- */
+/** A message from the service to a reader. The first message is the job. Each further message acknowledges a delivery. */
 export type ToReader = { readonly job: ReaderJob } | { readonly acknowledged: true };
 
 /** A message from a reader to the service. */
@@ -26,10 +23,10 @@ export type FromReader =
   | { readonly done: true };
 
 /**
- * Maximum number of deliveries that a reader sends before the service acknowledges the first delivery. With more than one delivery, the
- * reader works while the service stores. The bound limits the deliveries in memory.
+ * Maximum number of deliveries that a reader sends before the service acknowledges the first delivery. The number is above one, so that the
+ * reader works while the service stores. The number is low, because the deliveries are in memory.
  */
 export const UNACKNOWLEDGED_MAX = 2;
-/** Limit of a reader's resident memory. The largest chain that is accepted needs two thirds of this limit. */
+/** Maximum resident memory of a reader, bytes. The largest accepted chain needs two thirds of the maximum. */
 export const READER_BYTES_MAX = 384 * 1024 * 1024;
 export const TOO_MUCH_MEMORY = `reading the data took more than ${READER_BYTES_MAX / 2 ** 20} MB of memory`;

@@ -1,9 +1,7 @@
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 
-/**
- * Prints as columns. Sending prints between processes as objects with twenty fields would take longer than reading the prints from a file.
- */
+/** Prints as columns. The transfer of prints as objects between processes would take longer than reading the prints from a file. */
 export interface PackedPrints {
   readonly kind: 'packed prints';
   readonly ids: readonly string[];
@@ -13,7 +11,7 @@ export interface PackedPrints {
   readonly seriesOf: Uint32Array;
   /** The values of NUMBERS for each print. NaN means null. */
   readonly numbers: Float64Array;
-  /** For each print, the sum of CALL if it is a call, its FLAGS, and SIDE times the index of its side in SIDES. */
+  /** A sum for each print: CALL if the print is a call, the FLAGS of the print, and SIDE times the index of its side in SIDES. */
   readonly flags: Uint8Array;
   readonly refused?: Readonly<Record<string, number>>;
 }
@@ -28,7 +26,7 @@ const SIDE = 64;
 /** The form in which a delivery is sent between processes. */
 export type PackedDelivery = Exclude<Delivery, { kind: 'prints' }> | PackedPrints;
 
-/** Converts a delivery to the form in which it is sent to another process: prints as columns, and all other deliveries unchanged. */
+/** Converts a delivery to the form for other processes. Prints become columns, and all other deliveries stay unchanged. */
 export function packDelivery(delivery: Delivery): PackedDelivery {
   if (delivery.kind !== 'prints') return delivery;
   const { prints, refused } = delivery;

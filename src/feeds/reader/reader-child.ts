@@ -20,10 +20,7 @@ const STDIN = 0;
 /** Minimum time between two reports of progress, ms. A report also shows that the reader is alive. */
 const REPORT_INTERVAL_MS = 200;
 
-/**
- * Runs the process that reads market data for the service. The process gets one job, sends deliveries and ends. If the service ends first,
- * this process ends too.
- */
+/** Runs the process that reads market data for the service. The process ends after one job, or when the service ends. */
 export async function runReader(): Promise<void> {
   if (!process.send) throw new OperatorError('only the service itself can start this command', 'See `zomma --help`.');
   preferAsOomVictim();
@@ -73,8 +70,8 @@ async function* deliveriesFor(job: ReaderJob, onProgress: (bytes: number) => voi
 }
 
 /**
- * Throws a `ClientError` if this process takes too much memory. The reader checks its memory itself, because the service cannot see the
- * memory of another process on a system without /proc.
+ * Throws a `ClientError` if this process takes too much memory. The reader itself checks its memory, because on a system without /proc, the
+ * service cannot see the memory of another process.
  */
 function assertMemory(): void {
   if (process.memoryUsage.rss() > READER_BYTES_MAX) throw unreadable(TOO_MUCH_MEMORY);

@@ -23,8 +23,8 @@ export interface Quote {
 
 /**
  * Computes the quotes of contracts of one instrument together. `atOf` returns the quote time of the contract with an index. American
- * options are priced as European options. The right to exercise early is usually worth less than the spread. For puts that are deep in the
- * money, this right is worth more. So the quotes of such puts are somewhat too low.
+ * options are priced as European options. The right to exercise early is usually worth less than the spread. For puts deep in the money,
+ * the right is worth more than the spread, so the quotes of such puts are somewhat too low.
  */
 export function quotesOf(
   instrument: Instrument,
@@ -58,17 +58,14 @@ export function quotesOf(
   });
 }
 
-/**
- * Returns the tick size of a contract with this price, dollars: 0.01 for the busiest funds, 0.01 for other contracts below 3 dollars, and
- * 0.05 for all others.
- */
+/** Returns the tick size of a contract with this price, dollars: 0.01 for the busiest funds and for prices below 3 dollars, else 0.05. */
 export function tickOf(instrument: Instrument, price: number): number {
   return instrument.cadence === 'daily' || price < 3 ? 0.01 : 0.05;
 }
 
 /** The risk-free rate, continuously compounded, per year. */
 export const RATE = 0.04;
-/** The shortest time to settlement that is used to compute a price, ms. A shorter time is replaced by this time, as in the analyses. */
+/** The least time to settlement in the computation of prices, ms. Like in the analyses, this value replaces shorter times. */
 export const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 
@@ -78,18 +75,18 @@ export function simulatedSmileOf(instrument: Instrument, atMs: number): Simulate
   return { shortIv: shortIvAt(instrument, atMs), longIv: LONG_OVER_BASE * baseIv, skew };
 }
 
-/** Returns half of the difference between ask and bid before both are rounded, dollars. The spread grows with the price and with vega. */
+/** Returns half of the difference between the unrounded ask and bid, dollars. The spread grows with the price and with vega. */
 export function halfSpread({ cadence }: Instrument, tick: number, price: number, vega: number): number {
   const busy = cadence === 'daily';
   return tick / 2 + (busy ? 0.001 : 0.006) * price + (busy ? 0.0005 : 0.002) * vega;
 }
 
-/** Returns the bid of a model price, dollars. A bid below one tick is 0. */
+/** Returns the bid for a model price, dollars. A bid below one tick becomes 0. */
 export function bidOf(price: number, half: number, tick: number): number {
   return rounded(bidTicks(price, half, tick) * tick);
 }
 
-/** Returns the ask of a model price, dollars. The ask is at least one tick above the bid. */
+/** Returns the ask for a model price, dollars. The ask is at least one tick above the bid. */
 export function askOf(price: number, half: number, tick: number): number {
   return rounded(Math.max(bidTicks(price, half, tick) + 1, Math.ceil((price + half) / tick)) * tick);
 }

@@ -12,27 +12,24 @@ export interface Instrument extends Character {
   readonly sectorKey: number;
   /** The key of the market's random numbers. */
   readonly marketKey: number;
-  /** The price that the path varies around, dollars. */
+  /** The price around which the path varies, dollars. */
   readonly basePrice: number;
   /** Usual at-the-money implied volatility, a decimal per year. */
   readonly baseIv: number;
-  /** Open interest of a busy strike, contracts. */
+  /** Open interest at a strike with much trading, contracts. */
   readonly depth: number;
   readonly cadence: Cadence;
-  /** Whether the underlying is an exchange-traded fund, and not the shares of a company. */
+  /** True if the underlying is an exchange-traded fund. False if the underlying is the share of a company. */
   readonly isFund: boolean;
 }
 
-/** Which expiries are listed: every day, every week, or only third Fridays. */
+/** The frequency of the listed expiries: every day, every week, or only third Fridays. */
 export type Cadence = 'daily' | 'weekly' | 'monthly';
 
 interface Character {
   /** Weight of the market's random numbers in the instrument's returns. The squares of the three weights add up to 1. */
   readonly marketLoading: number;
-  /**
-   * Weight of the sector's random numbers. The third weight, which follows from the other two, is the weight of the instrument's own random
-   * numbers.
-   */
+  /** Weight of the sector's random numbers. The two weights determine the third weight, of the instrument's own random numbers. */
   readonly sectorLoading: number;
   /** The parameter rho of the SSVI volatility surface. The parameter is negative if puts are more expensive than calls. */
   readonly skew: number;
@@ -40,7 +37,7 @@ interface Character {
   readonly dividend: number;
 }
 
-/** Creates the instruments of a universe. Two calls with the same seed give the same instruments. */
+/** Creates the instruments of a universe. Calls with the same seed and universe return the same instruments. */
 export function instrumentsOf(seed: number, universe: Universe): Instrument[] {
   const chance = hash(seed % 2 ** 32, Math.floor(seed / 2 ** 32));
   return [...universe.tickers].map((ticker) => {

@@ -12,16 +12,19 @@ import {
 import { settlementOf } from '../../market/option-symbol.ts';
 import type { Cadence, Instrument } from './instruments.ts';
 
-/** An expiry that is listed on a day, with the values that all its contracts have in common. */
+/** An expiry that is listed on a day, with values that are equal for all its contracts. */
 export interface Term {
   readonly expiry: string;
   /** Moment of settlement, ms since the epoch. */
   readonly settlesAt: number;
   /** Calendar days from the day of the listing to the expiry. */
   readonly days: number;
-  /** Standard deviation of the change of the log price until the expiry, estimated from the base volatility. */
+  /** Standard deviation of the log-price change until the expiry, estimated from the base volatility. */
   readonly width: number;
-  /** Whether the expiry is a third Friday, or the trading day before if that Friday is a holiday. Such expiries have more open interest. */
+  /**
+   * True if the expiry is a third Friday, or the trading day before a third Friday that is a holiday. Monthly expiries have more open
+   * interest.
+   */
   readonly isMonthly: boolean;
 }
 
@@ -40,9 +43,8 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
 }
 
 /**
- * Returns the strikes of an expiry around a price, which is the close of the trading day before. The differences between strikes are small
- * near the price. The differences are larger far from the price and for distant expiries. The strikes reach a few standard deviations from
- * the price.
+ * Returns the strikes of an expiry around a price, the close of the previous trading day. The distances between strikes are small near the
+ * price, and larger far from the price and for distant expiries. All strikes are within a few standard deviations of the price.
  */
 export function listedStrikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));
@@ -50,7 +52,7 @@ export function listedStrikesOf(instrument: Instrument, { width, days }: Term, p
   for (let rung = firstRung(instrument, price) + (days > 75 ? 1 : 0) + (days > 300 ? 1 : 0); ; rung++) {
     const fine = LADDER[rung] ?? LADDER.at(-1)!;
     const coarse = LADDER[rung + 1] ?? fine;
-    // There are a few strikes on both sides of the price, even if the price is low and the time to the expiry is short.
+    // Each side of the price has a few strikes, even if the price is low and the time to the expiry is short.
     const core = STRIKES_A_SIDE_MIN * fine;
     const low = Math.min(price * Math.exp(-reach), price - core);
     const high = Math.max(price * Math.exp(reach), price + core);
@@ -65,15 +67,14 @@ export function listedStrikesOf(instrument: Instrument, { width, days }: Term, p
 }
 
 /**
- * Returns the expiries that are listed on a day, like the expiries that exchanges list. LISTINGS has the number of expiries for each
- * cadence: trading days, Fridays, and third Fridays of months, of quarters and of Januaries. An expiry on a holiday moves to the trading
- * day before.
+ * Returns the expiries that are listed on a day, as on real exchanges. LISTINGS has the numbers of expiries for each cadence: trading days,
+ * Fridays, and third Fridays of months, of quarters and of Januaries. An expiry on a holiday moves to the previous trading day.
  */
 export function expiriesOn(date: string, cadence: Cadence): readonly string[] {
   return expiriesOf(`${cadence} ${date}`);
 }
 
-/** Maximum number of cached listings, each for a cadence and a day. The prints of a month need the listings of all its days. */
+/** Maximum number of cached listings. A listing belongs to one cadence and day. The prints of a month need the listings of all its days. */
 const LISTED_MAX = 500;
 
 const expiriesOf = memoize(LISTED_MAX, (key: string): readonly string[] => {
@@ -89,7 +90,7 @@ const expiriesOf = memoize(LISTED_MAX, (key: string): readonly string[] => {
   return [...listed].filter((expiry) => expiry >= date).sort();
 });
 
-/** How many of the next expiries of each kind are listed, by cadence. `leaps` are third Fridays of January. */
+/** The number of listed expiries of each kind, by cadence. `leaps` are third Fridays of January. */
 const LISTINGS: Readonly<
   Record<Cadence, Readonly<Record<'days' | 'weeks' | 'months' | 'quarters' | 'leaps', number>>>
 > = {
@@ -99,12 +100,12 @@ const LISTINGS: Readonly<
 };
 
 const FRIDAY = 5;
-/** Distance from the price to the last strike, in standard deviations. */
+/** Distance between the price and the outermost strike, in standard deviations. */
 const REACH_DEVIATIONS = 3.5;
-/** Minimum and maximum of this distance, as a difference of log prices. */
+/** Minimum and maximum distance between the price and the outermost strike, as a difference of log prices. */
 const REACH_MIN = 0.12;
 const REACH_MAX = 1.6;
-/** Share of this distance in which neighbouring strikes are close together. */
+/** Share of the distance to the outermost strike in which neighbouring strikes are close together. */
 const NEAR = 0.5;
 /** Minimum number of strikes on each side of the price. */
 const STRIKES_A_SIDE_MIN = 3;
@@ -115,7 +116,10 @@ const STRIKES_MAX_BUSY = 120;
 /** Distances between neighbouring strikes that exchanges use, dollars. */
 const LADDER = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000] as const;
 
-/** Returns the index in LADDER at which the search begins. Strikes of funds are closer than strikes of shares with the same price. */
+/**
+ * Returns the index in LADDER at which the search begins. At the same price, the strikes of funds are closer together than the strikes of
+ * shares.
+ */
 function firstRung({ cadence, isFund }: Instrument, price: number): number {
   if (cadence === 'daily') return 1;
   const rung = [40, 120, 250, 600].filter((bound) => price >= bound).length;
@@ -133,7 +137,7 @@ function nextFridays(date: string, count: number): string[] {
   return Array.from({ length: count }, (_, week) => tradedOnOrBefore(addDays(friday, 7 * week)));
 }
 
-/** Returns the next `count` third Fridays, from `date` on, of the months that `isListed` accepts. */
+/** Returns the first `count` third Fridays at or after `date`. Uses only the months that `isListed` accepts. */
 function thirdFridays(date: string, count: number, isListed: (month: number) => boolean): string[] {
   const fridays: string[] = [];
   for (let month = monthNumber(date); fridays.length < count; month++) {
@@ -142,7 +146,7 @@ function thirdFridays(date: string, count: number, isListed: (month: number) => 
   return fridays;
 }
 
-/** Returns the number of months from January of the year 0 to a date. For a date in January, this number is a multiple of 12. */
+/** Returns the number of months between January of the year 0 and a date. The number is a multiple of 12 for a date in January. */
 function monthNumber(date: string): number {
   return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1;
 }

@@ -3,10 +3,10 @@ import type { Instrument } from './instruments.ts';
 import { normal } from './random.ts';
 
 /**
- * Returns the simulated price at an instant. While the market is closed, this is the last close. The log prices are a Brownian bridge: a
- * block of two years is halved repeatedly down to intervals of half a minute. Computing the price at an instant takes about twenty random
- * numbers. A day's close is on the same path as the prices of the day. The price returns to the base price at the ends of each block, so it
- * stays plausible.
+ * Returns the simulated price at an instant, or the last close if the market is closed. The log prices are a Brownian bridge: a block of
+ * two years is halved repeatedly down to intervals of half a minute. The price at an instant needs about twenty random numbers. A day's
+ * close is on the same path as the prices of the day. The price stays plausible, because it returns to the base price at the end of each
+ * block.
  */
 export function spotAt(instrument: Instrument, atMs: number): number {
   return priceAt(instrument, pathTime(atMs));
@@ -17,7 +17,7 @@ export function closeOn(instrument: Instrument, date: string): number {
   return priceAt(instrument, weekdayNumber(date) * DAY_UNITS);
 }
 
-/** Returns the number of shares that are traded on a trading day. The number is larger if the options have more open interest. */
+/** Returns the share volume of a trading day. The volume is larger if the options have more open interest. */
 export function sharesOn(instrument: Instrument, date: string): number {
   return Math.round(
     SHARES_PER_DEPTH * instrument.depth * Math.exp(0.25 * normal(instrument.key, 3, weekdayNumber(date))),
@@ -25,8 +25,8 @@ export function sharesOn(instrument: Instrument, date: string): number {
 }
 
 /**
- * Returns the at-the-money implied volatility of the shortest expiries. This volatility varies around the base volatility, and rises when
- * the market falls.
+ * Returns the at-the-money volatility of the shortest expiries. The volatility varies around the base volatility, and rises when the market
+ * falls.
  */
 export function shortIvAt(instrument: Instrument, atMs: number): number {
   const level = bridgeAt(
@@ -36,7 +36,7 @@ export function shortIvAt(instrument: Instrument, atMs: number): number {
   return instrument.baseIv * Math.exp(IV_WANDER * level);
 }
 
-/** Returns the last `count` trading days that had closed at `asOf`, the oldest first. */
+/** Returns the last `count` trading days with a close at or before `asOf`, the oldest day first. */
 export function closedDays(asOf: number, count: number): string[] {
   const days: string[] = [];
   let day = newYorkDate(asOf);
@@ -45,15 +45,15 @@ export function closedDays(asOf: number, count: number): string[] {
   return days.reverse();
 }
 
-/** Shares that are traded in a day for each contract of open interest of a busy strike. */
+/** Daily volume in shares for each contract of `depth`, the open interest at a strike with much trading. */
 const SHARES_PER_DEPTH = 4_000;
-/** Ratio of realised to implied volatility. In real markets, too, realised volatility is usually somewhat lower than implied volatility. */
+/** Ratio of realised to implied volatility. The ratio is below 1, as usual in real markets. */
 const REALISED_OVER_IMPLIED = 0.9;
-/** Change of the log of the implied volatility per unit of its path. The volatility moves about 20 % up or down. */
+/** Change of the logarithm of the implied volatility per unit of its path. The volatility moves about 20 % up or down. */
 const IV_WANDER = 0.3;
 /** Weekdays in a block. */
 const BLOCK_DAYS = 512;
-/** Units of the path in a day. Halved ten times, a day has 1,024 units of about half a minute. */
+/** Number of units of the path in a day. A day is halved ten times, which gives 1,024 units of about half a minute. */
 const DAY_UNITS = 1_024;
 /** Share of a day's variance that accrues before the open. */
 const OVERNIGHT = 0.2;
@@ -65,7 +65,7 @@ function priceAt(instrument: Instrument, position: number): number {
   return Math.max(0.01, Math.round(price * 100) / 100);
 }
 
-/** Returns a random number of a return: a weighted sum of the numbers of the market, of the sector and of the instrument itself. */
+/** Returns the random number for a return: a weighted sum of the random numbers for the market, the sector and the instrument. */
 function shock(instrument: Instrument, key: number): number {
   const { marketLoading, sectorLoading } = instrument;
   const ownLoading = Math.sqrt(1 - marketLoading ** 2 - sectorLoading ** 2);
@@ -76,10 +76,7 @@ function shock(instrument: Instrument, key: number): number {
   );
 }
 
-/**
- * Returns the value of a Brownian bridge at a position. The variance of the bridge is 1 per year of 252 days. `draw` returns the random
- * number of each midpoint.
- */
+/** Returns a Brownian bridge at a position. The variance is 1 per year of 252 days. `draw` returns the random number of a midpoint. */
 function bridgeAt(position: number, draw: (midpoint: number) => number): number {
   const length = BLOCK_DAYS * DAY_UNITS;
   let low = Math.floor(position / length) * length;
@@ -94,7 +91,7 @@ function bridgeAt(position: number, draw: (midpoint: number) => number): number 
   return lowLevel;
 }
 
-/** Returns the position of an instant on the path, in whole units. Only weekdays are days of the path, and a day ends at its close. */
+/** Returns the position of an instant on the path, in whole units. The days of the path are weekdays, and a day ends at its close. */
 function pathTime(atMs: number): number {
   const date = newYorkDate(atMs);
   const [open, close] = [openOf(date), closeOf(date)];
@@ -103,7 +100,7 @@ function pathTime(atMs: number): number {
   return Math.round((weekdayNumber(newYorkDate(close)) - (1 - OVERNIGHT) * toClose) * DAY_UNITS);
 }
 
-/** Returns the number of weekdays from Monday, 2 January 1989, to a date. This Monday is earlier than all data. */
+/** Returns the number of weekdays from Monday, 2 January 1989, to a date. All data is later than this Monday. */
 function weekdayNumber(date: string): number {
   const days = daysBetween('1989-01-02', date);
   return Math.floor(days / 7) * 5 + (((days % 7) + 7) % 7);

@@ -1,7 +1,7 @@
 /**
  * Returns the hash of up to four numbers: MurmurHash3, 32 bits (A. Appleby, public domain). The simulation has random numbers without a
- * state. Each number is a hash of its purpose (seed, ticker, day, contract). So any moment of the simulation can be computed without the
- * moments before it.
+ * state, because each random number is a hash of its purpose (seed, ticker, day, contract). So any time of the simulation can be computed
+ * without the time before.
  */
 export function hash(a: number, b = 0, c = 0, d = 0): number {
   let h = mixed(mixed(mixed(mixed(0, a), b), c), d);
@@ -49,7 +49,7 @@ export interface Random {
   pick<Entry>(entries: readonly Entry[], weightOf: (entry: Entry) => number): Entry;
 }
 
-/** Creates the sequence of random numbers for a purpose, which up to three numbers identify. */
+/** Creates the sequence of random numbers for a purpose. Up to three numbers identify a purpose. */
 export function randomOf(a: number, b = 0, c = 0): Random {
   const start = hash(a, b, c);
   let drawn = 0;

@@ -10,15 +10,15 @@ import { dateKey, uniform } from './random.ts';
 import { smileVolatilities } from './simulated-smile.ts';
 
 /**
- * Returns the chain of an instrument as it is quoted at an instant of market hours. The chain depends only on the instrument, whose keys
- * come from the seed, and on the instant. The columns are filled directly, because rows as objects take several times as long.
+ * Returns the chain of an instrument at an instant of market hours. The chain depends only on the instant and on the instrument, whose keys
+ * come from the seed. The code fills the columns directly, because rows as objects would take several times as long.
  */
 export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const date = newYorkDate(asOf);
   const listing = listingOn(instrument, date);
   const session = (asOf - openOf(date)) / (closeOf(date) - openOf(date));
   const live = listing.terms.filter(({ term }) => term.settlesAt > asOf);
-  // The terms are in the order of their settlements, so the settled ones are the first.
+  // The terms are in order of settlement, so the settled terms come first.
   const from = live[0]?.start ?? 0;
   const strike = listing.strike.subarray(from);
   const rows = strike.length;
@@ -67,20 +67,20 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   return { ...head, series, ...columns, refused: {} };
 }
 
-/** What all chains of one instrument and day have in common. */
+/** The data that is the same in all chains of one instrument and day. */
 interface Listing {
   readonly instrument: Instrument;
   readonly date: string;
-  /** The terms in the order of their settlements. The strikes of a term are the rows [start, end) of `strike`. */
+  /** The terms in order of settlement. The strikes of a term are the rows [start, end) of `strike`. */
   readonly terms: readonly { readonly term: Term; readonly start: number; readonly end: number }[];
   readonly strike: Float64Array;
   /** Contracts outstanding. The call of row i of `strike` is row 2i, and the put is row 2i + 1. */
   readonly openInterest: Float64Array;
-  /** Share of the open interest that is traded in the day, in the same order. */
+  /** Share of the open interest that is traded in the day, in the order of `openInterest`. */
   readonly turnover: Float64Array;
 }
 
-/** The last listing. So the snapshots of one day, computed one after the other, use one listing. */
+/** The last listing is cached, so that the snapshots of one day use one listing if they are computed one after the other. */
 let last: Listing | undefined;
 
 function listingOn(instrument: Instrument, date: string): Listing {
@@ -108,8 +108,8 @@ function listingOn(instrument: Instrument, date: string): Listing {
 }
 
 /**
- * Returns the open interest of a contract. Calls have most open interest above the price and puts below the price, mostly at round strikes
- * and on third Fridays. Each contract has a random factor, which stays the same until the contract expires. Open interest does not change
+ * Returns the open interest of a contract. Calls have most of their open interest above the price, and puts have most of it below the
+ * price. Round strikes and third Fridays have more open interest. Each contract has a constant random factor. Open interest does not change
  * during the day, because it is published once a day.
  */
 function openInterestOf(
@@ -127,10 +127,7 @@ function openInterestOf(
   return Math.floor(instrument.depth * place * maturity * roundness(strike, reference) * puts * liking);
 }
 
-/**
- * Returns the factor by which the roundness of a strike changes its open interest. Round strikes have more open interest. Which strikes are
- * round depends on the price.
- */
+/** Returns a factor of the open interest at a strike. The factor is larger for round strikes. The price determines the round strikes. */
 function roundness(strike: number, price: number): number {
   const unit = 10 ** Math.floor(Math.log10(price) - 1);
   if (Number.isInteger(strike / (10 * unit))) return 4;
@@ -143,7 +140,7 @@ function turnoverOf(instrument: Instrument, term: Term, callPut: 1 | -1, strike:
   return chanceOf(instrument, today, term.settlesAt, callPut, strike) ** 3 * (0.1 + 3 / (1 + term.days));
 }
 
-/** Returns a random number of a contract, in (0, 1), for one purpose. */
+/** Returns a random number in (0, 1) for a contract and a purpose. */
 function chanceOf({ key }: Instrument, purpose: number, settlesAt: number, callPut: number, strike: number): number {
   return uniform(key, purpose, settlesAt / 60_000, callPut * Math.round(strike * 1000));
 }

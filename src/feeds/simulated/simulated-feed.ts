@@ -16,9 +16,9 @@ export interface SimulationOptions {
 
 /**
  * Creates the feed of a simulated market for the whole universe. With this feed, the service can be tried without market data. All
- * deliveries are marked as simulated. In market hours, the quotes are of the present minute. Outside market hours, the quotes are of the
- * last close. A poll delivers the data since the poll before. The first poll delivers a month of prints and a year of closes. The market
- * depends only on the seed and the time: the feed has no clock, and its only state is the time of the last delivery.
+ * deliveries are marked as simulated. In market hours, the quotes are the quotes of the present minute. Outside market hours, the quotes
+ * are the quotes of the last close. A poll delivers the data since the previous poll. The first poll delivers a month of prints and a year
+ * of closes. The market depends only on the seed and the time. The only state of the feed is the time of the last delivery.
  */
 export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed {
   const instruments = instrumentsOf(seed, universe);
@@ -48,7 +48,7 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
 const POLL_INTERVAL_MS = MINUTE_MS;
 /** Number of trading days whose closes the first poll delivers: a year. */
 export const CLOSE_DAYS = 252;
-/** Number of calendar days whose prints the first poll delivers. The measures of flow use prints of this time. */
+/** Number of calendar days whose prints the first poll delivers. The flow figures use the prints of `PRINT_DAYS` days. */
 export const PRINT_DAYS = 30;
 
 function closeOf(instrument: Instrument, date: string): Close {

@@ -7,8 +7,8 @@ import { closeOn } from './price-path.ts';
 import { dateKey, type Random, randomOf } from './random.ts';
 
 /**
- * Returns all simulated trades of an instrument on a trading day, in time order. The trades depend only on the instrument, whose keys come
- * from the seed, and on the day. Only large trades are simulated.
+ * Returns all simulated trades of an instrument on a trading day, in time order. The trades depend only on the day and on the instrument,
+ * whose keys come from the seed. Only large trades are simulated.
  */
 export function simulatedPrints(instrument: Instrument, date: string): Print[] {
   const random = randomOf(instrument.key, 2, dateKey(date));
@@ -18,7 +18,7 @@ export function simulatedPrints(instrument: Instrument, date: string): Print[] {
     .sort((a, b) => a.at - b.at);
 }
 
-/** Returns the simulated trades of an instrument with after < at <= upTo, day by day. */
+/** Returns the simulated trades of an instrument with after < at <= upTo, in the order of their days. */
 export function simulatedPrintsIn(instrument: Instrument, after: number, upTo: number): Print[] {
   const prints: Print[] = [];
   for (let date = newYorkDate(after); date <= newYorkDate(upTo); date = addDays(date, 1)) {
@@ -44,7 +44,7 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
     const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1) / candidate.width);
     const callPut = random.uniform() < bullish ? 1 : -1;
     const strikes = listedStrikesOf(instrument, term, reference);
-    // Distance of the strike from the price, out of the money, in standard deviations. A few strikes are deep in the money, as in box
+    // The out-of-the-money distance between strike and price, in standard deviations. A few strikes are deep in the money, as in box
     // spreads and dividend trades.
     const distance = random.uniform() < 0.05 ? -2 : 1.2 * random.uniform();
     const strikeAt = (deviations: number) => nearest(strikes, reference * Math.exp(callPut * deviations * term.width));
@@ -59,19 +59,19 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
 
 /** Median number of orders in a day of an instrument with a depth of 5,000 contracts. */
 const PRINTS_A_DAY = 4;
-/** Median premium, dollars. About one trade in six has less than 100,000 dollars, the smallest premium of a large print. */
+/** Median premium, dollars. About a sixth of the trades have a premium below 100,000 dollars, the limit for large prints. */
 const PREMIUM_MEDIAN = 260_000;
 
 function sizeOf(price: number, random: Random): number {
   const contracts = (PREMIUM_MEDIAN * Math.exp(random.normal())) / (100 * price);
-  // Large orders come in round lots.
+  // Large orders have round numbers of contracts.
   const lot = contracts > 1_000 ? 100 : contracts > 100 ? 10 : 1;
   return Math.max(1, Math.round(contracts / lot) * lot);
 }
 
 /**
- * Returns the print of an order. A customer buys at the ask, sells at the bid, or trades at the mid with another customer. One trade in
- * three has a price between the quote and the mid.
+ * Returns the print of an order. A customer buys at the ask, sells at the bid, or trades at the mid with another customer. A third of the
+ * trades have a price between the mid and the bid or ask.
  */
 function printOf(instrument: Instrument, order: Order, { bid, ask, delta }: Quote, random: Random): Print {
   const side = random.pick(SIDES, ([, weight]) => weight)[0];

@@ -28,7 +28,7 @@ export function smileVolatilities(smile: SimulatedSmile, column: Float64Array, y
   for (let row = 0; row < column.length; row++) column[row] = Math.sqrt(varianceAt(slopes, column[row]!) / years);
 }
 
-/** The parameters theta, phi and rho of one expiry. */
+/** The SSVI parameters theta, phi and rho for one expiry. */
 interface Slopes {
   readonly theta: number;
   readonly phi: number;
@@ -47,17 +47,14 @@ function varianceAt({ theta, phi, skew }: Slopes, k: number): number {
 }
 
 /**
- * The exponent gamma of phi. With a larger gamma, the skew flattens faster with time. At or below 0.5, the surface is free of butterfly
- * arbitrage at any maturity.
+ * The exponent gamma of phi. A larger gamma flattens the skew faster with time. If gamma is at most 0.5, no maturity has butterfly
+ * arbitrage.
  */
 const GAMMA = 0.3;
-/** Rate at which the variance moves from its short value to its long value, per year. */
+/** Rate at which the variance moves from the short-term value to the long-term value, per year. */
 const REVERSION = 3;
 
-/**
- * Returns the total at-the-money variance: the integral of a variance that moves from `shortIv` squared to `longIv` squared. The integral
- * always grows with time.
- */
+/** Returns the total at-the-money variance: the integral over time of a variance that moves from `shortIv` squared to `longIv` squared. */
 function atTheMoneyVariance(shortIv: number, longIv: number, years: number): number {
   const short = (1 - Math.exp(-REVERSION * years)) / REVERSION;
   return longIv ** 2 * years + (shortIv ** 2 - longIv ** 2) * short;

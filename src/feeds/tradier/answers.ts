@@ -6,7 +6,7 @@ import type { CollectedContracts } from '../http/poll-tickers.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 
-/** The options of one ticker, collected from the answers for its expirations. */
+/** The options of one ticker. The options are collected from the answers for the ticker's expirations. */
 export class OptionCollector implements CollectedContracts {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
@@ -14,7 +14,7 @@ export class OptionCollector implements CollectedContracts {
 
   constructor(readonly spot: number | undefined) {}
 
-  /** Adds the options in the answer for one expiration. Counts the options that cannot be used in `refused`. */
+  /** Adds the options in the answer for one expiration. Counts unusable options in `refused`. */
   add(options: readonly unknown[], expiry: string): void {
     this.offered += options.length;
     for (const option of options) {
@@ -26,8 +26,8 @@ export class OptionCollector implements CollectedContracts {
 }
 
 /**
- * Returns the sorted dates of an answer of the form `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Counts invalid dates in
- * `refused`. Throws a `ClientError` if there is no date, or if there are more than EXPIRATIONS_MAX dates.
+ * Returns the dates, in ascending order, of an answer of the form `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Counts
+ * invalid dates in `refused`. Throws a `ClientError` if there is no date, or if there are more than EXPIRATIONS_MAX dates.
  */
 export function expirationsOf(answer: unknown, { refused }: OptionCollector): string[] {
   const dates: string[] = [];
@@ -50,19 +50,17 @@ export function listedOptions(answer: unknown): readonly unknown[] {
   return listOf(entryOf(answer, 'options', 'option'));
 }
 
-/** Returns the price of an answer of the form `{quotes: {quote: {last: 658.05}}}`, or `undefined` if there is no price. */
+/** Returns the price in an answer of the form `{quotes: {quote: {last: 658.05}}}`, or `undefined` if the answer has no price. */
 export function lastPriceOf(answer: unknown): number | undefined {
   const [quote] = listOf(entryOf(answer, 'quotes', 'quote'));
   const last = jsonNumber(entryOf(quote, 'last'));
   return last > 0 && Number.isFinite(last) ? last : undefined;
 }
 
-/**
- * Maximum number of expirations of a ticker. The number is bounded because each expiration takes a request. SPX has some sixty expirations.
- */
+/** Maximum number of expirations of a ticker, because each expiration takes a request. SPX has some sixty expirations. */
 const EXPIRATIONS_MAX = 200;
 
-/** Returns a list unchanged, and a single entry as a list of one entry. Returns an empty list for null or a missing value. */
+/** Returns a list unchanged. Returns any other value as a list with this value. Returns an empty list for null or a missing value. */
 function listOf(value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   return Array.isArray(value) ? value : [value];
@@ -81,7 +79,7 @@ function contractOf(option: JsonRecord, root: string, expiry: string): ContractR
     last: jsonNumber(option.last),
     volume: jsonNumber(option.volume),
     openInterest: jsonNumber(option.open_interest),
-    // The implied volatility of the mid quote. If it is missing, the implied volatility of Tradier's smoothed surface is used.
+    // The implied volatility of the mid quote, or of Tradier's smoothed surface if the mid quote has no volatility.
     iv: midIv > 0 ? midIv : jsonNumber(greeks.smv_vol ?? greeks.mid_iv),
     delta: jsonNumber(greeks.delta),
     gamma: jsonNumber(greeks.gamma),

@@ -13,9 +13,8 @@ export interface TradierOptions extends ProviderOptions {
 }
 
 /**
- * Creates the feed of Tradier. The feed requests the expirations of a ticker, and then the options of each expiration. If one of these
- * requests fails, the whole snapshot is rejected. If the options of an expiration were missing, the analysis would assume that nobody has a
- * position in them.
+ * Creates the feed of Tradier. The feed requests the expirations of a ticker, and then the options of each expiration. If a request fails,
+ * the whole snapshot is rejected, because the analysis would assume that nobody has a position in missing options.
  */
 export function createTradierFeed(options: TradierOptions): Feed {
   const base = baseUrl(options.baseUrl, '--tradier-url', 'http', true);
@@ -25,7 +24,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
   const delayMs = isSandbox ? 15 * 60_000 : 0;
   const client = createProviderClient(base, { authorization: `Bearer ${options.token}` }, ratePerMinute, options);
 
-  /** Returns the last price, or `undefined` if it cannot be read. Without this price, the quotes imply the spot. */
+  /** Returns the last price, or `undefined` if the request fails. Without the last price, the quotes imply the spot. */
   async function priceOf(symbol: string, signal: AbortSignal | undefined): Promise<number | undefined> {
     try {
       return lastPriceOf(await client.get(`/v1/markets/quotes?symbols=${symbol}`, signal));
@@ -40,7 +39,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
     const symbol = encodeURIComponent(ticker.replace('.', '/'));
     const collected = new OptionCollector(await priceOf(symbol, signal));
     const listed = await client.get(`/v1/markets/options/expirations?symbol=${symbol}&includeAllRoots=true`, signal);
-    // Leave out expirations that have settled. In the evening, today's expiration is still listed, but without contracts.
+    // The code leaves out settled expirations. In the evening, today's expiration is still listed, but has no contracts.
     const expiries = expirationsOf(listed, collected).filter((expiry) => settlementInstant(expiry, 'PM') > asOf);
     if (expiries.length === 0) throw unreadable('every listed expiration has settled');
     for (const expiry of expiries) {
@@ -62,7 +61,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
   };
 }
 
-/** Estimated number of requests for a ticker: one for the quote, one for the expirations, and some twenty for the options. */
+/** Estimated number of requests for a ticker: one request for the quote, one for the expirations, and some twenty for the options. */
 const REQUESTS_PER_TICKER = 22;
 /** Minimum time between two polls, ms. Tradier updates the Greeks only once an hour. */
 const EVERY_MS = 60_000;

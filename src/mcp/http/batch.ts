@@ -3,20 +3,17 @@ import { ClientError } from '../../core/errors.ts';
 import { runToCompletion, type Steps } from '../../core/steps.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 
-/**
- * Maximum number of messages in a batch (revision 2025-03-26 allows batches). The limit bounds the work, because a short message can cause
- * much work.
- */
+/** Maximum number of messages in a batch of revision 2025-03-26. The limit bounds the work, because short messages can cause much work. */
 const BATCH_MAX = 50;
 
-/** Returns the messages of a posted body. Throws `ClientError` (422) if there are no messages or too many. */
+/** Returns the messages of a posted body. Throws `ClientError` (422) if there are no messages or too many messages. */
 export function batchOf(body: unknown): unknown[] {
   const batch = Array.isArray(body) ? body : [body];
   if (batch.length >= 1 && batch.length <= BATCH_MAX) return batch;
   throw invalidMessages();
 }
 
-/** Delivers the messages of a batch one by one, each in a scheduler step, because a batch can cause the work of many POSTs. */
+/** Delivers the messages of a batch in separate steps of the scheduler, because a batch can cause as much work as many POSTs. */
 export class BatchDelivery<Message> {
   private readonly waiting: Message[] = [];
   private isUnderWay = false;
@@ -31,8 +28,8 @@ export class BatchDelivery<Message> {
     this.waiting.push(message);
     if (this.isUnderWay) return;
     this.isUnderWay = true;
-    // The scheduler rejects the job if the account has too many jobs. All messages are then delivered at once, and the scheduler rejects
-    // each call for the same reason.
+    // The scheduler rejects the job if the account has too many jobs. In this case, all messages are delivered at once, and the scheduler
+    // rejects each call for the same reason.
     new Promise((resolve) =>
       resolve(this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
     ).catch(() => runToCompletion(this.deliveries()));

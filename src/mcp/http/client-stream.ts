@@ -2,15 +2,15 @@ import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { RETRY } from '../../sse/sse-format.ts';
 import type { StreamEnd } from '../../sse/stream-registry.ts';
 
-/** A client with at least this many unread bytes is behind. The stream registry ends the stream if the client is behind for too long. */
+/** The number of unread bytes at which a client counts as behind. The stream registry ends streams whose client is behind for too long. */
 const BEHIND_BYTES = 256 * 1024;
-/** At this number of unread bytes, the stream ends at once. Without this limit, its queue could grow without end. */
+/** The number of unread bytes at which a stream ends at once. Without a limit, the queue could grow without end. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A stream of server-sent events to one client, with a limit of unread bytes. */
 export type ClientStream = ReturnType<typeof createClientStream>;
 
-/** Creates a stream. Calls `onClose` at most once: when the client closes the stream, or when the limit of unread bytes ends the stream. */
+/** Creates a stream. Calls `onClose` at most once, after the client closes the stream or the limit of unread bytes ends the stream. */
 export function createClientStream(onClose: (reason: 'client' | 'behind') => void) {
   let closeWhenRead: (() => void) | undefined;
   const stream = createBoundedStream({
@@ -36,9 +36,9 @@ export function createClientStream(onClose: (reason: 'client' | 'behind') => voi
       stream.drop();
       onClose('behind');
     },
-    /** Ends the stream. Sends `retry:` as its last line, except if the reason is `behind`: then the unread bytes are dropped. */
+    /** Ends the stream. The last line of the stream is `retry:`. If the reason is `behind`, the stream drops the unread bytes instead. */
     end,
-    /** Closes the stream once the client is no longer behind, then calls `done`. Does nothing if the stream has ended before. */
+    /** Closes the stream when the client is no longer behind, and then calls `done`. Does nothing if the stream has already ended. */
     finish(done: () => void) {
       closeWhenRead = () => {
         if (stream.hasEnded) return;

@@ -4,28 +4,28 @@ import type { RegisteredStream, StreamEnd } from '../../sse/stream-registry.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/** Liveness of a session's client. */
+/** The liveness of the client of a session. */
 export interface ClientLiveness {
   isSilent(nowMs: number): boolean;
-  /** Sends the client a `ping` request if one is due. */
+  /** Sends a `ping` request to the client if a ping is due. */
   pingIfDue(nowMs: number): void;
 }
 
 /** Settings of one stream. */
 export interface GuardedStreamOptions {
-  /** Liveness of the client, for the notification stream of a session. */
+  /** Liveness of the client. Only the notification stream of a session has this property. */
   readonly liveness?: ClientLiveness;
-  /** Address and port of the client, if its connection is known. */
+  /** Address and port of the client, if the connection is known. */
   readonly peer?: string | undefined;
-  /** True if the stream sends the answers to one POST and ends after the last answer. */
+  /** True if the stream sends only the answers to one POST, and ends after the last answer. */
   readonly isAnswer?: boolean;
   /** Called once, when the stream has ended. */
   readonly onEnd?: () => void;
 }
 
 /**
- * Wraps an SSE response of the SDK, so that the stream registry monitors the stream and its unread bytes are limited. The SDK itself would
- * queue without limit for a client that reads nothing. Returns other responses unchanged.
+ * Wraps an SSE response of the SDK. The stream registry then monitors the stream and limits its unread bytes. Without the limit, the SDK's
+ * queue could grow without end for a client that reads nothing. Returns other responses unchanged.
  */
 export function guardResponse(
   response: Response,
@@ -47,11 +47,11 @@ export function guardResponse(
 }
 
 export interface GuardedStream extends Pick<ClientStream, 'body' | 'write'> {
-  /** Closes the stream once the client is no longer behind. */
+  /** Closes the stream when the client is no longer behind. */
   close(): void;
 }
 
-/** Opens a stream that the stream registry monitors, with a limit of unread bytes. */
+/** Opens a stream with a limit of unread bytes, and adds it to the stream registry. */
 export function openGuardedStream(
   account: Account,
   { streams, observe }: Pick<TransportDeps, 'streams' | 'observe'>,
@@ -60,7 +60,7 @@ export function openGuardedStream(
   const handleEnd = (reason: StreamEnd): void => {
     streams.remove(registered);
     onEnd?.();
-    // A stream with the answers to one POST ends after the last answer. These ends are not reported, because they are very frequent.
+    // The normal end of a stream with the answers to one POST is not reported, because such ends are very frequent.
     if (isAnswer && reason === 'client') return;
     observe({ kind: 'stream_closed', account: account.id, reason, streams: streams.size });
   };
@@ -81,7 +81,7 @@ export function openGuardedStream(
   };
   streams.add(registered);
   if (!isAnswer) {
-    // Bun sends the response headers with the first bytes of the body. The first message may come much later.
+    // Bun sends the response headers only with the first bytes of the body, and the first message may come much later.
     stream.write(PING);
     observe({ kind: 'stream_opened', account: account.id, streams: streams.size });
   }
@@ -92,7 +92,7 @@ export function isEventStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 }
 
-/** Forwards the chunks of a stream until it ends or fails. */
+/** Forwards the chunks of a stream until the stream ends or fails. */
 async function pump(
   source: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>,
   write: (chunk: Uint8Array) => void,
@@ -104,6 +104,6 @@ async function pump(
       write(value);
     }
   } catch {
-    // The SDK's stream has failed. The caller then closes the client's stream.
+    // If the SDK's stream fails, the caller closes the client's stream.
   }
 }

@@ -1,16 +1,15 @@
 /** Id of the server's `ping` requests. */
 export const PING_ID = 'zomma-ping';
 
-/** A client that has sent nothing for this long, ms, gets a `ping` request. */
+/** The time without a message after which a client gets a `ping` request, ms. */
 const PING_AFTER_MS = 2 * 60_000;
-/** A client that sends nothing for this long, ms, after the ping counts as silent. */
+/** The time without a message after a ping after which a client counts as silent, ms. */
 const ANSWER_MS = 60_000;
-/** A client that has never sent anything, and may not support pings, counts as silent after this time, ms. */
+/** The time after which a client without any message counts as silent, ms. The time is long, because the client may not support pings. */
 const FIRST_MESSAGE_MS = 15 * 60_000;
 
 /**
- * Tracks the liveness of a client by the messages that it sends. Successful writes prove nothing, because a half-open TCP connection
- * accepts writes for 15 minutes.
+ * Tracks the liveness of a client by its messages. Writes prove nothing, because a half-open TCP connection accepts writes for 15 minutes.
  */
 export class Liveness {
   private lastMessageMs = performance.now();
@@ -23,7 +22,7 @@ export class Liveness {
     this.pingedMs = undefined;
   }
 
-  /** Returns true if a ping is due. After that, returns false until the client has sent something. */
+  /** Returns true if a ping is due. After a result of true, returns false until the client has sent a message. */
   shouldPing(nowMs: number): boolean {
     if (!this.hasBegun || this.pingedMs !== undefined || this.idleMs(nowMs) < PING_AFTER_MS) return false;
     this.pingedMs = nowMs;

@@ -1,9 +1,6 @@
 import type { McpOverHttp } from './transports.ts';
 
-/**
- * MCP over HTTP. The modules of MCP are loaded when the first client connects. The SDK and its validators take a fifth of the memory of the
- * process.
- */
+/** MCP over HTTP. The modules of MCP, which take a fifth of the memory of the process, are loaded when the first client connects. */
 export type McpOnDemand = ReturnType<typeof createMcpOnDemand>;
 
 export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>) {
@@ -11,7 +8,7 @@ export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>) {
   let loaded: McpOverHttp | undefined;
   let isClosed = false;
   return {
-    /** Loads the transports. Later calls return the same promise. */
+    /** Loads the transports. All calls return the same promise. */
     load() {
       loading ??= loadTransports().then(async (made) => {
         loaded = made;
@@ -24,7 +21,7 @@ export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>) {
     get loaded() {
       return loaded;
     },
-    // Before the transports are loaded, there are no subscribers to notify.
+    // There are no subscribers before the transports are loaded.
     wake: () => loaded?.wake(),
     async close() {
       isClosed = true;

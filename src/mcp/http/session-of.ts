@@ -1,7 +1,7 @@
 import type { Account } from '../../access/access.ts';
 import { ClientError } from '../../core/errors.ts';
 
-/** The header or query parameter in which a client sends the id of its session, with hints for errors. */
+/** The header or query parameter with the id of a client's session, and the hints for errors. */
 export interface SessionIdField {
   /** Name of the header or parameter in error texts. */
   readonly what: string;
@@ -13,10 +13,7 @@ export interface SessionIdField {
   readonly unknown: string;
 }
 
-/**
- * Returns the session with an id. Throws `ClientError`: 400 without an id, 404 for an unknown id, 403 if another account opened the
- * session.
- */
+/** Returns the session with an id. Throws `ClientError`: 400 without an id, 404 for an unknown id, 403 for another account's session. */
 export function sessionOf<Session extends { readonly account: Account }>(
   sessions: ReadonlyMap<string, Session>,
   account: Account,
@@ -35,7 +32,7 @@ export function sessionOf<Session extends { readonly account: Account }>(
   });
 }
 
-/** Returns a new id, 128 random bits in base64url, so that nobody can guess the id of a session. */
+/** Returns a new id: 128 random bits in base64url. Nobody can guess the id of a session. */
 export function newSessionId(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url');
 }

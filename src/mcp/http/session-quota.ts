@@ -2,10 +2,10 @@ import { AccountCounts } from '../../access/account-counts.ts';
 import { ClientError } from '../../core/errors.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 
-/** Maximum number of sessions that an account opens per day, which allows one session every two seconds. */
+/** Maximum number of sessions that an account opens per day: about one session every two seconds. */
 const DAY_SESSIONS_MAX = 50_000;
 
-/** Limits an account's subscriptions, and the sessions that it opens per day (UTC) over both transports. */
+/** Limits the subscriptions of an account, and the number of sessions that the account opens per day (UTC) over both transports. */
 export type SessionQuota = ReturnType<typeof createSessionQuota>;
 
 export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SESSIONS_MAX) {
@@ -28,7 +28,7 @@ export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SES
   };
 }
 
-/** Limits of the subscriptions of one account, and of all accounts together. A subscription takes about 200 bytes. */
+/** Maximum numbers of subscriptions, of one account and of all accounts together. A subscription takes about 200 bytes. */
 const ACCOUNT_SUBSCRIPTIONS_MAX = 100_000;
 const ALL_SUBSCRIPTIONS_MAX = 400_000;
 
@@ -38,7 +38,7 @@ export type SubscriptionQuota = ReturnType<typeof createSubscriptionQuota>;
 export function createSubscriptionQuota(accountMax = ACCOUNT_SUBSCRIPTIONS_MAX, allMax = ALL_SUBSCRIPTIONS_MAX) {
   const counts = new AccountCounts();
   return {
-    /** Throws `ClientError` if there are too many subscriptions: 429 for the limit of the account, 503 for the limit of all accounts. */
+    /** Throws `ClientError` if there are too many subscriptions: 429 at the limit of the account, 503 at the limit of all accounts. */
     acquire(accountId: string, count: number) {
       if (counts.of(accountId) + count > accountMax) {
         throw new ClientError('too_many_streams', `This account has ${accountMax} subscriptions, the maximum`, {
@@ -54,7 +54,7 @@ export function createSubscriptionQuota(accountMax = ACCOUNT_SUBSCRIPTIONS_MAX, 
   };
 }
 
-/** The URIs to which a session has subscribed. Each URI counts as a subscription of the session's account. */
+/** The URIs to which a session has subscribed. Each URI is one subscription of the session's account in the quota. */
 export class SubscribedResources extends Set<string> {
   constructor(
     private readonly quota: SubscriptionQuota,
@@ -63,7 +63,7 @@ export class SubscribedResources extends Set<string> {
     super();
   }
 
-  /** Adds a URI. Throws `ClientError` as `SubscriptionQuota.acquire` does. */
+  /** Adds a URI. Throws the `ClientError` of `SubscriptionQuota.acquire`. */
   override add(uri: string): this {
     if (!this.has(uri)) this.quota.acquire(this.accountId, 1);
     return super.add(uri);

@@ -10,11 +10,11 @@ import { Liveness, PING_ID } from './liveness.ts';
 
 export interface SseSessionDeps {
   readonly account: Account;
-  /** Address and port of the client, if its connection is known. */
+  /** Address and port of the client, if the connection is known. */
   readonly peer?: string | undefined;
-  /** The set of the subscribed URIs. This set counts its URIs in the subscription quota. Absent: no count. */
+  /** The set of subscribed URIs, which counts its URIs in the subscription quota. If the set is absent, no URIs are counted. */
   readonly subscribed?: Set<string>;
-  /** The URL that the client posts to. */
+  /** The URL for the POSTs of the client. */
   readonly endpoint: string;
   /** Creates an SDK server for the session. */
   readonly createServer: (session: McpSession) => Server;
@@ -23,20 +23,20 @@ export interface SseSessionDeps {
 }
 
 /**
- * The session of one HTTP+SSE client (revision 2024-11-05). The stream sends an `endpoint` event first, then a `message` event for each
- * message. The session has an SDK server only while requests are in progress, because most sessions are idle most of the time, and an SDK
- * server takes more memory than the rest of a session.
+ * The session of one HTTP+SSE client (revision 2024-11-05). The first event of the stream is an `endpoint` event. Every later event of the
+ * stream is a `message` event with one message. The session has an SDK server only while requests are in progress, because most sessions
+ * are idle most of the time, and an SDK server takes more memory than the rest of a session.
  */
 export class SseSession implements Transport, RegisteredStream, McpSession {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly account: Account;
-  /** Whether the model behind the client can read resources. Undefined until the client has identified itself with `initialize`. */
+  /** True if the client's model can read resources. Undefined until the client has identified itself with `initialize`. */
   readsResources: boolean | undefined;
   readonly subscribed: Set<string>;
   private server: Server | undefined;
-  /** Requests without an answer yet. Empty if there is no SDK server. */
+  /** The unanswered requests. Empty if there is no SDK server. */
   private readonly pending = new Set<RequestId>();
   private readonly stream: ClientStream;
   private readonly liveness = new Liveness();
@@ -62,14 +62,14 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
   }
 
   receive(message: JSONRPCMessage): void {
-    // The later messages of a batch come in later steps. The session may have ended by then.
+    // The later messages of a batch come in later steps, and the session may end before these steps.
     if (this.hasEnded) return;
     this.liveness.touch();
     if ('method' in message && 'id' in message) {
       this.pending.add(message.id);
       this.server ??= this.startServer();
     }
-    // Without an SDK server, no request is in progress. Any notification or answer is then dropped.
+    // Without an SDK server, no request is in progress, so notifications and answers are dropped.
     this.onmessage?.(message);
     // A canceled request gets no answer.
     if ('method' in message && message.method === 'notifications/cancelled') {
@@ -77,12 +77,12 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
     }
   }
 
-  /** Whether the client has identified itself with `initialize`. */
+  /** True if the client has identified itself with `initialize`. */
   get hasBegun(): boolean {
     return this.readsResources !== undefined;
   }
 
-  /** Does nothing: the stream is open already. */
+  /** Does nothing, because the stream is already open. */
   async start(): Promise<void> {}
 
   async send(message: JSONRPCMessage): Promise<void> {

@@ -10,8 +10,8 @@ import { SseSession } from './sse-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
- * Creates the sessions behind the two endpoints of HTTP+SSE. A session ends with its stream. Only the account that opened a session can use
- * the session.
+ * Creates the sessions of the two HTTP+SSE endpoints. A session ends with its stream. Only the account that opened a session can use the
+ * session.
  */
 export function createSseSessions(deps: TransportDeps) {
   const { streams, quota, bus } = deps;
@@ -24,8 +24,8 @@ export function createSseSessions(deps: TransportDeps) {
   });
   return {
     /**
-     * Opens a session for an account. The first event of its stream is the URL to post to. Throws `ClientError` (429 or 503) if a limit of
-     * streams or sessions is reached.
+     * Opens a session for an account. The first event of the session's stream is the URL for POSTs. Throws `ClientError` (429 or 503) if a
+     * limit of streams or sessions is reached.
      */
     open(account: Account, request?: Request) {
       streams.assertCapacity(account);
@@ -49,8 +49,8 @@ export function createSseSessions(deps: TransportDeps) {
       return sseResponse(session.body);
     },
     /**
-     * Returns a session of this account. The session's `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id,
-     * 404 for an unknown id, 403 if another account opened the session. `receive` throws `ClientError`: 422 if the body has no valid
+     * Returns a session of this account. The session's method `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without
+     * an id, 404 for an unknown id, 403 for another account's session. `receive` throws `ClientError`: 422 if the body has no valid
      * messages, 429 if a batch exceeds the rate limit of the account.
      */
     session(account: Account, sessionId: string | null) {

@@ -24,18 +24,18 @@ import { SubscribedResources } from './session-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
- * A session of Streamable HTTP. Each POST gets its own transport, and its own SDK server if it has requests. The transport and the SDK
- * server are removed when the answers are sent, because most sessions are idle most of the time, and an SDK server takes more memory than
+ * A session of Streamable HTTP. Each POST gets a new transport, and each POST with requests also gets a new SDK server. The transport and
+ * the SDK server are removed after the answers, because most sessions are idle most of the time, and an SDK server takes more memory than
  * the rest of a session.
  */
 export class StreamableSession implements McpSession {
-  /** Whether the model behind the client can read resources. Undefined until the client has identified itself with `initialize`. */
+  /** True if the client's model can read resources. Undefined until the client has identified itself with `initialize`. */
   readsResources: boolean | undefined;
   readonly subscribed: SubscribedResources;
   readonly liveness = new Liveness();
-  /** The POSTs that are not yet answered, by their transport. */
+  /** The unanswered POSTs, by their transport. */
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
-  /** The tool calls in progress that need no SDK server. */
+  /** The tool calls in progress that the session answers without an SDK server. */
   private readonly calls = new Set<CallSignal>();
   /** The session's notification stream. Undefined if the client has not opened this stream. */
   private notificationStream: GuardedStream | undefined;
@@ -48,14 +48,14 @@ export class StreamableSession implements McpSession {
     this.subscribed = new SubscribedResources(deps.quota.subscriptions, account.id);
   }
 
-  /** Whether the client has identified itself with `initialize`. */
+  /** True if the client has identified itself with `initialize`. */
   get hasBegun(): boolean {
     return this.readsResources !== undefined;
   }
 
   /**
-   * Answers a tool call without the SDK, whose schemas and transport take three times as long as most tools. The client gets the same
-   * answer as from the SDK, and the same events cancel the call.
+   * Answers a tool call without the SDK, because the SDK's schemas and transport take three times as long as most tools. The answer is the
+   * same as with the SDK, and the same events cancel the call.
    */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
     const { deps, account } = this;
@@ -92,13 +92,13 @@ export class StreamableSession implements McpSession {
     if (server)
       this.posts.set(transport, { id: messages.length === 1 ? (body as JSONRPCRequest).id : undefined, drop });
     const cleanUp = () => {
-      // If the listener stayed, it would hold the request and its closure in memory as long as the connection is open.
+      // A remaining listener would keep the request and its closure in memory until the connection closes.
       request.signal.removeEventListener('abort', drop);
       this.closePost(transport, server);
     };
     request.signal.addEventListener('abort', drop);
     const handle = () => transport.handleRequest(request, { parsedBody: body });
-    // The SDK takes some milliseconds to parse the messages of a batch, so the parsing is a step in the scheduler.
+    // The SDK takes some milliseconds to parse the messages of a batch, so the scheduler runs the parsing as a step.
     const handled = messages.length > 1 ? this.runInScheduler(handle) : handle();
     const response = await Promise.race([handled, dropped.promise]).catch((error: unknown) => {
       cleanUp();
@@ -114,10 +114,10 @@ export class StreamableSession implements McpSession {
     return response;
   }
 
-  /** Opens the session's notification stream and closes the old one, which the client may have lost without the server noticing. */
+  /** Opens the session's notification stream. Closes the old stream, because the client may have lost its connection. */
   async listen(request: Request): Promise<Response> {
     this.deps.streams.assertCapacity(this.account);
-    // The SDK's transport only checks the request. The session's own stream takes half the memory of the SDK's stream.
+    // The SDK's transport only checks the request. The stream of the session takes half the memory of the SDK's stream.
     const transport = createTransport(false);
     const { status, headers, body } = await transport.handleRequest(request);
     if (status !== 200) return new Response(body, { status, headers });
@@ -127,8 +127,8 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Opens the stream. This is a separate method, because the stream's closures hold everything in their scope in memory until the stream
-   * ends. In `listen`, this would include the request.
+   * Opens the stream. The method is separate from `listen`, because the stream's closures keep their whole scope in memory until the stream
+   * ends. In `listen`, the scope would include the request.
    */
   private openNotificationStream(peer: string | undefined): ReadableStream<Uint8Array> {
     this.notificationStream?.close();
@@ -165,8 +165,8 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Passes a notification on to the POSTs and calls in progress. A cancellation comes in a separate POST and cancels a request of another
-   * POST. The canceled request gets no answer.
+   * Forwards a notification to the POSTs and calls in progress. For example, the notification of a cancellation is in a separate POST and
+   * cancels a request of an earlier POST. The canceled request gets no answer.
    */
   private forwardToPosts(message: JSONRPCNotification): void {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
@@ -183,7 +183,7 @@ export class StreamableSession implements McpSession {
     return this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: oneStep(work) });
   }
 
-  /** Delivers the messages of a batch in separate scheduler steps, because a batch can cause as much work as many POSTs. */
+  /** Delivers the messages of a batch in separate steps of the scheduler, because a batch can cause as much work as many POSTs. */
   private deliverInTurn(transport: WebStandardStreamableHTTPServerTransport): void {
     const deliver = transport.onmessage;
     type Delivered = Parameters<NonNullable<typeof deliver>>;
@@ -201,7 +201,7 @@ export class StreamableSession implements McpSession {
   }
 }
 
-/** The cancel signal of a call: aborted if its client has canceled the call or disconnected. */
+/** The cancel signal of a call. The signal is aborted if the client has canceled the call or disconnected. */
 class CallSignal implements CancelSignal {
   isDropped = false;
 
@@ -216,13 +216,13 @@ class CallSignal implements CancelSignal {
 }
 
 interface Post {
-  /** Id of the only request. Undefined for a batch. */
+  /** Id of the request in a POST with one message. Undefined for a batch. */
   readonly id: RequestId | undefined;
-  /** Answers with an empty 202 if no answer has begun, because the client no longer waits for the answer. */
+  /** Sends an empty response with the status 202, unless an answer has begun. The client no longer waits for the answer. */
   drop(): void;
 }
 
-/** Creates a transport for one HTTP request. The transport checks headers and messages, and answers as plain JSON or as events. */
+/** Creates a transport for one HTTP request. The transport checks headers and messages, and sends answers as plain JSON or as events. */
 function createTransport(enableJsonResponse: boolean): WebStandardStreamableHTTPServerTransport {
   return new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse });
 }

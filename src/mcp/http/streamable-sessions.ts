@@ -10,7 +10,7 @@ import { StreamableSession } from './streamable-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 interface SessionLimits {
-  /** A session ends if it has no request for this long. Later requests get 404, and the client opens a new session. */
+  /** The time without a request after which a session ends. Later requests get the status 404, and the client opens a new session. */
   readonly idleMs: number;
   /** Interval between two searches for idle sessions. */
   readonly sweepMs: number;
@@ -54,7 +54,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     deps.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
-  /** Finds the account with the most sessions. If this account has more than `share` sessions, ends its longest idle session. */
+  /** Ends the longest idle session of the account with the most sessions, if this account has more than `share` sessions. */
   const makeRoom = (share: number): void => {
     const largest = counts.largest(share);
     const nowMs = performance.now();
@@ -80,7 +80,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     quota.take(account.id);
     const session = new StreamableSession(newSessionId(), account, deps);
     const response = await session.post(request, body);
-    // If the session has not begun, the request was rejected or its parameters are invalid.
+    // If a session has not begun, its first request was rejected or has invalid parameters.
     if (!session.hasBegun && !isEventStream(response)) return response;
     if (sessions.size === 0) sweepTimer = setInterval(sweep, sweepMs);
     sessions.set(session.id, session);
@@ -90,7 +90,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 
   return {
-    /** Answers a plain tool call in a session. Returns `undefined` for any other request, which `handle` answers. */
+    /** Answers a plain tool call in a session. Returns `undefined` for any other request, for which the caller uses `handle`. */
     call(account: Account, request: Request, body: unknown) {
       const call = plainCallOf(request, body);
       const session = call && sessions.get(request.headers.get('mcp-session-id') ?? '');
@@ -118,7 +118,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 }
 
-/** Checks only the method's name. The SDK reports any other error in the request. */
+/** Checks only the name of the method. The SDK reports all other errors in the request. */
 function isInitializing(body: unknown): boolean {
   if (Array.isArray(body)) return body.some(isInitializing);
   return (body as { method?: unknown } | null)?.method === 'initialize';

@@ -7,10 +7,7 @@ import type { SessionQuota } from './session-quota.ts';
 export interface TransportDeps extends McpDeps {
   readonly streams: StreamRegistry;
   readonly quota: SessionQuota;
-  /**
-   * Returns the address and port of a request's client, so that a connection with a stream is not closed as idle. Absent if connections
-   * are not monitored.
-   */
+  /** Returns the address and port of a client, so that a connection with a stream does not count as idle. Absent without monitoring. */
   readonly peerOf?: ((request: Request) => string | undefined) | undefined;
   /** The path prefix of the server at its proxy, without a slash at its end. */
   readonly basePath?: string;

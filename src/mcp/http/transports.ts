@@ -7,15 +7,12 @@ import { createSseSessions } from './sse.ts';
 import { createStreamable } from './streamable.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/** Limits of the streams. An idle stream takes only about 10 KB. One account may have a quarter of all streams. */
+/** Limits of the streams. An idle stream takes only about 10 KB. One account may have a quarter of the maximum number of streams. */
 const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 40_000, accountStreamsMax: 10_000 };
 
-/**
- * When the server stops, calls in progress have this long to complete, ms. Together with the other steps of the shutdown, this takes less
- * than five seconds.
- */
+/** Maximum time for calls in progress after the server begins to stop, ms. The whole shutdown takes less than five seconds. */
 const LAST_ANSWERS_MS = 1_500;
-/** Time between two checks whether all calls have completed, ms. */
+/** Interval between two checks whether all calls have completed, ms. */
 const POLL_MS = 10;
 
 /** MCP over HTTP: both transports, with one registry of tools, one stream registry and one set of limits. */
@@ -35,13 +32,13 @@ export function createMcpOverHttp({ limits, ...deps }: McpOverHttpDeps) {
     sse: createSseSessions(transportDeps),
     streamable,
     ...createChangePublisher(deps, bus),
-    /** Address and port of each client that has an open stream and whose connection is known. */
+    /** Address and port of each client with an open stream and a known connection. */
     peers: streams.peers,
-    /** Waits for calls in progress for a limited time, then ends every stream and session. */
+    /** Waits for calls in progress for a limited time. Then ends all streams and sessions. */
     async close() {
       const deadline = performance.now() + LAST_ANSWERS_MS;
       while (deps.scheduler.size > 0 && performance.now() < deadline) await Bun.sleep(POLL_MS);
-      // An answer is sent some milliseconds after the last progress report.
+      // The server sends an answer some milliseconds after the last progress report.
       await Bun.sleep(POLL_MS);
       streams.close();
       await streamable.close();

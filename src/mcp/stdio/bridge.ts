@@ -6,13 +6,13 @@ import { standardStreams } from './standard-streams.ts';
 
 /**
  * Forwards messages between this process's standard streams and a running server, until the client closes standard input. If the server
- * forgets the session, e.g. because the server restarts, the bridge opens a new session without the client noticing. If the new server has
- * different tools, the bridge notifies the client.
+ * forgets the session, e.g. at a restart, the bridge opens a new session, which the client does not notice. If the new server has different
+ * tools, the bridge notifies the client.
  */
 export async function bridge(settings: RemoteSettings, client = standardStreams()): Promise<void> {
-  /** Requests without an answer yet, by id. */
+  /** The unanswered requests, by id. */
   const pending = new Map<RequestId, PendingRequest>();
-  // Errors are ignored, because the bridge ends when the streams of the client end.
+  // The code ignores errors, because the bridge ends when the streams of the client end.
   const sendToClient = (message: JSONRPCMessage): void => void client.send(message).catch(() => {});
   const failRequest = (id: RequestId, error: RpcError): void => {
     if (pending.delete(id)) sendToClient({ jsonrpc: '2.0', id, error });
@@ -48,14 +48,11 @@ export async function bridge(settings: RemoteSettings, client = standardStreams(
     const request = cancelled === undefined ? undefined : pending.get(cancelled);
     if (request) pending.delete(cancelled!);
     await remote.send(message).catch(() => {});
-    // In revisions without sessions, closing the stream of a call cancels the call.
+    // In revisions without sessions, the end of a call's stream cancels the call.
     request?.abort.abort();
   };
 
-  /**
-   * Resolves when the server has accepted or rejected `initialize`. Later messages wait for this, because a client may send all its
-   * messages at once.
-   */
+  /** Resolves when the server has accepted or rejected `initialize`. Later messages wait, because clients may send all messages at once. */
   let initialized = Promise.resolve();
   client.onmessage = (message) => {
     if (!isJSONRPCRequest(message)) void initialized.then(() => forwardMessage(message));
@@ -69,7 +66,7 @@ export async function bridge(settings: RemoteSettings, client = standardStreams(
 
 interface PendingRequest {
   readonly abort: AbortController;
-  /** Whether the server has accepted the request. If so, the answer comes on a stream. */
+  /** True if the server has accepted the request. In this case, the answer comes on a stream. */
   isAccepted: boolean;
 }
 

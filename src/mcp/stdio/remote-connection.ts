@@ -8,7 +8,7 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 
-/** The error that a client gets instead of an answer. */
+/** The error that a client gets in place of an answer. */
 export type RpcError = JSONRPCErrorResponse['error'];
 
 /** JSON-RPC reserves the codes from -32099 to -32000 for servers. */
@@ -37,10 +37,7 @@ export interface RemoteSettings {
   readonly key: string;
 }
 
-/**
- * A connection to a running server. The connection sends the client's messages, and also requests of the bridge itself, which the client
- * does not see.
- */
+/** A connection to a running server, for the client's messages and for requests of the bridge itself, which the client does not see. */
 export class RemoteConnection extends StreamableHTTPClientTransport {
   private readonly pending = new Map<RequestId, PromiseWithResolvers<Result>>();
   private requestCount = 0;
@@ -54,8 +51,8 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
   }
 
   /**
-   * Sends a request of the bridge itself. Rejects with `ProtocolError` if the server answers with an error, the connection ends or the
-   * answer takes too long. Rejects with the error of `send` if the request cannot be sent.
+   * Sends a request of the bridge itself. Rejects with `ProtocolError` if the answer is an error or takes too long, or if the connection
+   * ends. Rejects with the error of `send` if the request cannot be sent.
    */
   async sendRequest(method: string, params: Record<string, unknown> = {}): Promise<Result> {
     const id = `zomma-bridge:${++this.requestCount}`;
@@ -70,7 +67,7 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
     });
   }
 
-  /** Whether an error means that the server does not know the session. */
+  /** Returns whether an error means that the server does not know the session. */
   isSessionUnknown(error: unknown): boolean {
     return this.sessionId !== undefined && error instanceof SdkHttpError && error.status === 404;
   }
@@ -97,7 +94,7 @@ function errorOf({ code, message, data }: RpcError): ProtocolError {
   return ProtocolError.fromError(code, message, data);
 }
 
-/** Returns the reason why a request to the server at `url` failed: the server's error text, if it sent one. */
+/** Returns the error of a failed request to the server at `url`. The message is the server's error text, if the server sent a text. */
 export function rpcErrorOf(error: unknown, url: URL): RpcError {
   if (error instanceof ProtocolError) {
     return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };
@@ -108,7 +105,7 @@ export function rpcErrorOf(error: unknown, url: URL): RpcError {
 function reasonOf(error: unknown, url: URL): string {
   if (error instanceof SdkHttpError)
     return problemOf(error.data.text) ?? `The server answered with HTTP status ${error.status}`;
-  // The server answered, but the answer is not a message of MCP.
+  // The server sent an answer that is not an MCP message.
   if (error instanceof SdkError) return error.message;
   return `No server answers at ${url.origin}. Check that the server is running.`;
 }

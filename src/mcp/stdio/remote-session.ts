@@ -8,8 +8,8 @@ import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { RemoteConnection, type RemoteSettings } from './remote-connection.ts';
 
 /**
- * After a failure of its stream, a session is renewed only if it is at least this old, ms. The minimum age prevents a loop with a server
- * that forgets each session at once.
+ * The minimum age of a session that is renewed after a failure of its stream, ms. The minimum age prevents a loop with a server that
+ * forgets each session at once.
  */
 const RENEW_AFTER_MS = 1_000;
 /** Timeout of the request that ends the session on the server, ms. */
@@ -17,13 +17,12 @@ const TERMINATE_TIMEOUT_MS = 2_000;
 
 export interface RemoteListener {
   onMessage(message: JSONRPCMessage): void;
-  /** A new session has replaced the old one. Requests that the old session has not answered get no answer any more. */
+  /** Called after a new session has replaced the old session. Unanswered requests of the old session will get no answer. */
   onRenewed(): void;
 }
 
 /**
- * The client's session with a running server. If the server forgets the session, a new session is opened with the client's `initialize`
- * request.
+ * Creates the client's session with a running server. If the server forgets the session, opens a new session with the same `initialize`.
  */
 export function createRemoteSession(settings: RemoteSettings, { onMessage, onRenewed }: RemoteListener) {
   const subscribed = new Set<string>();
@@ -40,7 +39,8 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
         registry = applyInitializeResult(current, message.result);
       onMessage(message);
     });
-    // If the client sends nothing, only a failed reconnect of its notification stream shows that the server has forgotten the session.
+    // While the client sends nothing, only a failed reconnection of its notification stream shows that the server has forgotten the
+    // session.
     connection.onerror = (error) => {
       if (connection !== current || !current.isSessionUnknown(error) || performance.now() - openedAtMs < RENEW_AFTER_MS)
         return;
@@ -49,7 +49,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
     return connection;
   }
 
-  /** Renews the session. A call during a renewal returns the promise of that renewal. */
+  /** Renews the session. A call during a renewal returns the promise of the current renewal. */
   function renew(): Promise<void> {
     renewing ??= replaceSession().finally(() => {
       renewing = undefined;
@@ -92,8 +92,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
 
   return {
     /**
-     * Sends a message. If the server has forgotten the session, sends the message again in a new session. Rejects if the message cannot be
-     * sent.
+     * Sends a message. If the server has forgotten the session, sends the message in a new session. Rejects if the message cannot be sent.
      */
     async send(...[message, options]: Parameters<StreamableHTTPClientTransport['send']>) {
       if (isJSONRPCRequest(message)) trackRequest(message);
@@ -120,7 +119,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
   };
 }
 
-/** Sets the negotiated protocol version. Returns the version of the server's registry, or `undefined` if the server sends none. */
+/** Sets the negotiated protocol version. Returns the version of the server's registry, or `undefined` if the server sends no version. */
 function applyInitializeResult(connection: RemoteConnection, result: Record<string, unknown>): string | undefined {
   if (typeof result.protocolVersion === 'string') connection.setProtocolVersion(result.protocolVersion);
   const { capabilities } = result as { capabilities?: { experimental?: Record<string, { version?: string }> } };

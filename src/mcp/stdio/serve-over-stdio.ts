@@ -7,8 +7,8 @@ import { createMcpServer } from '../mcp-server.ts';
 import { standardStreams } from './standard-streams.ts';
 
 /**
- * MCP over this process's standard input and output. The SDK calls protocol revisions with sessions (up to 2025-11-25) the `legacy` era,
- * and revisions without sessions the `modern` era. The server supports both eras.
+ * Serves MCP over this process's standard input and output. In the SDK, `legacy` is the era of protocol revisions with sessions (up to
+ * 2025-11-25), and `modern` is the era of revisions without sessions. The server supports both eras.
  */
 export function serveOverStdio(deps: Omit<McpDeps, 'scheduler'> & ChangeSource, transport = standardStreams()) {
   const bus = new InMemoryServerEventBus();
@@ -18,7 +18,7 @@ export function serveOverStdio(deps: Omit<McpDeps, 'scheduler'> & ChangeSource, 
       const subscribed = new Set<string>();
       const server = createMcpServer(serverDeps, { account: undefined, ...(era === 'legacy' && { subscribed }) });
       server.onclose = bus.subscribe((event) => {
-        // For modern clients, `serveStdio` itself drops notifications without a subscription.
+        // For modern clients, the SDK's `serveStdio` drops notifications without a subscription.
         const notification = notificationOf(event, era === 'modern' ? { has: () => true } : subscribed);
         if (notification) void server.notification(notification).catch(() => {});
       });

@@ -8,12 +8,12 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
-/** Time within which requests must be answered after the end of the input, ms. */
+/** Maximum time for answers after the end of the input, ms. */
 const LAST_ANSWERS_MS = 10_000;
 
 /**
- * MCP's transport over this process's standard input and output. A client that writes its requests to a pipe closes the pipe after the last
- * request. So after the end of the input, the transport stays open until all requests are answered, but for at most `lastAnswersMs`.
+ * Returns MCP's transport over this process's standard input and output. A client that writes its requests to a pipe closes the pipe after
+ * the last request. So after the end of the input, the transport stays open until all requests are answered, up to `lastAnswersMs`.
  */
 export function standardStreams(
   source: Readable = process.stdin,
@@ -22,14 +22,14 @@ export function standardStreams(
 ): StandardStreams {
   const input = new PassThrough({ flush: (end) => void streams.waitForAnswers(lastAnswersMs).then(() => end()) });
   const streams = new StandardStreams(input, output);
-  // An open pipe would keep this process running until the client closes the pipe.
+  // The code destroys the source, because an open pipe would keep this process running until the client closes the pipe.
   void streams.closed.then(() => source.destroy());
   source.pipe(input);
   return streams;
 }
 
 export class StandardStreams extends StdioServerTransport {
-  /** Ids of requests without an answer yet. */
+  /** The ids of unanswered requests. */
   private readonly unanswered = new Set<RequestId>();
   private readonly closing = Promise.withResolvers<void>();
   private readonly answered = Promise.withResolvers<void>();
@@ -62,9 +62,9 @@ export class StandardStreams extends StdioServerTransport {
     this.closing.resolve();
   }
 
-  /** Resolves when all requests are answered or the transport is closed. Closes the transport after `withinMs`. */
+  /** Resolves when all requests are answered, or when the transport is closed. Closes the transport after `withinMs` milliseconds. */
   async waitForAnswers(withinMs: number): Promise<void> {
-    // The last messages are delivered before this turn of the event loop ends.
+    // The runtime delivers the last messages before the end of this turn of the event loop.
     await new Promise(setImmediate);
     this.inputEnded = true;
     if (this.unanswered.size === 0) return;
@@ -74,7 +74,7 @@ export class StandardStreams extends StdioServerTransport {
   }
 
   /**
-   * Reports an error of the transport. If the client has sent JSON that is not a message, the client gets an error. Any other error is
+   * Reports an error of the transport. If the client has sent JSON that is not a message, the client gets an error. All other errors are
    * written to standard error, except EPIPE, which means that the client has disconnected.
    */
   private reportError(error: Error): void {
@@ -83,7 +83,7 @@ export class StandardStreams extends StdioServerTransport {
   }
 
   private trackRequest(message: JSONRPCMessage): void {
-    // `subscriptions/listen` gets notifications, but no answer.
+    // A `subscriptions/listen` request gets notifications, but no answer.
     if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.unanswered.add(message.id);
     if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return;
     this.completeRequest(message.params?.requestId as RequestId);
@@ -95,7 +95,7 @@ export class StandardStreams extends StdioServerTransport {
   }
 }
 
-/** The error for a message whose id is unknown. The protocol's types do not allow an id that is null. */
+/** The error for a message with an unknown id. The id has to be null, which the protocol's types do not allow. */
 const NOT_A_MESSAGE = {
   jsonrpc: '2.0',
   id: null,
