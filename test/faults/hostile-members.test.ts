@@ -10,7 +10,9 @@ import { ATTACKS, type AttackName } from './members/attacks.ts';
  * Members who send too many requests, disconnect or do not read, beside an honest member. The time limits are wide enough for a busy
  * machine. A run by hand has strict limits (`bun test/faults/hostile-members.ts`).
  */
-const SIZE = { prints: 100_000, indexContracts: 30_000, wideContracts: 60_000 };
+const SIZE = IS_FULL
+  ? { prints: 100_000, indexContracts: 30_000, wideContracts: 60_000 }
+  : { prints: 40_000, indexContracts: 12_000, wideContracts: 24_000 };
 const STEP_CPU_MS_MAX = 200;
 const WAIT_MS_MAX = 2_000;
 /** The data that an account may leave unread, with the garbage of its work: for one account, and for eight with random attacks. */
