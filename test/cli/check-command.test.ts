@@ -1,25 +1,23 @@
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeEach, expect, test } from 'bun:test';
+import { chmodSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '../../src/store/sqlite.ts';
 import { keepLevels } from '../store/samples.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { PROGRAM, run, startServer } from '../support/process.ts';
+import { PROGRAM, run, startLoaded } from '../support/process.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const DAY_MS = 86_400_000;
 
-let folder: string;
+const at = testFolder();
 let dataDir: string;
 let database: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-check-'));
-  dataDir = makeDataFolder(join(folder, 'data'));
+  dataDir = makeDataFolder(at('data'));
   database = join(dataDir, 'zomma.sqlite');
   writeFileSync(join(dataDir, 'last-backup'), '');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Outcome {
   readonly of: string;
@@ -56,18 +54,11 @@ test('a sound installation is well, with and without a server, and the check wri
     ...['feeds', 'certificate', 'port', 'compiler', 'descriptors'],
   ]);
   expect(readFileSync(database).equals(before)).toBe(true);
-  const server = await startServer(PROGRAM, ['serve', '--port', '0', '--data-dir', dataDir]);
-  try {
-    await server.loaded;
-    const served = await check();
-    expect(served.checks.find(({ of }) => of === 'server')!.message).toBe(
-      `process ${server.pid} serves the data folder`,
-    );
-    expect(served.checks.find(({ of }) => of === 'feed')!.message).toContain('simulated is ok');
-    expect([served.unwell, served.code]).toEqual([[], 0]);
-  } finally {
-    await server.stop('SIGTERM');
-  }
+  await using server = await startLoaded(PROGRAM, ['serve', '--port', '0', '--data-dir', dataDir]);
+  const served = await check();
+  expect(served.checks.find(({ of }) => of === 'server')!.message).toBe(`process ${server.pid} serves the data folder`);
+  expect(served.checks.find(({ of }) => of === 'feed')!.message).toContain('simulated is ok');
+  expect([served.unwell, served.code]).toEqual([[], 0]);
 });
 
 test.each<[string, () => readonly string[] | undefined, Readonly<Record<string, string>>, number, Partial<Outcome>]>([

@@ -13,8 +13,9 @@ import { openStore } from '../../src/store/sqlite.ts';
 import { decodePng } from '../picture/decode-png.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { folderForTests, runInTerminal } from '../support/for-tests.ts';
+import { runInTerminal } from '../support/for-tests.ts';
 import { PROGRAM, type Run, run } from '../support/process.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 /** The command line, run from source in another folder. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';

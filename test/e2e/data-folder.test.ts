@@ -1,48 +1,33 @@
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { FIRST_SCHEMA } from '../../src/store/migrations.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { NEXT_VERSION, PROGRAM, run, startServer } from '../support/process.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /** A data folder in the hands of several processes, each run from source. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 
-let folder: string;
+const at = testFolder();
 let dataDir: string;
 let database: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-folder-'));
-  dataDir = join(folder, 'data');
+  dataDir = at('data');
   database = join(dataDir, 'zomma.sqlite');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const zomma = (...args: string[]) => run(PROGRAM, [...args, '--data-dir', dataDir]);
 const serve = (program: readonly string[], ...args: string[]) =>
   startServer(program, ['serve', '--port', '0', '--past', 'off', '--data-dir', dataDir, ...args]);
 const schema = (path = database) => {
-  const db = new Database(path, { readonly: true });
-  try {
-    return db.query<{ user_version: number }, []>('PRAGMA user_version').get()!.user_version;
-  } finally {
-    db.close(true);
-  }
+  using db = new Database(path, { readonly: true });
+  return db.query<{ user_version: number }, []>('PRAGMA user_version').get()!.user_version;
 };
+
 test('has one server: a second one and an upgrade are refused with the process id, until the first is killed', async () => {
   const server = await serve(PROGRAM);
   for (const command of [['serve', '--port', '0'], ['start', '--port', '0'], ['upgrade']]) {
@@ -57,16 +42,15 @@ test('has one server: a second one and an upgrade are refused with the process i
   expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
   process.kill(server.pid, 'SIGKILL');
   await server.ended;
-  const next = await serve(PROGRAM);
+  await using next = await serve(PROGRAM);
   expect(await (await fetch(`${next.url}/health`)).json()).toEqual({ status: 'online' });
-  await next.stop('SIGTERM');
 }, 60_000);
 
 describe('a trial', () => {
   test('is refused in a folder with recorded data, whose feeds stay as they were', async () => {
-    mkdirSync(join(folder, 'drop'));
-    writeChain(join(folder, 'drop/chain.csv'));
-    const server = await serve(PROGRAM, '--feed', `files:${join(folder, 'drop')}`);
+    mkdirSync(at('drop'));
+    writeChain(at('drop/chain.csv'));
+    const server = await serve(PROGRAM, '--feed', `files:${at('drop')}`);
     await server.loaded;
     await server.stop('SIGTERM');
     const { code, stderr } = await zomma('start', '--port', '0');
@@ -170,28 +154,24 @@ describe('a schema from before 0.2.0', () => {
     'backup FOLDER',
     'upgrade',
     'upgrade --back',
-  ])(
-    'is refused by `zomma %s`, which names 0.2.0',
-    async (command) => {
-      const before = [readFileSync(join(makeEarly(), 'zomma.sqlite')), readdirSync(dataDir)];
-      const { code, stdout, stderr } = await zomma(...command.replace('FOLDER', join(folder, 'backup')).split(' '));
-      expect([code, stdout + stderr]).toEqual([
-        command === 'check' ? 2 : 1,
-        expect.stringMatching(new RegExp(`has schema ${EARLY}, but .* version 0\\.2\\.0 .*\n.*0\\.2\\.0`)),
-      ]);
-      expect([readFileSync(database), readdirSync(dataDir).filter((name) => name !== 'lock')]).toEqual(before);
-      expect(existsSync(join(folder, 'backup'))).toBe(false);
-    },
-    60_000,
-  );
+  ])('is refused by `zomma %s`, which names 0.2.0', async (command) => {
+    const before = [readFileSync(join(makeEarly(), 'zomma.sqlite')), readdirSync(dataDir)];
+    const { code, stdout, stderr } = await zomma(...command.replace('FOLDER', at('backup')).split(' '));
+    expect([code, stdout + stderr]).toEqual([
+      command === 'check' ? 2 : 1,
+      expect.stringMatching(new RegExp(`has schema ${EARLY}, but .* version 0\\.2\\.0 .*\n.*0\\.2\\.0`)),
+    ]);
+    expect([readFileSync(database), readdirSync(dataDir).filter((name) => name !== 'lock')]).toEqual(before);
+    expect(existsSync(at('backup'))).toBe(false);
+  });
 
   test('is refused in a backup too', async () => {
     makeDataFolder(dataDir);
-    const backup = join(folder, 'backup');
+    const backup = at('backup');
     expect(await zomma('backup', backup)).toMatchObject({ code: 0 });
     const path = join(backup, 'manifest.json');
     writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), schema: EARLY }));
-    const to = join(folder, 'restored');
+    const to = at('restored');
     for (const args of [
       ['backup', 'verify', backup],
       ['restore', backup, '--data-dir', to],
@@ -214,9 +194,8 @@ describe('the secret', () => {
   }, 60_000);
 
   test('is made by the first start, before any request', async () => {
-    const server = await serve(PROGRAM);
+    await using _server = await serve(PROGRAM);
     expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
-    await server.stop('SIGTERM');
   }, 60_000);
 });
 
@@ -224,27 +203,23 @@ const isRoot = process.geteuid?.() === 0;
 /** A user without an account of its own. */
 const NOBODY = 65_534;
 
-test.skipIf(!isRoot)(
-  'of another user is read by root, and not written',
-  async () => {
-    makeDataFolder(dataDir);
-    for (const path of [dataDir, database]) chownSync(path, NOBODY, NOBODY);
-    for (const command of [
-      ['members', 'add', '--uuid', UUID],
-      ['serve', '--port', '0'],
-      ['start', '--port', '0'],
-      ['upgrade'],
-    ]) {
-      const { code, stderr } = await zomma(...command);
-      expect([command[0], code, stderr]).toEqual([
-        command[0],
-        1,
-        expect.stringMatching(/belongs to (nobody|user 65534).*\n.*sudo -u/),
-      ]);
-    }
-    expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
-    const owners = readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).uid]);
-    expect(owners).toEqual([['zomma.sqlite', NOBODY]]);
-  },
-  60_000,
-);
+test.skipIf(!isRoot)('of another user is read by root, and not written', async () => {
+  makeDataFolder(dataDir);
+  for (const path of [dataDir, database]) chownSync(path, NOBODY, NOBODY);
+  for (const command of [
+    ['members', 'add', '--uuid', UUID],
+    ['serve', '--port', '0'],
+    ['start', '--port', '0'],
+    ['upgrade'],
+  ]) {
+    const { code, stderr } = await zomma(...command);
+    expect([command[0], code, stderr]).toEqual([
+      command[0],
+      1,
+      expect.stringMatching(/belongs to (nobody|user 65534).*\n.*sudo -u/),
+    ]);
+  }
+  expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
+  const owners = readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).uid]);
+  expect(owners).toEqual([['zomma.sqlite', NOBODY]]);
+});

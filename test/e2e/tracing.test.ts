@@ -151,33 +151,29 @@ test('without a sampled parent and with the sampler always_off, nothing is sent,
 }, 30_000);
 
 test('a collector that cannot be reached, or that hangs, costs no request, and is reported once', async () => {
-  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  try {
-    for (const port of [1, silent.port]) {
-      const other = await startServer(PROGRAM, [...ARGS, '--data-dir', join(folder, `unreached-${port}`)], {
-        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
-        OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
-      });
-      await other.loaded;
-      const reported = () =>
-        other
-          .log()
-          .split('\n')
-          .filter((line) => line.includes('"traces_unsent"'));
-      // More spans than the queue has room for.
-      for (let round = 0; round < 50; round++) {
-        const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${other.url}/health`)));
-        expect(answers.every(({ status }) => status === 200)).toBe(true);
-      }
-      while (reported().length === 0) {
-        expect((await fetch(`${other.url}/health`)).status).toBe(200);
-        await Bun.sleep(50);
-      }
-      const { code, durationMs } = await other.stop('SIGTERM');
-      expect([code, durationMs < 5_000, reported().length]).toEqual([0, true, 1]);
+  using silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  for (const port of [1, silent.port]) {
+    const other = await startServer(PROGRAM, [...ARGS, '--data-dir', join(folder, `unreached-${port}`)], {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
+    });
+    await other.loaded;
+    const reported = () =>
+      other
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('"traces_unsent"'));
+    // More spans than the queue has room for.
+    for (let round = 0; round < 50; round++) {
+      const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${other.url}/health`)));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
     }
-  } finally {
-    silent.stop(true);
+    while (reported().length === 0) {
+      expect((await fetch(`${other.url}/health`)).status).toBe(200);
+      await Bun.sleep(50);
+    }
+    const { code, durationMs } = await other.stop('SIGTERM');
+    expect([code, durationMs < 5_000, reported().length]).toEqual([0, true, 1]);
   }
 }, 60_000);
 

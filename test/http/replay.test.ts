@@ -5,8 +5,8 @@ import { ingestOnce } from '../../src/feeds/ingest.ts';
 import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
-import { folderForTests } from '../support/for-tests.ts';
 import { type Service, startService } from '../support/service.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 /** `at=`: every market route and tool answers as of that moment. The answer is equal byte for byte whenever it is requested. */
 const DAYS = ['2026-08-18', '2026-08-19', '2026-08-20', '2026-08-21'];

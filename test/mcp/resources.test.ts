@@ -8,8 +8,8 @@ import { complete } from '../../src/mcp/completion.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { keepLevels, MONDAY_MS } from '../store/samples.ts';
-import { folderForTests } from '../support/for-tests.ts';
 import { type Served, type Service, startServed, startService } from '../support/service.ts';
+import { folderForTests } from '../support/test-folder.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
 /** Resources of a chain with 700 strikes, and of an index whose name has a caret. */
