@@ -38,7 +38,7 @@ export function withServer(
   afterAll(async () => {
     await server?.stop('SIGTERM');
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
   return membersOf(() => ({
     ...server!,
     ...{ folder, dataDir },
