@@ -4,16 +4,9 @@ import { join } from 'node:path';
 import { isOpenToGroup, loadSecret } from '../../src/access/secret.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { withFolder } from '../support/process.ts';
+import { errorOf } from '../support/thrown.ts';
 
-function refusalOf(folder: string): OperatorError {
-  try {
-    loadSecret(folder);
-  } catch (error) {
-    if (error instanceof OperatorError) return error;
-    throw error;
-  }
-  throw new Error('was not refused');
-}
+const refusalOf = (folder: string) => errorOf(OperatorError, () => loadSecret(folder));
 
 test('the first call creates the secret, and later calls read it', () =>
   withFolder((folder) => {

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { initialize } from '../mcp/http/messages.ts';
 import { PROGRAM, run, startServer } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
@@ -87,35 +88,17 @@ test('a request continues the trace of its sender, with the analysis as a child'
 });
 
 test('a tool call of MCP is a child of its POST, in a new trace', async () => {
-  const response = await fetch(`${server.url}/mcp`, {
-    method: 'POST',
-    headers: {
-      'X-API-Key': server.key,
-      'Content-Type': 'application/json',
-      Accept: 'application/json, text/event-stream',
-      'MCP-Protocol-Version': '2025-11-25',
-    },
-    body: JSON.stringify({
-      ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
-      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-    }),
-  });
-  const session = response.headers.get('mcp-session-id')!;
-  const called = await fetch(`${server.url}/mcp`, {
-    method: 'POST',
-    headers: {
-      'X-API-Key': server.key,
-      'Content-Type': 'application/json',
-      Accept: 'application/json, text/event-stream',
-      'MCP-Protocol-Version': '2025-11-25',
-      'Mcp-Session-Id': session,
-      'X-Request-Id': 'tool-1',
-    },
-    body: JSON.stringify({
-      ...{ jsonrpc: '2.0', id: 2, method: 'tools/call' },
-      params: { name: 'detect_lethal_nodes', arguments: { ticker: 'SPY' } },
-    }),
-  });
+  const post = (body: object, more: Record<string, string> = {}) => {
+    const accepted = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+    const headers = { 'X-API-Key': server.key, ...accepted, 'MCP-Protocol-Version': '2025-11-25', ...more };
+    return fetch(`${server.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(body) });
+  };
+  const begun = await post(initialize('2025-11-25'));
+  const params = { name: 'detect_lethal_nodes', arguments: { ticker: 'SPY' } };
+  const called = await post(
+    { jsonrpc: '2.0', id: 2, method: 'tools/call', params },
+    { 'Mcp-Session-Id': begun.headers.get('mcp-session-id')!, 'X-Request-Id': 'tool-1' },
+  );
   expect(await called.text()).toContain('"result"');
   const child = await spanOf(({ name }) => name === 'detect_lethal_nodes');
   const parent = await spanOf(({ spanId }) => spanId === child.parentSpanId);

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { servedForTests } from '../support/for-tests.ts';
 import { computeLevels } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import {
   CLIENT_NAMES,
   CLIENTS,
@@ -11,7 +12,6 @@ import {
   listed,
   type McpClient,
   READER,
-  until,
   VALID,
 } from './connect.ts';
 

@@ -140,7 +140,10 @@ export async function addMember(command: readonly string[], dataDir: string, uui
 
 /** Returns an object with the members of a value that exists only when a test runs. */
 export function membersOf<Value extends object>(current: () => Value): Value {
-  return new Proxy({} as Value, { get: (_, name) => Reflect.get(current(), name) });
+  return new Proxy({} as Value, {
+    get: (_, name) => Reflect.get(current(), name),
+    set: (_, name, value) => Reflect.set(current(), name, value),
+  });
 }
 
 /** Returns the demo key that `zomma start` has printed. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { bridge } from '../../../src/mcp/stdio/bridge.ts';
-import { until } from '../connect.ts';
+import { until } from '../../support/until.ts';
 import { type LineClient, lineClient, type Message } from './line-client.ts';
 import { listening, result, type ScriptedServer, scriptedServer, streamOf } from './scripted-server.ts';
 

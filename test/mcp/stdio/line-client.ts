@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { type StandardStreams, standardStreams } from '../../../src/mcp/stdio/standard-streams.ts';
-import { until } from '../connect.ts';
+import { until } from '../../support/until.ts';
 
 export interface Message {
   readonly id?: number | string;

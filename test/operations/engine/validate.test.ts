@@ -6,6 +6,7 @@ import { date, defaulted, oneOf } from '../../../src/operations/engine/schemas.t
 import { dividend, iv, putCall, rate, ticker } from '../../../src/operations/engine/shared-fields.ts';
 import { expectation, satisfies, validate } from '../../../src/operations/engine/validate.ts';
 import { nullable } from '../../../src/operations/engine/wrapped-schemas.ts';
+import { errorOf } from '../../support/thrown.ts';
 
 const SCHEMA = Type.Object(
   {
@@ -92,12 +93,9 @@ describe('rejects, and names the field and the constraint', () => {
     const work = () => validate(SCHEMA, { ...GOOD, iv: -1, days: 99 }, 'invalid_parameter');
     expect(work).toThrow('/iv must be a finite number');
     expect(work).toThrow('; /days must be an integer');
-    try {
-      work();
-    } catch (error) {
-      expect((error as ClientError).code).toBe('invalid_parameter');
-      expect((error as ClientError).hint).toBe('Fields: put_call, iv, ticker, days (optional), dividend (optional).');
-    }
+    const { code, hint } = errorOf(ClientError, work);
+    expect(code).toBe('invalid_parameter');
+    expect(hint).toBe('Fields: put_call, iv, ticker, days (optional), dividend (optional).');
   });
 });
 
