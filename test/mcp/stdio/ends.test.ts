@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { PROGRAM, run } from '../../support/process.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { VALID } from '../connect.ts';
-import type { Message } from './line-client.ts';
+import { type Message, OPENING } from './line-client.ts';
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
 /** How the process `zomma mcp` ends. */
@@ -73,11 +73,6 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the process while its input i
   expect(await child.exited).toBe(0);
 });
 
-const OPENING = {
-  id: 0,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-};
 const CALL = { method: 'tools/call' };
 const PING = { id: 1, method: 'ping' };
 

@@ -10,6 +10,12 @@ export interface Message {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
+/** The first message of a client. */
+export const OPENING = {
+  ...{ id: 0, method: 'initialize' },
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+
 /** A client at the other end of standard streams, in this process. It writes lines and stores the lines that it reads. */
 export interface LineClient {
   readonly streams: StandardStreams;
