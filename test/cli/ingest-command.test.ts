@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Ports } from '../../src/cli/ports.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { openStore } from '../../src/store/sqlite.ts';
+import { openData } from '../../src/server/stored-data.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { addMember, PROGRAM, run, startLoaded } from '../support/process.ts';
@@ -27,15 +26,10 @@ const trade = (at: number, changes: { price?: string; canceled?: string } = {}) 
 const writeTape = (name: string, rows: readonly string[]) =>
   writeFileSync(path(name), `${[HEADER, ...rows].join('\n')}\n`);
 
-function stored<T>(work: (store: ReturnType<typeof openStore>) => T): T {
-  const store = openStore(join(dataDir, 'zomma.sqlite'), Date.now);
-  try {
-    return work(store);
-  } finally {
-    store.close();
-  }
-}
-const prints = () => stored((store) => store.prints('TEST', 0, Date.now(), false, 0));
+const prints = () => {
+  using store = openData(dataDir);
+  return store.prints('TEST', 0, Date.now(), false, 0);
+};
 
 test('stores a tape once, however often and in however many pieces it is loaded', async () => {
   const rows = Array.from({ length: 100 }, (_, i) => trade(i));
@@ -97,7 +91,8 @@ test('applies the feed’s rules to chains', async () => {
   expect(stdout).toContain('good.csv: 18 rows: 18 stored');
   expect(stdout).toMatch(/ahead\.csv: 18 rows: 0 stored, 0 already known, 18 rejected\n {2}rejected: TEST: .*2999/);
   expect(stderr).toContain('ahead.csv: there is no usable market data');
-  expect(stored((store) => store.snapshots('TEST'))).toHaveLength(1);
+  using store = openData(dataDir);
+  expect(store.snapshots('TEST')).toHaveLength(1);
 });
 
 describe('reports in two lines', () => {
@@ -159,7 +154,7 @@ test('an interrupted run leaves the committed rows and can be repeated', async (
     const count = prints().length;
     return count > 0 && count < rows.length;
   };
-  stored(() => {});
+  makeDataFolder(dataDir);
   const command = [...PROGRAM, 'ingest', path('tape.csv'), '--data-dir', dataDir];
   const child = Bun.spawn(command, { cwd: path(), stderr: 'pipe' });
   while (!isPartly() && child.exitCode === null) await Bun.sleep(5);
