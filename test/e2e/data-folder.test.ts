@@ -21,6 +21,11 @@ beforeEach(() => {
 });
 
 const zomma = (...args: string[]) => run(PROGRAM, [...args, '--data-dir', dataDir]);
+/** Expects that a command fails with code 1. `message` is an asymmetric matcher of its stderr. */
+const expectFailure = async (command: readonly string[], message: unknown, program = zomma) => {
+  const { code, stderr } = await program(...command);
+  expect([command, code, stderr]).toEqual([command, 1, message as string]);
+};
 const serve = (program: readonly string[], ...args: string[]) =>
   startServer(program, ['serve', '--port', '0', '--past', 'off', '--data-dir', dataDir, ...args]);
 const schema = (path = database) => {
@@ -31,12 +36,7 @@ const schema = (path = database) => {
 test('has one server: a second one and an upgrade are refused with the process id, until the first is killed', async () => {
   const server = await serve(PROGRAM);
   for (const command of [['serve', '--port', '0'], ['start', '--port', '0'], ['upgrade']]) {
-    const { code, stderr } = await zomma(...command);
-    expect([command[0], code, stderr]).toEqual([
-      command[0],
-      1,
-      expect.stringContaining(`process ${server.pid} serves the data folder ${dataDir}`),
-    ]);
+    await expectFailure(command, expect.stringContaining(`process ${server.pid} serves the data folder ${dataDir}`));
   }
   // Commands that need no server run beside it.
   expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
@@ -53,8 +53,7 @@ describe('a trial', () => {
     const server = await serve(PROGRAM, '--feed', `files:${at('drop')}`);
     await server.loaded;
     await server.stop('SIGTERM');
-    const { code, stderr } = await zomma('start', '--port', '0');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('has recorded market data')]);
+    await expectFailure(['start', '--port', '0'], expect.stringContaining('has recorded market data'));
     const { feeds } = JSON.parse((await zomma('feeds', '--json')).stdout);
     expect(feeds.map(({ feed }: { feed: string }) => feed)).toEqual(['files']);
     expect(JSON.parse((await zomma('members', 'list', '--json')).stdout).members).toEqual([]);
@@ -63,15 +62,21 @@ describe('a trial', () => {
   test('is refused in a folder with a member', async () => {
     makeDataFolder(dataDir);
     await zomma('members', 'add', '--uuid', UUID);
-    const { code, stderr } = await zomma('start', '--port', '0');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('has members')]);
+    await expectFailure(['start', '--port', '0'], expect.stringContaining('has members'));
     expect(JSON.parse((await zomma('members', 'list', '--json')).stdout).members).toHaveLength(1);
   }, 60_000);
 
   test('may be repeated in its own folder', async () => {
     for (let i = 0; i < 2; i++) {
-      const server = await startServer(PROGRAM, [...['start', '--port', '0', '--past', 'off', '--data-dir', dataDir]]);
-      await server.stop('SIGTERM');
+      await using _server = await startServer(PROGRAM, [
+        'start',
+        '--port',
+        '0',
+        '--past',
+        'off',
+        '--data-dir',
+        dataDir,
+      ]);
     }
     expect(JSON.parse((await zomma('members', 'list', '--json')).stdout).members).toHaveLength(1);
   }, 60_000);
@@ -79,25 +84,25 @@ describe('a trial', () => {
 
 const next = (...args: string[]) => run(NEXT_VERSION, [...args, '--data-dir', dataDir]);
 
+/** Commands on the data of a folder. */
+const ON_DATA = [
+  'members list',
+  'chains list',
+  'feeds',
+  'history SPY',
+  'gex SPY',
+  'surface SPY',
+  `members add --uuid ${UUID}`,
+  'chains forget --ticker SPY',
+  'call get_target_universe {}',
+];
+
 describe('the schema of the version before', () => {
-  test.each([
-    'members list',
-    'chains list',
-    'feeds',
-    'history SPY',
-    'gex SPY',
-    'surface SPY',
-    `members add --uuid ${UUID}`,
-    'chains forget --ticker SPY',
-    'call get_target_universe {}',
-  ])('is left alone by `zomma %s`, which names the remedy', async (command) => {
+  test.each(ON_DATA)('is left alone by `zomma %s`, which names the remedy', async (command) => {
     makeDataFolder(dataDir);
     const before = readdirSync(dataDir);
-    const { code, stderr } = await next(...command.split(' '));
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(new RegExp(`has schema ${SCHEMA}, and this program needs.*\n.*zomma upgrade`)),
-    ]);
+    const message = new RegExp(`has schema ${SCHEMA}, and this program needs.*\n.*zomma upgrade`);
+    await expectFailure(command.split(' '), expect.stringMatching(message), next);
     expect(readdirSync(dataDir)).toEqual(before);
     expect(schema()).toBe(SCHEMA);
   });
@@ -108,8 +113,8 @@ describe('the schema of the version before', () => {
     expect(await next('upgrade')).toMatchObject({ code: 0, stdout: expect.stringContaining(`before ${SCHEMA}`) });
     expect([schema(), schema(`${database}.schema-${SCHEMA}`)]).toEqual([SCHEMA + 1, SCHEMA]);
     expect(await next('upgrade')).toMatchObject({ code: 0, stdout: expect.stringContaining('already') });
-    const { code, stderr } = await zomma('members', 'list');
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`has schema ${SCHEMA + 1}, but this program supports`)]);
+    const message = `has schema ${SCHEMA + 1}, but this program supports`;
+    await expectFailure(['members', 'list'], expect.stringContaining(message));
     expect(await next('upgrade', '--back')).toMatchObject({ code: 0 });
     expect([schema(), schema(`${database}.schema-${SCHEMA + 1}`)]).toEqual([SCHEMA, SCHEMA + 1]);
     expect(await zomma('members', 'list')).toMatchObject({ code: 0, stdout: expect.stringContaining(UUID) });
@@ -138,15 +143,7 @@ describe('a schema from before 0.2.0', () => {
   test.each([
     'start --port 0',
     'serve --port 0',
-    'members list',
-    `members add --uuid ${UUID}`,
-    'chains list',
-    'chains forget --ticker SPY',
-    'feeds',
-    'gex SPY',
-    'surface SPY',
-    'history SPY',
-    'call get_target_universe {}',
+    ...ON_DATA,
     'ingest /tmp',
     'audit',
     'check',
@@ -188,8 +185,8 @@ describe('the secret', () => {
     makeDataFolder(dataDir);
     await zomma('members', 'add', '--uuid', UUID);
     rmSync(join(dataDir, 'secret'));
-    const { code, stderr } = await zomma('serve', '--port', '0', '--past', 'off');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('secret is missing, and the key of a member depends')]);
+    const message = 'secret is missing, and the key of a member depends';
+    await expectFailure(['serve', '--port', '0', '--past', 'off'], expect.stringContaining(message));
     expect(existsSync(join(dataDir, 'secret'))).toBe(false);
   }, 60_000);
 
@@ -212,12 +209,7 @@ test.skipIf(!isRoot)('of another user is read by root, and not written', async (
     ['start', '--port', '0'],
     ['upgrade'],
   ]) {
-    const { code, stderr } = await zomma(...command);
-    expect([command[0], code, stderr]).toEqual([
-      command[0],
-      1,
-      expect.stringMatching(/belongs to (nobody|user 65534).*\n.*sudo -u/),
-    ]);
+    await expectFailure(command, expect.stringMatching(/belongs to (nobody|user 65534).*\n.*sudo -u/));
   }
   expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
   const owners = readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).uid]);

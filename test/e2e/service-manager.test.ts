@@ -38,8 +38,8 @@ test.skipIf(!onLinux).each([
   });
   await server.loaded;
   expect(await message(socket, /^READY=1/)).toBe(`READY=1\nSTATUS=Serving ${server.url}`);
-  const first = socket.received().filter((each) => each !== 'WATCHDOG=1');
-  expect(first.slice(0, 3)).toEqual([
+  const told = () => socket.received().filter((each) => each !== 'WATCHDOG=1');
+  expect(told().slice(0, 3)).toEqual([
     'STATUS=Opening the data folder\nEXTEND_TIMEOUT_USEC=900000000',
     'STATUS=Loading market data\nEXTEND_TIMEOUT_USEC=60000000',
     `READY=1\nSTATUS=Serving ${server.url}`,
@@ -60,12 +60,7 @@ test.skipIf(!onLinux).each([
   while (count() < answered + 3) await Bun.sleep(20);
 
   expect((await server.stop('SIGTERM')).code).toBe(0);
-  expect(
-    socket
-      .received()
-      .filter((each) => each !== 'WATCHDOG=1')
-      .at(-1),
-  ).toBe('STOPPING=1\nSTATUS=Stopping');
+  expect(told().at(-1)).toBe('STOPPING=1\nSTATUS=Stopping');
 });
 
 test.skipIf(!onLinux)(
