@@ -19,9 +19,7 @@ const PROMPTS = ['ticker_brief', 'squeeze_comparison', 'spread_check', 'pre_open
 
 /** The official clients of both generations over real sockets. The server behaves the same for each of them. */
 const { server, service } = servedForTests({ hasAllTickers: true });
-beforeAll(async () => {
-  await computeLevels(service);
-});
+beforeAll(() => computeLevels(service));
 
 describe.each(CLIENT_NAMES.filter((name) => !name.includes('SSE')))('%s without a key', (name) => {
   test('gets 401 and starts no sign-in, because the server offers none', async () => {
