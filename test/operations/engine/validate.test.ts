@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
-import { ClientError, type FieldError } from '../../../src/core/errors.ts';
+import { ClientError } from '../../../src/core/errors.ts';
 import { COLUMN_ROWS_MAX, column, table } from '../../../src/operations/engine/column-arguments.ts';
 import { date, defaulted, oneOf } from '../../../src/operations/engine/schemas.ts';
 import { dividend, iv, putCall, rate, ticker } from '../../../src/operations/engine/shared-fields.ts';
@@ -18,15 +18,9 @@ const SCHEMA = Type.Object(
 );
 const GOOD = { put_call: 'C', iv: 0.2, ticker: 'SPY' };
 
-function faultsOf(value: unknown, schema: TObject = SCHEMA): readonly FieldError[] {
-  try {
-    validate(schema, value, 'invalid_body');
-  } catch (error) {
-    expect(error).toBeInstanceOf(ClientError);
-    return (error as ClientError).fieldErrors;
-  }
-  throw new Error('was taken');
-}
+const refusalOf = (value: unknown, schema: TObject = SCHEMA) =>
+  errorOf(ClientError, () => validate(schema, value, 'invalid_body'));
+const faultsOf = (value: unknown, schema?: TObject) => refusalOf(value, schema).fieldErrors;
 
 describe('accepts', () => {
   test('valid values, and fills in the defaults of missing fields', () => {
@@ -186,13 +180,8 @@ describe('a hostile request gets no longer error than a valid one', () => {
   });
 
   function messageOf(value: unknown): string {
-    try {
-      validate(SCHEMA, value, 'invalid_body');
-    } catch (error) {
-      const { message, hint, fieldErrors } = error as ClientError;
-      return JSON.stringify([message, hint, fieldErrors]);
-    }
-    throw new Error('was taken');
+    const { message, hint, fieldErrors } = refusalOf(value);
+    return JSON.stringify([message, hint, fieldErrors]);
   }
 });
 
