@@ -5,6 +5,7 @@ import type { AuditEvent } from '../../src/access/audit.ts';
 import type { Member } from '../../src/access/members.ts';
 import { ClientError, OperatorError } from '../../src/core/errors.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { errorOf } from '../support/thrown.ts';
 
 const NOW_MS = 1_767_643_200_000;
 const SECRET = new Uint8Array(32).fill(7);
@@ -49,15 +50,7 @@ beforeEach(() => {
   store.saveMember({ ...store.member(FUTURE_TIER)!, tier: 'platinum' });
 });
 
-function failureOf(act: () => unknown): ClientError {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof ClientError) return error;
-    throw error;
-  }
-  throw new Error('was not refused');
-}
+const failureOf = (act: () => unknown) => errorOf(ClientError, act);
 
 /** Every field of a failure that a caller can see. */
 function visible({ code, message, status, title, hint, fieldErrors }: ClientError) {

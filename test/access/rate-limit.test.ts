@@ -10,53 +10,35 @@ function limiterOf(setting: string, accountsMax?: number) {
   return { clock, limiter };
 }
 
-// Each step: [seconds since the previous step, allowed, remaining, resetS, retryAfterS].
-test.each([
-  [
-    '3/s',
-    [
-      [0, true, 2, 1, 0],
-      [0, true, 1, 1, 0],
-      [0, true, 0, 1, 0],
-      [0, false, 0, 1, 1],
-      [0.3, false, 0, 1, 1],
-      [0.034, true, 0, 1, 0],
-      [10, true, 2, 1, 0],
-      [-5, true, 1, 1, 0],
-    ],
-  ],
-  [
-    '2/min',
-    [
-      [0, true, 1, 30, 0],
-      [0, true, 0, 60, 0],
-      [0, false, 0, 60, 30],
-      [29, false, 0, 31, 1],
-      [1, true, 0, 60, 0],
-      [45, true, 0, 45, 0],
-    ],
-  ],
-  [
-    '2/s',
-    [
-      [0, true, 1, 1, 0],
-      [0, true, 0, 1, 0],
-      [-5, false, 0, 1, 1],
-      [5, false, 0, 1, 1],
-      [0.5, true, 0, 1, 0],
-    ],
-  ],
-  [
-    '1/h',
-    [
-      [0, true, 0, 3600, 0],
-      [1, false, 0, 3599, 3599],
-      [3599, true, 0, 3600, 0],
-    ],
-  ],
-] as const)('a sequence of requests under %s', (setting, steps) => {
+// The limit, the seconds since the step before, and what is answered: allowed, remaining, resetS, retryAfterS.
+const STEPS = [
+  ['3/s', 0, true, 2, 1, 0],
+  ['3/s', 0, true, 1, 1, 0],
+  ['3/s', 0, true, 0, 1, 0],
+  ['3/s', 0, false, 0, 1, 1],
+  ['3/s', 0.3, false, 0, 1, 1],
+  ['3/s', 0.034, true, 0, 1, 0],
+  ['3/s', 10, true, 2, 1, 0],
+  ['3/s', -5, true, 1, 1, 0],
+  ['2/min', 0, true, 1, 30, 0],
+  ['2/min', 0, true, 0, 60, 0],
+  ['2/min', 0, false, 0, 60, 30],
+  ['2/min', 29, false, 0, 31, 1],
+  ['2/min', 1, true, 0, 60, 0],
+  ['2/min', 45, true, 0, 45, 0],
+  ['2/s', 0, true, 1, 1, 0],
+  ['2/s', 0, true, 0, 1, 0],
+  ['2/s', -5, false, 0, 1, 1],
+  ['2/s', 5, false, 0, 1, 1],
+  ['2/s', 0.5, true, 0, 1, 0],
+  ['1/h', 0, true, 0, 3600, 0],
+  ['1/h', 1, false, 0, 3599, 3599],
+  ['1/h', 3599, true, 0, 3600, 0],
+] as const;
+
+test.each([...Map.groupBy(STEPS, ([limit]) => limit)])('a sequence of requests under %s', (setting, steps) => {
   const { clock, limiter } = limiterOf(setting);
-  for (const [afterS, allowed, remaining, resetS, retryAfterS] of steps) {
+  for (const [, afterS, allowed, remaining, resetS, retryAfterS] of steps) {
     clock.ms += afterS * 1000;
     expect(limiter.take('a')).toEqual({ allowed, remaining, resetS, retryAfterS });
   }

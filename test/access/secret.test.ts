@@ -1,41 +1,15 @@
 import { expect, test } from 'bun:test';
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isOpenToGroup, loadSecret } from '../../src/access/secret.ts';
 import { OperatorError } from '../../src/core/errors.ts';
+import { withFolder } from '../support/process.ts';
+import { errorOf } from '../support/thrown.ts';
 
-async function inFolder(work: (folder: string) => void | Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'zomma-secret-'));
-  try {
-    await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function refusalOf(folder: string): OperatorError {
-  try {
-    loadSecret(folder);
-  } catch (error) {
-    if (error instanceof OperatorError) return error;
-    throw error;
-  }
-  throw new Error('was not refused');
-}
+const refusalOf = (folder: string) => errorOf(OperatorError, () => loadSecret(folder));
 
 test('the first call creates the secret, and later calls read it', () =>
-  inFolder((folder) => {
+  withFolder((folder) => {
     const dataDir = join(folder, 'deep', 'data');
     const secret = Buffer.from(loadSecret(dataDir));
     expect(secret).toHaveLength(32);
@@ -46,7 +20,7 @@ test('the first call creates the secret, and later calls read it', () =>
   }));
 
 test.skipIf(process.platform === 'win32')('only the owner can read the secret and its folder', () =>
-  inFolder((folder) => {
+  withFolder((folder) => {
     const dataDir = join(folder, 'data');
     loadSecret(dataDir);
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
@@ -57,7 +31,7 @@ test.skipIf(process.platform === 'win32')('only the owner can read the secret an
 test.skipIf(process.platform === 'win32').each([0o640, 0o604, 0o620, 0o601])(
   'rejects a secret file of mode %o',
   (mode) =>
-    inFolder((folder) => {
+    withFolder((folder) => {
       loadSecret(folder);
       chmodSync(join(folder, 'secret'), mode);
       expect(refusalOf(folder).hint).toContain('chmod 600');
@@ -75,7 +49,7 @@ test.skipIf(process.platform === 'win32').each<[number, boolean | 'refused']>([
   [0o1777, 'refused'],
   [0o702, 'refused'],
 ])('isOpenToGroup on a data folder of mode %o: %p', (mode, expected) =>
-  inFolder((folder) => {
+  withFolder((folder) => {
     chmodSync(folder, mode);
     if (expected === 'refused') expect(() => isOpenToGroup(folder)).toThrow(/every user of this machine may write/);
     else expect(isOpenToGroup(folder)).toBe(expected);
@@ -86,7 +60,7 @@ test.skipIf(process.platform === 'win32').each<[number, boolean | 'refused']>([
 test.skipIf(process.platform === 'win32' || process.geteuid?.() !== 0)(
   'rejects a secret that belongs to another user',
   () =>
-    inFolder((folder) => {
+    withFolder((folder) => {
       loadSecret(folder);
       chownSync(join(folder, 'secret'), 12_345, 12_345);
       expect(refusalOf(folder).message).toContain('belongs to another user');
@@ -97,7 +71,7 @@ test.skipIf(process.platform === 'win32' || process.geteuid?.() !== 0)(
 );
 
 test.each([0, 1, 31])('rejects a secret file of %d bytes without changing it or revealing its content', (length) =>
-  inFolder((folder) => {
+  withFolder((folder) => {
     writeFileSync(join(folder, 'secret'), 'k'.repeat(length), { mode: 0o600 });
     const refusal = refusalOf(folder);
     expect(refusal.message).toContain(`holds ${length} bytes`);
@@ -107,7 +81,7 @@ test.each([0, 1, 31])('rejects a secret file of %d bytes without changing it or 
 );
 
 test('an error about an unreadable or uncreatable secret contains its path', () =>
-  inFolder((folder) => {
+  withFolder((folder) => {
     mkdirSync(join(folder, 'secret'));
     expect(refusalOf(folder).message).toContain(join(folder, 'secret'));
     writeFileSync(join(folder, 'file'), '');
@@ -115,7 +89,7 @@ test('an error about an unreadable or uncreatable secret contains its path', () 
   }));
 
 test('processes that create the secret concurrently all get the same one', () =>
-  inFolder(async (folder) => {
+  withFolder(async (folder) => {
     const module = new URL('../../src/access/secret.ts', import.meta.url).href;
     // Many synchronized rounds, because in a single round the processes may not collide.
     const rounds = 25;

@@ -23,16 +23,6 @@ test('shows a link with its handle masked and its times in UTC', () => {
   });
 });
 
-test('without a link the same fields have their empty values', () => {
-  expect(telegramStatus(undefined)).toEqual({
-    status: 'unlinked',
-    telegram_id: '',
-    routing_1dte: 'DISABLED',
-    routing_radar: 'DISABLED',
-    last_ping: '',
-  });
-});
-
 test.each([
   ['', '*****'],
   ['a', '*****'],

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { greeks, inMarketUnits } from '../../src/math/black-scholes.ts';
 import { reference, worst } from '../math/reference.ts';
-import { folderForTests } from '../support/for-tests.ts';
 import { PROGRAM, ROOT, type Run, run } from '../support/process.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 /** `zomma greeks`, `zomma iv` and `zomma merton`, run as processes. */
 const BSM = join(ROOT, 'src/bench/reference/bsm.csv');

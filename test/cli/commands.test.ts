@@ -13,8 +13,9 @@ import { openStore } from '../../src/store/sqlite.ts';
 import { decodePng } from '../picture/decode-png.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { folderForTests, runInTerminal } from '../support/for-tests.ts';
+import { runInTerminal } from '../support/for-tests.ts';
 import { PROGRAM, type Run, run } from '../support/process.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 /** The command line, run from source in another folder. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
@@ -328,10 +329,11 @@ test('`chains` lists the stored chains and forgets one', async () => {
 
 describe('members', () => {
   beforeAll(() => void makeDataFolder(dataDir));
+  const members = (...args: string[]) => zomma('members', ...args, '--data-dir', dataDir);
 
   test('adds a member and prints the same key every time', async () => {
-    const first = await zomma('members', 'add', '--uuid', UUID, '--json', '--data-dir', dataDir);
-    const again = await zomma('members', 'add', '--uuid', UUID.toUpperCase(), '--json', '--data-dir', dataDir);
+    const first = await members('add', '--uuid', UUID, '--json');
+    const again = await members('add', '--uuid', UUID.toUpperCase(), '--json');
     expect(JSON.parse(first.stdout)).toEqual({
       uuid: UUID,
       api_key: expect.stringMatching(/^ZOMMA_[0-9A-HJKMNP-TV-Z]{16}$/),
@@ -343,11 +345,9 @@ describe('members', () => {
   });
 
   test('lists, revokes and links members', async () => {
-    expect(
-      (await zomma('members', 'link', '--uuid', UUID, '--telegram', '5551234567', '--data-dir', dataDir)).code,
-    ).toBe(0);
-    expect((await zomma('members', 'revoke', '--uuid', UUID, '--data-dir', dataDir)).code).toBe(0);
-    const { stdout } = await zomma('members', 'list', '--json', '--data-dir', dataDir);
+    expect((await members('link', '--uuid', UUID, '--telegram', '5551234567')).code).toBe(0);
+    expect((await members('revoke', '--uuid', UUID)).code).toBe(0);
+    const { stdout } = await members('list', '--json');
     expect(JSON.parse(stdout)).toEqual({
       members: [{ uuid: UUID, tier: 'member', status: 'revoked', expires_at: null }],
     });
@@ -355,7 +355,7 @@ describe('members', () => {
 
   test.each(['add', 'revoke', 'link'])('`members %s --uuid -` reads the UUID from standard input', async (command) => {
     const uuid = UUID.replace('7b', '8c');
-    await zomma('members', 'add', '--uuid', uuid, '--data-dir', dataDir);
+    await members('add', '--uuid', uuid);
     const more = command === 'link' ? ['--telegram', '5551234567'] : [];
     const args = ['members', command, '--uuid', '-', ...more, '--data-dir', dataDir];
     expect(await run(PROGRAM, args, `  ${uuid.toUpperCase()}\r\nanother line\n`)).toMatchObject({
@@ -379,7 +379,7 @@ describe('members', () => {
     ['a bad expiry', ['--uuid', UUID, '--expires', 'never'], /--expires/, 1],
     ['no uuid', [], /--uuid/, 64],
   ])('rejects %s', async (_name, args, message, expected) => {
-    const { code, stderr } = await zomma('members', 'add', ...args, '--data-dir', dataDir);
+    const { code, stderr } = await members('add', ...args);
     expect(code).toBe(expected);
     expect(stderr).toMatch(message);
   });

@@ -4,8 +4,8 @@ import { sessionLine } from '../../src/cli/feeds-command.ts';
 import { feedReport } from '../../src/operations/feed-status.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { smallMarket } from '../operations/small-market.ts';
-import { folderForTests } from '../support/for-tests.ts';
 import { PROGRAM, type Run, run } from '../support/process.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 /** `zomma feeds` as an operator runs it, with a feed database written as by a server. */
 const dataDir = folderForTests();

@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { openStore } from '../../src/store/sqlite.ts';
 import { DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../store/samples.ts';
-import { folderForTests, runInTerminal } from '../support/for-tests.ts';
+import { runInTerminal } from '../support/for-tests.ts';
 import { PROGRAM, type Run, run, startServer, withFolder } from '../support/process.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 /** `zomma history`, run from source in another folder. */
 const dataDir = folderForTests();
@@ -110,21 +111,17 @@ test('draws in a terminal within its width', async () => {
   expect(lines.length).toBeLessThanOrEqual(30);
 });
 
-test(
-  'a running server stores levels, which remain until they are forgotten',
-  () =>
-    withFolder(async (folder) => {
-      const server = await startServer(PROGRAM, ['start', '--port', '0', '--data-dir', folder]);
-      const kept = async () =>
-        JSON.parse((await run(PROGRAM, ['history', 'SPY', '--json', '--data-dir', folder])).stdout);
-      for (let attempt = 0; attempt < 20 && (await kept()).count === 0; attempt++) await Bun.sleep(100);
-      const { stderr } = await server.stop('SIGTERM');
-      expect(stderr).not.toContain('levels_failed');
-      expect(await kept()).toMatchObject({ count: 1, provenance: { simulated: true } });
-      const csv = await run(PROGRAM, ['history', 'SPY', '--csv', '--data-dir', folder]);
-      expect([csv.stderr, csv.stdout.split('\n').length]).toEqual(['zomma: these figures are SIMULATED\n', 3]);
-      await run(PROGRAM, ['chains', 'forget', '--ticker', 'SPY', '--data-dir', folder]);
-      expect((await kept()).count).toBe(0);
-    }),
-  60_000,
-);
+test('a running server stores levels, which remain until they are forgotten', () =>
+  withFolder(async (folder) => {
+    const server = await startServer(PROGRAM, ['start', '--port', '0', '--data-dir', folder]);
+    const kept = async () =>
+      JSON.parse((await run(PROGRAM, ['history', 'SPY', '--json', '--data-dir', folder])).stdout);
+    for (let attempt = 0; attempt < 20 && (await kept()).count === 0; attempt++) await Bun.sleep(100);
+    const { stderr } = await server.stop('SIGTERM');
+    expect(stderr).not.toContain('levels_failed');
+    expect(await kept()).toMatchObject({ count: 1, provenance: { simulated: true } });
+    const csv = await run(PROGRAM, ['history', 'SPY', '--csv', '--data-dir', folder]);
+    expect([csv.stderr, csv.stdout.split('\n').length]).toEqual(['zomma: these figures are SIMULATED\n', 3]);
+    await run(PROGRAM, ['chains', 'forget', '--ticker', 'SPY', '--data-dir', folder]);
+    expect((await kept()).count).toBe(0);
+  }));

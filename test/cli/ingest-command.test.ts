@@ -1,24 +1,20 @@
-import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { beforeEach, describe, expect, spyOn, test } from 'bun:test';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Ports } from '../../src/cli/ports.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { openStore } from '../../src/store/sqlite.ts';
+import { openData } from '../../src/server/stored-data.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { PROGRAM, run, startServer } from '../support/process.ts';
+import { addMember, PROGRAM, run, startLoaded } from '../support/process.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /** `zomma ingest`, run as a process. */
-let folder: string;
+const path = testFolder();
 let dataDir: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-ingest-'));
-  dataDir = join(folder, 'data');
+  dataDir = path('data');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const path = (name: string) => join(folder, name);
 const ingest = (...args: string[]) => run(PROGRAM, ['ingest', ...args, '--data-dir', dataDir]);
 const ingestJson = async (...args: string[]) => JSON.parse((await ingest(...args, '--json')).stdout);
 
@@ -30,15 +26,10 @@ const trade = (at: number, changes: { price?: string; canceled?: string } = {}) 
 const writeTape = (name: string, rows: readonly string[]) =>
   writeFileSync(path(name), `${[HEADER, ...rows].join('\n')}\n`);
 
-function stored<T>(work: (store: ReturnType<typeof openStore>) => T): T {
-  const store = openStore(join(dataDir, 'zomma.sqlite'), Date.now);
-  try {
-    return work(store);
-  } finally {
-    store.close();
-  }
-}
-const prints = () => stored((store) => store.prints('TEST', 0, Date.now(), false, 0));
+const prints = () => {
+  using store = openData(dataDir);
+  return store.prints('TEST', 0, Date.now(), false, 0);
+};
 
 test('stores a tape once, however often and in however many pieces it is loaded', async () => {
   const rows = Array.from({ length: 100 }, (_, i) => trade(i));
@@ -100,7 +91,8 @@ test('applies the feed’s rules to chains', async () => {
   expect(stdout).toContain('good.csv: 18 rows: 18 stored');
   expect(stdout).toMatch(/ahead\.csv: 18 rows: 0 stored, 0 already known, 18 rejected\n {2}rejected: TEST: .*2999/);
   expect(stderr).toContain('ahead.csv: there is no usable market data');
-  expect(stored((store) => store.snapshots('TEST'))).toHaveLength(1);
+  using store = openData(dataDir);
+  expect(store.snapshots('TEST')).toHaveLength(1);
 });
 
 describe('reports in two lines', () => {
@@ -115,7 +107,7 @@ describe('reports in two lines', () => {
     writeTape('bad.csv', [trade(0, { price: 'x' })]);
     writeFileSync(path('cut.csv'), 'executed_at,option_chain_id,pri');
     mkdirSync(path('empty'));
-    const { code, stderr } = await ingest(...names.map(path));
+    const { code, stderr } = await ingest(...names.map((name) => path(name)));
     expect(code).toBe(1);
     expect(stderr).toMatch(message);
     expect(stderr.trimEnd().split('\n')).toHaveLength(2);
@@ -137,28 +129,22 @@ test('a running server sees data that another process loads', async () => {
   mkdirSync(path('feed'));
   writeChain(path('feed/chain.csv'));
   makeDataFolder(dataDir);
-  const add = ['members', 'add', '--uuid', '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90', '--json', '--data-dir', dataDir];
-  const key = JSON.parse((await run(PROGRAM, add)).stdout).api_key;
-  const server = await startServer(PROGRAM, [
+  const key = await addMember(PROGRAM, dataDir, '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90');
+  await using server = await startLoaded(PROGRAM, [
     ...['serve', '--port', '0', '--feed', `files:${path('feed')}`, '--data-dir', dataDir],
   ]);
-  try {
-    await server.loaded;
-    const paid = async () => {
-      const response = await fetch(`${server.url}/api/v1/tools/get_whale_prints`, {
-        method: 'POST',
-        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
-        body: '{"ticker":"TEST","target_expiry":"2026-09-18"}',
-      });
-      return ((await response.json()) as { call_fiat_paid: number }).call_fiat_paid;
-    };
-    const before = await paid();
-    writeTape('tape.csv', [trade(0)]);
-    expect(await ingest(path('tape.csv'))).toMatchObject({ code: 0 });
-    expect([before === 125_000, await paid()]).toEqual([false, 125_000]);
-  } finally {
-    await server.stop('SIGTERM');
-  }
+  const paid = async () => {
+    const response = await fetch(`${server.url}/api/v1/tools/get_whale_prints`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      body: '{"ticker":"TEST","target_expiry":"2026-09-18"}',
+    });
+    return ((await response.json()) as { call_fiat_paid: number }).call_fiat_paid;
+  };
+  const before = await paid();
+  writeTape('tape.csv', [trade(0)]);
+  expect(await ingest(path('tape.csv'))).toMatchObject({ code: 0 });
+  expect([before === 125_000, await paid()]).toEqual([false, 125_000]);
 });
 
 test('an interrupted run leaves the committed rows and can be repeated', async () => {
@@ -168,9 +154,9 @@ test('an interrupted run leaves the committed rows and can be repeated', async (
     const count = prints().length;
     return count > 0 && count < rows.length;
   };
-  stored(() => {});
+  makeDataFolder(dataDir);
   const command = [...PROGRAM, 'ingest', path('tape.csv'), '--data-dir', dataDir];
-  const child = Bun.spawn(command, { cwd: folder, stderr: 'pipe' });
+  const child = Bun.spawn(command, { cwd: path(), stderr: 'pipe' });
   while (!isPartly() && child.exitCode === null) await Bun.sleep(5);
   child.kill('SIGINT');
   expect(await child.exited).toBe(130);

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { blackScholesPrice } from '../analytics/plain.ts';
 import { yearsTo } from '../analytics/small-chains.ts';
-import { folderForTests } from '../support/for-tests.ts';
 import { PROGRAM, type Run, run } from '../support/process.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 const AS_OF = '2026-08-21T16:00:00-04:00';
 const EXPIRIES = ['2026-08-28', '2026-09-18', '2026-10-16'];

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { folderForTests } from '../support/for-tests.ts';
 import { ROOT } from '../support/process.ts';
 import { type Served, startServed } from '../support/service.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 /** The example of docs/typed-client.md. The type checker reads it as test/client/example.ts. */
 const page = await Bun.file(join(ROOT, 'docs/typed-client.md')).text();

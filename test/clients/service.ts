@@ -1,4 +1,4 @@
-import { BINARY, type Server, startServer } from '../support/process.ts';
+import { BINARY, type Server, startLoaded } from '../support/process.ts';
 import { openWire, type Wire } from './wire.ts';
 
 /** The compiled server behind a controllable connection, on a data folder that outlives the server. */
@@ -14,8 +14,7 @@ export interface Service {
 export async function startService(dataDir: string): Promise<Service> {
   const wire = await openWire();
   const start = async (): Promise<Server> => {
-    const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off']);
-    await server.loaded;
+    const server = await startLoaded(BINARY, ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off']);
     wire.leadTo(server.url);
     return server;
   };

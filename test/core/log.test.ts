@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from 'bun:test';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanEnv, ROOT } from '../support/process.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 /** Lines of the log, as processes write them to a file in place of the journal. */
-const folder = mkdtempSync(join(tmpdir(), 'zomma-log-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderForTests();
 
 const SCRIPT = `
 import { createLog } from ${JSON.stringify(join(ROOT, 'src/core/log.ts'))};

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { PROGRAM, run, startServer } from '../support/process.ts';
+import { addMember, PROGRAM, run, startServer } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** Backups of a running server, restored and compared. */
@@ -32,9 +32,7 @@ test('each backup under ingest has what was committed before it, and is restored
 
 test('with the secret, the keys of members work on the restored server; without it, the command says what is missing', async () => {
   const uuid = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
-  const { api_key: key } = JSON.parse(
-    (await zomma('members', 'add', '--uuid', uuid, '--json', '--data-dir', at('data'))).stdout,
-  );
+  const key = await addMember(PROGRAM, at('data'), uuid);
   const options = ['--with-secret', '--passphrase-file', at('pass')];
   expect(await zomma('backup', at('full'), ...options, '--data-dir', at('data'))).toMatchObject({ code: 0 });
   for (const name of readdirSync(at('full')))
@@ -46,10 +44,9 @@ test('with the secret, the keys of members work on the restored server; without 
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('does not open') });
   const restored = await zomma('restore', at('full'), '--passphrase-file', at('pass'), '--data-dir', at('moved'));
   expect(restored).toMatchObject({ code: 0 });
-  const moved = await startServer(PROGRAM, ['serve', '--port', '0', '--data-dir', at('moved')]);
+  await using moved = await startServer(PROGRAM, ['serve', '--port', '0', '--data-dir', at('moved')]);
   const answer = await fetch(`${moved.url}/api/v1/account`, { headers: { 'X-API-Key': key } });
   expect(answer.status).toBe(200);
-  await moved.stop('SIGTERM');
   const bare = await zomma('restore', at('b0'), '--data-dir', at('bare'));
   expect(bare.stdout).toContain('Put the file "secret" of the earlier data folder');
 }, 120_000);
@@ -86,25 +83,19 @@ describe('a restore', () => {
     ],
     ['no database', () => rmSync(join(at('b1'), 'zomma.sqlite')), /zomma\.sqlite is missing/],
     ['no manifest', () => rmSync(join(at('b1'), 'manifest.json')), /is no backup/],
-  ])(
-    'of a backup with %s is refused, and so is its rehearsal',
-    async (_, damage, message) => {
-      damage();
-      for (const command of [
-        ['restore', at('b1'), '--data-dir', at('new')],
-        ['backup', 'verify', at('b1')],
-      ])
-        expect(await zomma(...command)).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
-      expect(existsSync(at('new/zomma.sqlite'))).toBe(false);
-    },
-    30_000,
-  );
+  ])('of a backup with %s is refused, and so is its rehearsal', async (_, damage, message) => {
+    damage();
+    for (const command of [
+      ['restore', at('b1'), '--data-dir', at('new')],
+      ['backup', 'verify', at('b1')],
+    ])
+      expect(await zomma(...command)).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+    expect(existsSync(at('new/zomma.sqlite'))).toBe(false);
+  });
 
   test('is rehearsed', async () => {
-    expect(await zomma('backup', 'verify', at('b2'))).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('whole'),
-    });
+    const rehearsed = await zomma('backup', 'verify', at('b2'));
+    expect(rehearsed).toMatchObject({ code: 0, stdout: expect.stringContaining('whole') });
   }, 30_000);
 });
 

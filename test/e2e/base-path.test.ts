@@ -110,23 +110,14 @@ test.each([
   ['/api', 'begins like a path of the service itself'],
   ['/docs/zomma', 'begins like a path of the service itself'],
 ])('--base-path %s is refused', async (path, reason) => {
-  const { code, stderr } = await run(PROGRAM, [
-    'serve',
-    '--base-path',
-    path,
-    '--data-dir',
-    join(server.folder, 'none'),
-  ]);
+  const dataDir = join(server.folder, 'none');
+  const { code, stderr } = await run(PROGRAM, ['serve', '--base-path', path, '--data-dir', dataDir]);
   expect([code === 0, stderr]).toEqual([false, expect.stringContaining(reason)]);
 });
 
 test('no route of the service begins like an accepted base path', async () => {
-  const service = await startService({ isEmpty: true });
-  try {
-    const first = new Set(service.app.routes.map(({ path }) => path.split('/')[1]!).filter(Boolean));
-    expect(first.size).toBeGreaterThan(5);
-    for (const each of first) expect(() => parseSettings({ basePath: `/${each}` })).toThrow('begins like a path');
-  } finally {
-    await service.close();
-  }
+  await using service = await startService({ isEmpty: true });
+  const first = new Set(service.app.routes.map(({ path }) => path.split('/')[1]!).filter(Boolean));
+  expect(first.size).toBeGreaterThan(5);
+  for (const each of first) expect(() => parseSettings({ basePath: `/${each}` })).toThrow('begins like a path');
 });

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
@@ -13,17 +12,18 @@ import { makeCertificate } from '../support/certificate.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { testWithProgram } from '../support/needs.ts';
 import {
+  addMember,
   BINARY,
   buildBinary,
   keyOf,
   PROGRAM,
   ROOT,
   run,
-  type Server,
   startServer,
   withFolder,
 } from '../support/process.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
+import { withServer } from '../support/with-server.ts';
 
 /** The compiled binary, run from another folder, as operators and new users run it. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
@@ -51,7 +51,7 @@ test('start prints a demo key before the ready line, only on stdout, and the key
 
 test('sends spans to a collector', async () => {
   const received = Promise.withResolvers<string>();
-  const collector = Bun.serve({
+  await using collector = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
@@ -59,45 +59,29 @@ test('sends spans to a collector', async () => {
       return Response.json({});
     },
   });
-  try {
-    await withFolder(async (dataDir) => {
-      const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir], {
-        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
-      });
-      await fetch(`${server.url}/health`);
-      expect(await received.promise).toContain('GET /health');
-      expect((await server.stop('SIGTERM')).code).toBe(0);
+  await withFolder(async (dataDir) => {
+    const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir], {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
     });
-  } finally {
-    await collector.stop(true);
-  }
+    await fetch(`${server.url}/health`);
+    expect(await received.promise).toContain('GET /health');
+    expect((await server.stop('SIGTERM')).code).toBe(0);
+  });
 });
 
 describe('agents', () => {
-  let folder: string;
-  let server: Server;
-  let key: string;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'zomma-e2e-'));
-    server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', folder]);
-    await server.loaded;
-    key = keyOf(server);
-  });
-  afterAll(async () => {
-    await server.stop('SIGTERM');
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const server = withServer(BINARY, () => ['start', '--port', '0']);
 
   test.each(CLIENT_NAMES)('%s', async (name) => {
-    const client = await CLIENTS[name](server.url, { 'X-API-Key': key });
+    const client = await CLIENTS[name](server.url, { 'X-API-Key': server.key });
     await useAll(client);
     await expect(CLIENTS[name](server.url, { 'X-API-Key': 'ZOMMA_0000000000000000' })).rejects.toThrow();
     await client.close();
   });
 
   test.each([
-    ['from what is stored', () => ['--data-dir', folder]],
-    ['through the running server', () => ['--url', server.url, '--key', key]],
+    ['from what is stored', () => ['--data-dir', server.dataDir]],
+    ['through the running server', () => ['--url', server.url, '--key', server.key]],
   ])('over standard input and output, %s', async (_name, args) => {
     const client = new Client({ name: 'e2e', version: '1' });
     await client.connect(new StdioClientTransport({ command: BINARY[0]!, args: ['mcp', ...args()] }));
@@ -134,46 +118,20 @@ describe('agents', () => {
 });
 
 describe('serving a folder of chains', () => {
-  let folder: string;
-  let server: Server;
-  let key: string;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'zomma-e2e-'));
+  const server = withServer(BINARY, (folder) => {
     mkdirSync(join(folder, 'chains/deep'), { recursive: true });
     writeChain(join(folder, 'chains/deep/a.csv'), 'TEST');
     writeFileSync(join(folder, 'chains/README.md'), 'notes');
-    server = await startServer(BINARY, [
-      'serve',
-      '--port',
-      '0',
-      '--feed',
-      `files:${join(folder, 'chains')}`,
-      '--data-dir',
-      join(folder, 'data'),
-    ]);
-    await server.loaded;
-    key = JSON.parse(
-      (await run(BINARY, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', join(folder, 'data')])).stdout,
-    ).api_key;
+    return ['serve', '--port', '0', '--feed', `files:${join(folder, 'chains')}`];
   });
-  afterAll(async () => {
-    await server.stop('SIGTERM');
-    rmSync(folder, { recursive: true, force: true });
+  let key: string;
+  beforeAll(async () => {
+    key = await addMember(BINARY, server.dataDir, UUID);
   });
 
   test('a running server accepts a member added by another process at once, and rejects it once revoked', async () => {
     const uuid = '5f0c1d9e-3b2a-4c6d-8e7f-9a0b1c2d3e4f';
-    const change = (verb: string) =>
-      run(BINARY, [
-        'members',
-        verb,
-        '--uuid',
-        uuid,
-        ...(verb === 'add' ? ['--json'] : []),
-        '--data-dir',
-        join(folder, 'data'),
-      ]);
-    const { api_key } = JSON.parse((await change('add')).stdout);
+    const api_key = await addMember(BINARY, server.dataDir, uuid);
     const ask = async () =>
       (await fetch(`${server.url}/api/v1/universe`, { headers: { 'X-API-Key': api_key } })).status;
     expect(await ask()).toBe(200);
@@ -181,7 +139,7 @@ describe('serving a folder of chains', () => {
       status: 'authorized',
       api_key,
     });
-    await change('revoke');
+    await run(BINARY, ['members', 'revoke', '--uuid', uuid, '--data-dir', server.dataDir]);
     expect(await ask()).toBe(403);
   });
 
@@ -196,7 +154,7 @@ describe('serving a folder of chains', () => {
   });
 
   test('zomma call and zomma gex work on the same data while the server runs', async () => {
-    const data = ['--data-dir', join(folder, 'data')];
+    const data = ['--data-dir', server.dataDir];
     const called = await run(BINARY, ['call', 'get_live_gex_nodes', '{"ticker":"TEST"}', ...data]);
     const listed = await run(BINARY, ['gex', 'TEST', '--json', ...data]);
     const served = await fetch(`${server.url}/api/v1/nodes/gex/TEST`, { headers: { 'X-API-Key': key } });
@@ -274,7 +232,7 @@ test('bench prints a table and JSON without any file besides the binary', async 
 
 test('answers a request without a Host header', async () => {
   await withFolder(async (folder) => {
-    const server = await startServer(PROGRAM, ['start', '--port', '0', '--data-dir', folder]);
+    await using server = await startServer(PROGRAM, ['start', '--port', '0', '--data-dir', folder]);
     const answer = Promise.withResolvers<string>();
     let text = '';
     const socket = await Bun.connect({
@@ -289,17 +247,15 @@ test('answers a request without a Host header', async () => {
     });
     socket.write('GET /health HTTP/1.0\r\n\r\n');
     expect(await answer.promise).toContain('{"status":"online"}');
-    await server.stop('SIGTERM');
   });
 });
 
 test('a second server on the same port fails to start', async () => {
   await withFolder(async (folder) => {
-    const first = await startServer(BINARY, ['start', '--port', '0', '--data-dir', join(folder, 'a')]);
+    await using first = await startServer(BINARY, ['start', '--port', '0', '--data-dir', join(folder, 'a')]);
     const port = first.url.split(':').at(-1)!;
     const second = await run(BINARY, ['start', '--port', port, '--data-dir', join(folder, 'b')]);
     expect([second.code, second.stdout.includes('listening on')]).toEqual([1, false]);
-    await first.stop('SIGTERM');
   });
 });
 
@@ -331,83 +287,77 @@ describeRecorded('recorded chains', (recorded) => {
         const { cert, key: tlsKey } = makeCertificate(folder);
         const args = ['serve', '--port', '0', '--feed', `files:${recorded}`];
         const [first, second] = [join(folder, 'data'), join(folder, 'secure')];
-        const plain = await startServer(BINARY, [...args, '--data-dir', first]);
-        const secure = await startServer(BINARY, [
+        await using plain = await startServer(BINARY, [...args, '--data-dir', first]);
+        await using secure = await startServer(BINARY, [
           ...args,
           ...['--data-dir', second, '--tls-cert', cert, '--tls-key', tlsKey],
         ]);
         await Promise.all([plain.loaded, secure.loaded]);
         // With the same secret, a member has the same key on both servers.
-        const add = async (dataDir: string) =>
-          JSON.parse((await run(BINARY, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', dataDir])).stdout);
         copyFileSync(join(first, 'secret'), join(second, 'secret'));
-        const { api_key } = await add(first);
-        await add(second);
+        const api_key = await addMember(BINARY, first, UUID);
+        await addMember(BINARY, second, UUID);
         const headers = { 'X-API-Key': api_key };
-        try {
-          for (const ticker of ['AAPL', 'SPY', 'SPX', 'RUT']) {
-            const path = `/api/v1/nodes/gex/${ticker}`;
-            const response = await fetch(plain.url + path, { headers });
-            const body = await response.text();
-            expect(Object.keys(JSON.parse(body))).toEqual([
-              'ticker',
-              'spot_price',
-              'expiry',
-              'max_pain',
-              'call_wall',
-              'put_wall',
-              'gex_flip',
-              'net_gex_mil',
-            ]);
-            expect(response.headers.get('x-data-source')).toStartWith('files:');
-            for (const [flag, version] of [
-              ['--http1.1', '1.1'],
-              ['--http2', '2'],
-            ] as const) {
-              const { stdout } = await run(
-                ['curl'],
-                ['-sk', flag, '-w', '\n%{http_version} %{http_code}', '-H', `X-API-Key: ${api_key}`, secure.url + path],
-              );
-              expect(stdout).toBe(`${body}\n${version} 200`);
-            }
-          }
-          // Rejected bodies with and without a declared length: the client always gets the response, whatever it has
-          // sent by then.
-          const bad = 'ZOMMA_0000000000000000';
-          const GREEKS = '/api/v1/physics/greeks';
-          for (const [bytes, isDeclared, key, path, status] of [
-            [10 * 1024 * 1024, true, api_key, GREEKS, 413],
-            [10 * 1024 * 1024, true, bad, GREEKS, 403],
-            [2 * 1024 * 1024, false, api_key, GREEKS, 413],
-            [100, false, bad, GREEKS, 403],
-            [20_000, false, bad, GREEKS, 403],
-            [200_000, false, api_key, '/nothing', 404],
+        for (const ticker of ['AAPL', 'SPY', 'SPX', 'RUT']) {
+          const path = `/api/v1/nodes/gex/${ticker}`;
+          const response = await fetch(plain.url + path, { headers });
+          const body = await response.text();
+          expect(Object.keys(JSON.parse(body))).toEqual([
+            'ticker',
+            'spot_price',
+            'expiry',
+            'max_pain',
+            'call_wall',
+            'put_wall',
+            'gex_flip',
+            'net_gex_mil',
+          ]);
+          expect(response.headers.get('x-data-source')).toStartWith('files:');
+          for (const [flag, version] of [
+            ['--http1.1', '1.1'],
+            ['--http2', '2'],
           ] as const) {
-            const text = ' '.repeat(bytes);
-            const file = join(folder, 'body.json');
-            writeFileSync(file, text);
-            const body = isDeclared ? ['--data-binary', `@${file}`] : ['-T', '-'];
-            const post = ['-sk', '--http2', '-w', '\n%{http_code}', '-X', 'POST', '-H', `X-API-Key: ${key}`, ...body];
-            const { stdout } = await run(['curl'], [...post, secure.url + path], text);
-            const [answered, code] = stdout.split('\n');
-            expect([bytes, isDeclared, path, code]).toEqual([bytes, isDeclared, path, String(status)]);
-            expect(JSON.parse(answered!).status).toBe(status);
+            const { stdout } = await run(
+              ['curl'],
+              ['-sk', flag, '-w', '\n%{http_version} %{http_code}', '-H', `X-API-Key: ${api_key}`, secure.url + path],
+            );
+            expect(stdout).toBe(`${body}\n${version} 200`);
           }
-          const client = new Client({ name: 'e2e', version: '1' });
-          await client.connect(
-            new SSEClientTransport(new URL(`${plain.url}/sse`), {
-              requestInit: { headers },
-              eventSourceInit: {
-                fetch: (url, init) => fetch(url, { ...init, headers: { ...(init?.headers as object), ...headers } }),
-              },
-            }),
-          );
-          const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPX' } });
-          expect(answer.structuredContent).toMatchObject({ ticker: 'SPX', call_wall: 4000, put_wall: 3950 });
-          await client.close();
-        } finally {
-          await Promise.all([plain.stop('SIGTERM'), secure.stop('SIGTERM')]);
         }
+        // Rejected bodies with and without a declared length: the client always gets the response, whatever it has
+        // sent by then.
+        const bad = 'ZOMMA_0000000000000000';
+        const GREEKS = '/api/v1/physics/greeks';
+        for (const [bytes, isDeclared, key, path, status] of [
+          [10 * 1024 * 1024, true, api_key, GREEKS, 413],
+          [10 * 1024 * 1024, true, bad, GREEKS, 403],
+          [2 * 1024 * 1024, false, api_key, GREEKS, 413],
+          [100, false, bad, GREEKS, 403],
+          [20_000, false, bad, GREEKS, 403],
+          [200_000, false, api_key, '/nothing', 404],
+        ] as const) {
+          const text = ' '.repeat(bytes);
+          const file = join(folder, 'body.json');
+          writeFileSync(file, text);
+          const body = isDeclared ? ['--data-binary', `@${file}`] : ['-T', '-'];
+          const post = ['-sk', '--http2', '-w', '\n%{http_code}', '-X', 'POST', '-H', `X-API-Key: ${key}`, ...body];
+          const { stdout } = await run(['curl'], [...post, secure.url + path], text);
+          const [answered, code] = stdout.split('\n');
+          expect([bytes, isDeclared, path, code]).toEqual([bytes, isDeclared, path, String(status)]);
+          expect(JSON.parse(answered!).status).toBe(status);
+        }
+        const client = new Client({ name: 'e2e', version: '1' });
+        await client.connect(
+          new SSEClientTransport(new URL(`${plain.url}/sse`), {
+            requestInit: { headers },
+            eventSourceInit: {
+              fetch: (url, init) => fetch(url, { ...init, headers: { ...(init?.headers as object), ...headers } }),
+            },
+          }),
+        );
+        const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPX' } });
+        expect(answer.structuredContent).toMatchObject({ ticker: 'SPX', call_wall: 4000, put_wall: 3950 });
+        await client.close();
       });
     },
     240_000,

@@ -1,76 +1,59 @@
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { FIRST_SCHEMA } from '../../src/store/migrations.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { NEXT_VERSION, PROGRAM, run, startServer } from '../support/process.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /** A data folder in the hands of several processes, each run from source. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 
-let folder: string;
+const at = testFolder();
 let dataDir: string;
 let database: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-folder-'));
-  dataDir = join(folder, 'data');
+  dataDir = at('data');
   database = join(dataDir, 'zomma.sqlite');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const zomma = (...args: string[]) => run(PROGRAM, [...args, '--data-dir', dataDir]);
+/** Expects that a command fails with code 1. `message` is an asymmetric matcher of its stderr. */
+const expectFailure = async (command: readonly string[], message: unknown, program = zomma) => {
+  const { code, stderr } = await program(...command);
+  expect([command, code, stderr]).toEqual([command, 1, message as string]);
+};
 const serve = (program: readonly string[], ...args: string[]) =>
   startServer(program, ['serve', '--port', '0', '--past', 'off', '--data-dir', dataDir, ...args]);
 const schema = (path = database) => {
-  const db = new Database(path, { readonly: true });
-  try {
-    return db.query<{ user_version: number }, []>('PRAGMA user_version').get()!.user_version;
-  } finally {
-    db.close(true);
-  }
+  using db = new Database(path, { readonly: true });
+  return db.query<{ user_version: number }, []>('PRAGMA user_version').get()!.user_version;
 };
+
 test('has one server: a second one and an upgrade are refused with the process id, until the first is killed', async () => {
   const server = await serve(PROGRAM);
   for (const command of [['serve', '--port', '0'], ['start', '--port', '0'], ['upgrade']]) {
-    const { code, stderr } = await zomma(...command);
-    expect([command[0], code, stderr]).toEqual([
-      command[0],
-      1,
-      expect.stringContaining(`process ${server.pid} serves the data folder ${dataDir}`),
-    ]);
+    await expectFailure(command, expect.stringContaining(`process ${server.pid} serves the data folder ${dataDir}`));
   }
   // Commands that need no server run beside it.
   expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
   process.kill(server.pid, 'SIGKILL');
   await server.ended;
-  const next = await serve(PROGRAM);
+  await using next = await serve(PROGRAM);
   expect(await (await fetch(`${next.url}/health`)).json()).toEqual({ status: 'online' });
-  await next.stop('SIGTERM');
 }, 60_000);
 
 describe('a trial', () => {
   test('is refused in a folder with recorded data, whose feeds stay as they were', async () => {
-    mkdirSync(join(folder, 'drop'));
-    writeChain(join(folder, 'drop/chain.csv'));
-    const server = await serve(PROGRAM, '--feed', `files:${join(folder, 'drop')}`);
+    mkdirSync(at('drop'));
+    writeChain(at('drop/chain.csv'));
+    const server = await serve(PROGRAM, '--feed', `files:${at('drop')}`);
     await server.loaded;
     await server.stop('SIGTERM');
-    const { code, stderr } = await zomma('start', '--port', '0');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('has recorded market data')]);
+    await expectFailure(['start', '--port', '0'], expect.stringContaining('has recorded market data'));
     const { feeds } = JSON.parse((await zomma('feeds', '--json')).stdout);
     expect(feeds.map(({ feed }: { feed: string }) => feed)).toEqual(['files']);
     expect(JSON.parse((await zomma('members', 'list', '--json')).stdout).members).toEqual([]);
@@ -79,15 +62,21 @@ describe('a trial', () => {
   test('is refused in a folder with a member', async () => {
     makeDataFolder(dataDir);
     await zomma('members', 'add', '--uuid', UUID);
-    const { code, stderr } = await zomma('start', '--port', '0');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('has members')]);
+    await expectFailure(['start', '--port', '0'], expect.stringContaining('has members'));
     expect(JSON.parse((await zomma('members', 'list', '--json')).stdout).members).toHaveLength(1);
   }, 60_000);
 
   test('may be repeated in its own folder', async () => {
     for (let i = 0; i < 2; i++) {
-      const server = await startServer(PROGRAM, [...['start', '--port', '0', '--past', 'off', '--data-dir', dataDir]]);
-      await server.stop('SIGTERM');
+      await using _server = await startServer(PROGRAM, [
+        'start',
+        '--port',
+        '0',
+        '--past',
+        'off',
+        '--data-dir',
+        dataDir,
+      ]);
     }
     expect(JSON.parse((await zomma('members', 'list', '--json')).stdout).members).toHaveLength(1);
   }, 60_000);
@@ -95,25 +84,25 @@ describe('a trial', () => {
 
 const next = (...args: string[]) => run(NEXT_VERSION, [...args, '--data-dir', dataDir]);
 
+/** Commands on the data of a folder. */
+const ON_DATA = [
+  'members list',
+  'chains list',
+  'feeds',
+  'history SPY',
+  'gex SPY',
+  'surface SPY',
+  `members add --uuid ${UUID}`,
+  'chains forget --ticker SPY',
+  'call get_target_universe {}',
+];
+
 describe('the schema of the version before', () => {
-  test.each([
-    'members list',
-    'chains list',
-    'feeds',
-    'history SPY',
-    'gex SPY',
-    'surface SPY',
-    `members add --uuid ${UUID}`,
-    'chains forget --ticker SPY',
-    'call get_target_universe {}',
-  ])('is left alone by `zomma %s`, which names the remedy', async (command) => {
+  test.each(ON_DATA)('is left alone by `zomma %s`, which names the remedy', async (command) => {
     makeDataFolder(dataDir);
     const before = readdirSync(dataDir);
-    const { code, stderr } = await next(...command.split(' '));
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(new RegExp(`has schema ${SCHEMA}, and this program needs.*\n.*zomma upgrade`)),
-    ]);
+    const message = new RegExp(`has schema ${SCHEMA}, and this program needs.*\n.*zomma upgrade`);
+    await expectFailure(command.split(' '), expect.stringMatching(message), next);
     expect(readdirSync(dataDir)).toEqual(before);
     expect(schema()).toBe(SCHEMA);
   });
@@ -124,8 +113,8 @@ describe('the schema of the version before', () => {
     expect(await next('upgrade')).toMatchObject({ code: 0, stdout: expect.stringContaining(`before ${SCHEMA}`) });
     expect([schema(), schema(`${database}.schema-${SCHEMA}`)]).toEqual([SCHEMA + 1, SCHEMA]);
     expect(await next('upgrade')).toMatchObject({ code: 0, stdout: expect.stringContaining('already') });
-    const { code, stderr } = await zomma('members', 'list');
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`has schema ${SCHEMA + 1}, but this program supports`)]);
+    const message = `has schema ${SCHEMA + 1}, but this program supports`;
+    await expectFailure(['members', 'list'], expect.stringContaining(message));
     expect(await next('upgrade', '--back')).toMatchObject({ code: 0 });
     expect([schema(), schema(`${database}.schema-${SCHEMA + 1}`)]).toEqual([SCHEMA, SCHEMA + 1]);
     expect(await zomma('members', 'list')).toMatchObject({ code: 0, stdout: expect.stringContaining(UUID) });
@@ -154,15 +143,7 @@ describe('a schema from before 0.2.0', () => {
   test.each([
     'start --port 0',
     'serve --port 0',
-    'members list',
-    `members add --uuid ${UUID}`,
-    'chains list',
-    'chains forget --ticker SPY',
-    'feeds',
-    'gex SPY',
-    'surface SPY',
-    'history SPY',
-    'call get_target_universe {}',
+    ...ON_DATA,
     'ingest /tmp',
     'audit',
     'check',
@@ -170,28 +151,24 @@ describe('a schema from before 0.2.0', () => {
     'backup FOLDER',
     'upgrade',
     'upgrade --back',
-  ])(
-    'is refused by `zomma %s`, which names 0.2.0',
-    async (command) => {
-      const before = [readFileSync(join(makeEarly(), 'zomma.sqlite')), readdirSync(dataDir)];
-      const { code, stdout, stderr } = await zomma(...command.replace('FOLDER', join(folder, 'backup')).split(' '));
-      expect([code, stdout + stderr]).toEqual([
-        command === 'check' ? 2 : 1,
-        expect.stringMatching(new RegExp(`has schema ${EARLY}, but .* version 0\\.2\\.0 .*\n.*0\\.2\\.0`)),
-      ]);
-      expect([readFileSync(database), readdirSync(dataDir).filter((name) => name !== 'lock')]).toEqual(before);
-      expect(existsSync(join(folder, 'backup'))).toBe(false);
-    },
-    60_000,
-  );
+  ])('is refused by `zomma %s`, which names 0.2.0', async (command) => {
+    const before = [readFileSync(join(makeEarly(), 'zomma.sqlite')), readdirSync(dataDir)];
+    const { code, stdout, stderr } = await zomma(...command.replace('FOLDER', at('backup')).split(' '));
+    expect([code, stdout + stderr]).toEqual([
+      command === 'check' ? 2 : 1,
+      expect.stringMatching(new RegExp(`has schema ${EARLY}, but .* version 0\\.2\\.0 .*\n.*0\\.2\\.0`)),
+    ]);
+    expect([readFileSync(database), readdirSync(dataDir).filter((name) => name !== 'lock')]).toEqual(before);
+    expect(existsSync(at('backup'))).toBe(false);
+  });
 
   test('is refused in a backup too', async () => {
     makeDataFolder(dataDir);
-    const backup = join(folder, 'backup');
+    const backup = at('backup');
     expect(await zomma('backup', backup)).toMatchObject({ code: 0 });
     const path = join(backup, 'manifest.json');
     writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), schema: EARLY }));
-    const to = join(folder, 'restored');
+    const to = at('restored');
     for (const args of [
       ['backup', 'verify', backup],
       ['restore', backup, '--data-dir', to],
@@ -208,15 +185,14 @@ describe('the secret', () => {
     makeDataFolder(dataDir);
     await zomma('members', 'add', '--uuid', UUID);
     rmSync(join(dataDir, 'secret'));
-    const { code, stderr } = await zomma('serve', '--port', '0', '--past', 'off');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('secret is missing, and the key of a member depends')]);
+    const message = 'secret is missing, and the key of a member depends';
+    await expectFailure(['serve', '--port', '0', '--past', 'off'], expect.stringContaining(message));
     expect(existsSync(join(dataDir, 'secret'))).toBe(false);
   }, 60_000);
 
   test('is made by the first start, before any request', async () => {
-    const server = await serve(PROGRAM);
+    await using _server = await serve(PROGRAM);
     expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
-    await server.stop('SIGTERM');
   }, 60_000);
 });
 
@@ -224,27 +200,18 @@ const isRoot = process.geteuid?.() === 0;
 /** A user without an account of its own. */
 const NOBODY = 65_534;
 
-test.skipIf(!isRoot)(
-  'of another user is read by root, and not written',
-  async () => {
-    makeDataFolder(dataDir);
-    for (const path of [dataDir, database]) chownSync(path, NOBODY, NOBODY);
-    for (const command of [
-      ['members', 'add', '--uuid', UUID],
-      ['serve', '--port', '0'],
-      ['start', '--port', '0'],
-      ['upgrade'],
-    ]) {
-      const { code, stderr } = await zomma(...command);
-      expect([command[0], code, stderr]).toEqual([
-        command[0],
-        1,
-        expect.stringMatching(/belongs to (nobody|user 65534).*\n.*sudo -u/),
-      ]);
-    }
-    expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
-    const owners = readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).uid]);
-    expect(owners).toEqual([['zomma.sqlite', NOBODY]]);
-  },
-  60_000,
-);
+test.skipIf(!isRoot)('of another user is read by root, and not written', async () => {
+  makeDataFolder(dataDir);
+  for (const path of [dataDir, database]) chownSync(path, NOBODY, NOBODY);
+  for (const command of [
+    ['members', 'add', '--uuid', UUID],
+    ['serve', '--port', '0'],
+    ['start', '--port', '0'],
+    ['upgrade'],
+  ]) {
+    await expectFailure(command, expect.stringMatching(/belongs to (nobody|user 65534).*\n.*sudo -u/));
+  }
+  expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
+  const owners = readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).uid]);
+  expect(owners).toEqual([['zomma.sqlite', NOBODY]]);
+});

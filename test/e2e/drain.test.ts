@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { keyOf, PROGRAM, type Server, startServer } from '../support/process.ts';
+import { keyOf, PROGRAM, type Server, startLoaded } from '../support/process.ts';
 import { steadyClient } from '../support/steady-client.ts';
+import { testFolder } from '../support/test-folder.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-drain-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = testFolder();
 
 async function started(): Promise<{ server: Server; key: string }> {
-  const dataDir = mkdtempSync(join(folder, 'data-'));
-  const server = await startServer(PROGRAM, [
-    ...['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off'],
-  ]);
-  await server.loaded;
+  const server = await startLoaded(PROGRAM, ['start', '--port', '0', '--data-dir', at(), '--rate-limit', 'off']);
   return { server, key: keyOf(server) };
 }
 

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { PROGRAM, run, type Server, startServer } from '../support/process.ts';
+import { addMember, PROGRAM, run } from '../support/process.ts';
+import { withServer } from '../support/with-server.ts';
 
 /**
  * Guesses of keys and of UUIDs over sockets of two addresses, while an honest member of a third address works. The addresses are those of
@@ -17,22 +15,16 @@ const HONEST = '127.0.0.1';
 const MEMBER = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const REVOKED = '8c1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 
-let folder: string;
-let server: Server;
+const server = withServer(PROGRAM, () => ['serve', '--port', '0', '--rate-limit', 'off']);
 let key: string;
 let revokedKey: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-guesses-'));
-  const dataDir = join(folder, 'data');
-  server = await startServer(PROGRAM, ['serve', '--port', '0', '--rate-limit', 'off', '--data-dir', dataDir]);
-  await server.loaded;
-  const members = (...args: string[]) => run(PROGRAM, ['members', ...args, '--data-dir', dataDir]);
-  [key, revokedKey] = (await Promise.all(
-    [MEMBER, REVOKED].map(async (uuid) => JSON.parse((await members('add', '--uuid', uuid, '--json')).stdout).api_key),
-  )) as [string, string];
-  await members('revoke', '--uuid', REVOKED);
+  [key, revokedKey] = await Promise.all([
+    addMember(PROGRAM, server.dataDir, MEMBER),
+    addMember(PROGRAM, server.dataDir, REVOKED),
+  ]);
+  await run(PROGRAM, ['members', 'revoke', '--uuid', REVOKED, '--data-dir', server.dataDir]);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Answer {
   readonly status: number;
@@ -150,5 +142,4 @@ test.skipIf(process.platform === 'darwin')(
     }
     for (const hidden of [key, revokedKey, MEMBER, REVOKED]) expect(stderr).not.toContain(hidden);
   },
-  60_000,
 );

@@ -1,30 +1,28 @@
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeEach, expect, test } from 'bun:test';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { newYorkDate } from '../../src/market/calendar.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { chainOf, keepLevels } from '../store/samples.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { PROGRAM, run, startServer } from '../support/process.ts';
+import { addMember, PROGRAM, run, startServer } from '../support/process.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const DAY_MS = 86_400_000;
 
-let folder: string;
+const at = testFolder();
 let dataDir: string;
 let database: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-kept-'));
-  dataDir = makeDataFolder(join(folder, 'data'));
+  dataDir = makeDataFolder(at('data'));
   database = join(dataDir, 'zomma.sqlite');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const zomma = (...args: string[]) => run(PROGRAM, [...args, '--data-dir', dataDir]);
 const serve = (...args: string[]) => {
-  const drop = join(folder, 'drop');
+  const drop = at('drop');
   mkdirSync(drop, { recursive: true });
   return startServer(PROGRAM, ['serve', '--port', '0', '--feed', `files:${drop}`, '--data-dir', dataDir, ...args]);
 };
@@ -50,8 +48,7 @@ test('a server with a damaged newest snapshot starts, tells it in log and feeds,
   columns[columns.length - 1]! ^= 0xff;
   db.run('UPDATE snapshots SET columns = ? WHERE as_of = ?', [columns, now]);
   db.close(true);
-  const added = await zomma('members', 'add', '--uuid', UUID, '--json');
-  const { api_key } = JSON.parse(added.stdout) as { api_key: string };
+  const api_key = await addMember(PROGRAM, dataDir, UUID);
   const server = await serve('--ops', '127.0.0.1:0');
   await server.loaded;
   const headers = { 'X-API-Key': api_key };

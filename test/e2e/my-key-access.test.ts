@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { PROGRAM, run } from '../support/process.ts';
+import { addMember, PROGRAM, run } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** A server that gives keys to the operator terminal alone: by its address and by a token. */
@@ -14,8 +14,7 @@ const server = withServer(
   { ZOMMA_MY_KEY_TOKEN: TOKEN },
 );
 beforeAll(async () => {
-  const added = await run(PROGRAM, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', server.dataDir]);
-  key = JSON.parse(added.stdout).api_key;
+  key = await addMember(PROGRAM, server.dataDir, UUID);
 });
 
 const ask = (uuid: string, client: string, token?: string) =>

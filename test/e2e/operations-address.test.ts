@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { testWithProgram } from '../support/needs.ts';
-import { ALL_TICKERS, PROGRAM, ROOT, run, startServer } from '../support/process.ts';
+import { ALL_TICKERS, PROGRAM, ROOT, run, type Server, startLoaded } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** Promtool checks the metrics and the alerts. */
@@ -13,11 +13,10 @@ const testWithPromtool = testWithProgram('promtool');
 const ARGS = ['start', '--port', '0', '--rate-limit', 'off', '--ops', '127.0.0.1:0'];
 const server = withServer(PROGRAM, () => ARGS, ALL_TICKERS);
 const { dataDir, folder } = server;
+const addressOf = ({ log }: Server) => /"operations_served"[^\n]*"address":"([^"]+)"/.exec(log())![1]!;
 let ops: string;
-let key: string;
 beforeAll(() => {
-  ops = /"operations_served"[^\n]*"address":"([^"]+)"/.exec(server.log())![1]!;
-  key = server.key;
+  ops = addressOf(server);
 });
 
 const get = async (path: string) => {
@@ -46,8 +45,9 @@ test('the address of members has none of it', async () => {
 
 describe('metrics', () => {
   test('count requests by route and status, and describe feeds, streams and disk', async () => {
-    const stream = await fetch(`${server.url}/api/v1/stream/gex/SPY`, { headers: { 'X-API-Key': key } });
-    for (let i = 0; i < 3; i++) await fetch(`${server.url}/api/v1/nodes/gex/SPY`, { headers: { 'X-API-Key': key } });
+    const headers = { 'X-API-Key': server.key };
+    const stream = await fetch(`${server.url}/api/v1/stream/gex/SPY`, { headers });
+    for (let i = 0; i < 3; i++) await fetch(`${server.url}/api/v1/nodes/gex/SPY`, { headers });
     await fetch(`${server.url}/api/v1/universe`, { headers: { 'X-API-Key': 'ZOMMA_AAAAAAAAAAAAAAAA' } });
     const { text, type } = await get('/metrics');
     expect(type).toStartWith('text/plain; version=0.0.4');
@@ -71,7 +71,7 @@ describe('metrics', () => {
     expect(sample(text, 'zomma_descriptors_max')).toBeGreaterThan(sample(text, 'zomma_open_descriptors'));
     expect(sample(text, 'zomma_event_loop_delay_seconds_count')).toBeGreaterThan(10);
     expect(sample(text, 'zomma_cpu_seconds_total')).toBeGreaterThan(0);
-    for (const secret of [key, 'ZOMMA_AAAA']) expect(text).not.toContain(secret);
+    for (const secret of [server.key, 'ZOMMA_AAAA']) expect(text).not.toContain(secret);
     await stream.body!.cancel();
   });
 
@@ -80,16 +80,6 @@ describe('metrics', () => {
     expect(await run(['promtool'], ['check', 'metrics'], text)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])(
-    'docs/monitoring/%s names only metrics that there are',
-    async (file) => {
-      const { text } = await get('/metrics');
-      const named = namesIn(readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8'));
-      expect(named.length).toBeGreaterThan(20);
-      expect(named.filter((name) => !hasMetric(text, name))).toEqual([]);
-    },
-  );
-
   test('each metric is on the dashboard', async () => {
     const { text } = await get('/metrics');
     const dashboard = readFileSync(join(ROOT, 'docs/monitoring/zomma-dashboard.json'), 'utf8');
@@ -97,28 +87,29 @@ describe('metrics', () => {
     expect(names.filter((name) => !dashboard.includes(name))).toEqual([]);
   });
 
-  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])(
-    'docs/monitoring/%s names only labels that there are',
-    async (file) => {
+  describe.each(['zomma-alerts.yml', 'zomma-dashboard.json'])('docs/monitoring/%s', (file) => {
+    const page = readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8');
+
+    test('names only metrics that there are', async () => {
       const { text } = await get('/metrics');
-      const selected = [
-        ...readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8').matchAll(/(zomma_\w+)\{([^}]*)\}/g),
-      ];
-      const labels = selected.flatMap(([, name, inside]) =>
+      const named = [...new Set([...page.matchAll(/\bzomma_\w+/g)].map(([name]) => name))];
+      expect(named.length).toBeGreaterThan(20);
+      expect(named.filter((name) => !hasMetric(text, name))).toEqual([]);
+    });
+
+    test('names only labels that there are', async () => {
+      const { text } = await get('/metrics');
+      const labels = [...page.matchAll(/(zomma_\w+)\{([^}]*)\}/g)].flatMap(([, name, inside]) =>
         [...inside!.matchAll(/(\w+)(?:=~|!~|!=|=)/g)].map(([, label]) => [name!, label!] as const),
       );
       expect(labels.length).toBeGreaterThan(3);
       // Prometheus adds these labels itself.
       const own = labels.filter(([, label]) => !['instance', 'job'].includes(label));
       expect(own.filter(([name, label]) => !new RegExp(`^${name}\\{[^}]*\\b${label}="`, 'm').test(text))).toEqual([]);
-    },
-  );
+    });
 
-  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])(
-    'docs/monitoring/%s groups only by labels that there are',
-    async (file) => {
+    test('groups only by labels that there are', async () => {
       const { text } = await get('/metrics');
-      const page = readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8');
       const grouped = [...page.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names]) => names!.split(/, ?/));
       const shown = [...page.matchAll(/\{\{(?: ?\$labels\.)?(\w+) ?\}\}/g)].map(([, name]) => name!);
       expect([grouped.length, shown.length].every((count) => count > 5)).toBe(true);
@@ -127,8 +118,8 @@ describe('metrics', () => {
         (label) => !new RegExp(`[{,]${label}="`).test(text),
       );
       expect(missingLabels).toEqual(['instance']);
-    },
-  );
+    });
+  });
 
   testWithPromtool('Prometheus accepts the alerts, and they fire as their test says', async () => {
     const folderOf = join(ROOT, 'docs/monitoring');
@@ -138,11 +129,6 @@ describe('metrics', () => {
     expect([tested.code, tested.stdout + tested.stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 });
-
-/** Returns the names of metrics in a file. */
-function namesIn(text: string): string[] {
-  return [...new Set([...text.matchAll(/\bzomma_\w+/g)].map(([name]) => name))];
-}
 
 /** Returns whether an answer has a metric, by its name or, for a histogram, by the name of a sample. */
 function hasMetric(text: string, name: string): boolean {
@@ -158,13 +144,8 @@ test('a server whose database was removed is not ready', async () => {
 });
 
 test('a server that stops is not ready, and answers what lies in its sockets', async () => {
-  const { server: other, address } = await (async () => {
-    const started = await startServer(PROGRAM, [
-      ...['start', '--port', '0', '--data-dir', join(folder, 'other'), '--ops', '127.0.0.1:0'],
-    ]);
-    await started.loaded;
-    return { server: started, address: /"operations_served"[^\n]*"address":"([^"]+)"/.exec(started.log())![1]! };
-  })();
+  const other = await startLoaded(PROGRAM, [...ARGS, '--data-dir', join(folder, 'other')]);
+  const address = addressOf(other);
   // Requests that keep coming hold the drain open for its whole time.
   const port = Number(new URL(other.url).port);
   const knock = setInterval(() => {

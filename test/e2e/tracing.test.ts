@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { initialize } from '../mcp/http/messages.ts';
 import { PROGRAM, run, startServer } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
@@ -87,35 +88,17 @@ test('a request continues the trace of its sender, with the analysis as a child'
 });
 
 test('a tool call of MCP is a child of its POST, in a new trace', async () => {
-  const response = await fetch(`${server.url}/mcp`, {
-    method: 'POST',
-    headers: {
-      'X-API-Key': server.key,
-      'Content-Type': 'application/json',
-      Accept: 'application/json, text/event-stream',
-      'MCP-Protocol-Version': '2025-11-25',
-    },
-    body: JSON.stringify({
-      ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
-      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-    }),
-  });
-  const session = response.headers.get('mcp-session-id')!;
-  const called = await fetch(`${server.url}/mcp`, {
-    method: 'POST',
-    headers: {
-      'X-API-Key': server.key,
-      'Content-Type': 'application/json',
-      Accept: 'application/json, text/event-stream',
-      'MCP-Protocol-Version': '2025-11-25',
-      'Mcp-Session-Id': session,
-      'X-Request-Id': 'tool-1',
-    },
-    body: JSON.stringify({
-      ...{ jsonrpc: '2.0', id: 2, method: 'tools/call' },
-      params: { name: 'detect_lethal_nodes', arguments: { ticker: 'SPY' } },
-    }),
-  });
+  const post = (body: object, more: Record<string, string> = {}) => {
+    const accepted = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+    const headers = { 'X-API-Key': server.key, ...accepted, 'MCP-Protocol-Version': '2025-11-25', ...more };
+    return fetch(`${server.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(body) });
+  };
+  const begun = await post(initialize('2025-11-25'));
+  const params = { name: 'detect_lethal_nodes', arguments: { ticker: 'SPY' } };
+  const called = await post(
+    { jsonrpc: '2.0', id: 2, method: 'tools/call', params },
+    { 'Mcp-Session-Id': begun.headers.get('mcp-session-id')!, 'X-Request-Id': 'tool-1' },
+  );
   expect(await called.text()).toContain('"result"');
   const child = await spanOf(({ name }) => name === 'detect_lethal_nodes');
   const parent = await spanOf(({ spanId }) => spanId === child.parentSpanId);
@@ -151,33 +134,29 @@ test('without a sampled parent and with the sampler always_off, nothing is sent,
 }, 30_000);
 
 test('a collector that cannot be reached, or that hangs, costs no request, and is reported once', async () => {
-  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  try {
-    for (const port of [1, silent.port]) {
-      const other = await startServer(PROGRAM, [...ARGS, '--data-dir', join(folder, `unreached-${port}`)], {
-        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
-        OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
-      });
-      await other.loaded;
-      const reported = () =>
-        other
-          .log()
-          .split('\n')
-          .filter((line) => line.includes('"traces_unsent"'));
-      // More spans than the queue has room for.
-      for (let round = 0; round < 50; round++) {
-        const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${other.url}/health`)));
-        expect(answers.every(({ status }) => status === 200)).toBe(true);
-      }
-      while (reported().length === 0) {
-        expect((await fetch(`${other.url}/health`)).status).toBe(200);
-        await Bun.sleep(50);
-      }
-      const { code, durationMs } = await other.stop('SIGTERM');
-      expect([code, durationMs < 5_000, reported().length]).toEqual([0, true, 1]);
+  using silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  for (const port of [1, silent.port]) {
+    const other = await startServer(PROGRAM, [...ARGS, '--data-dir', join(folder, `unreached-${port}`)], {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
+    });
+    await other.loaded;
+    const reported = () =>
+      other
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('"traces_unsent"'));
+    // More spans than the queue has room for.
+    for (let round = 0; round < 50; round++) {
+      const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${other.url}/health`)));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
     }
-  } finally {
-    silent.stop(true);
+    while (reported().length === 0) {
+      expect((await fetch(`${other.url}/health`)).status).toBe(200);
+      await Bun.sleep(50);
+    }
+    const { code, durationMs } = await other.stop('SIGTERM');
+    expect([code, durationMs < 5_000, reported().length]).toEqual([0, true, 1]);
   }
 }, 60_000);
 

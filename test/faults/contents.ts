@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
+import { openData } from '../../src/server/stored-data.ts';
 import { decodeChain } from '../../src/store/chain-codec.ts';
-import { openStore } from '../../src/store/sqlite.ts';
 
 interface Contents {
   /** The columns of each snapshot as text, by underlying and time, without the name of the file, because two files may be equal. */
@@ -12,30 +12,22 @@ interface Contents {
 
 /** Returns all market data in a data folder, in a fixed order. */
 export function contentsOf(dataDir: string): Contents {
-  return { snapshots: withDatabase(dataDir, snapshotsOf), prints: printsOf(dataDir) };
+  using db = openDatabase(dataDir);
+  return { snapshots: snapshotsOf(db), prints: printsOf(dataDir) };
 }
 
 /** Returns the number of stored snapshots, or 0 if there is no database yet or its creator still locks it. */
 export function snapshotsIn(dataDir: string): number {
   try {
-    return withDatabase(
-      dataDir,
-      (db) => db.query<{ count: number }, []>('SELECT count(*) AS count FROM snapshots').get()!.count,
-    );
+    using db = openDatabase(dataDir);
+    return db.query<{ count: number }, []>('SELECT count(*) AS count FROM snapshots').get()!.count;
   } catch (error) {
     if (error instanceof SQLiteError) return 0;
     throw error;
   }
 }
 
-function withDatabase<T>(dataDir: string, work: (db: Database) => T): T {
-  const db = new Database(join(dataDir, 'zomma.sqlite'), { readonly: true });
-  try {
-    return work(db);
-  } finally {
-    db.close();
-  }
-}
+const openDatabase = (dataDir: string) => new Database(join(dataDir, 'zomma.sqlite'), { readonly: true });
 
 function snapshotsOf(db: Database): Contents['snapshots'] {
   const rows = db
@@ -53,11 +45,7 @@ function snapshotsOf(db: Database): Contents['snapshots'] {
 
 /** Returns the prints without their ids, because packed prints have none. */
 function printsOf(dataDir: string): string[] {
-  const store = openStore(join(dataDir, 'zomma.sqlite'), Date.now);
-  try {
-    const prints = store.prints('TEST', 0, Number.MAX_SAFE_INTEGER, false, 0);
-    return prints.map((print) => JSON.stringify(Object.entries({ ...print, id: '' }).sort())).sort();
-  } finally {
-    store.close();
-  }
+  using store = openData(dataDir);
+  const prints = store.prints('TEST', 0, Number.MAX_SAFE_INTEGER, false, 0);
+  return prints.map((print) => JSON.stringify(Object.entries({ ...print, id: '' }).sort())).sort();
 }

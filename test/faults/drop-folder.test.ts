@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeEach, expect, test } from 'bun:test';
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROGRAM, readLog } from '../support/process.ts';
+import { PROGRAM, readLog, run } from '../support/process.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { contentsOf, snapshotsIn } from './contents.ts';
 
 /**
@@ -14,14 +14,12 @@ const FILES = Number(process.env.ZOMMA_FAULT_FILES ?? 200);
 const KILLS = Number(process.env.ZOMMA_FAULT_KILLS ?? 3);
 const PATIENCE_MS = 20_000 + 20 * FILES + 2_000 * KILLS;
 
-let folder: string;
+const at = testFolder();
 let drop: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-faults-'));
-  drop = join(folder, 'drop');
+  drop = at('drop');
   mkdirSync(join(drop, 'deep'), { recursive: true });
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const put = (name: string, text: string) => writeFileSync(join(drop, name), text);
 const replace = (name: string, text: string) => {
@@ -49,7 +47,7 @@ function trade(i: number): string {
 /** Starts the service on the folder. `loaded` resolves when the service has read the present files once. */
 function serve(dataDir: string, ...more: string[]) {
   const args = ['serve', '--feed', `files:${drop}`, '--data-dir', dataDir, '--port', '0', ...more];
-  const child = Bun.spawn([...PROGRAM, ...args], { cwd: folder, stdout: 'ignore', stderr: 'pipe' });
+  const child = Bun.spawn([...PROGRAM, ...args], { cwd: at(), stdout: 'ignore', stderr: 'pipe' });
   return {
     loaded: readLog(child.stderr).loaded,
     async end(signal: 'SIGKILL' | 'SIGTERM') {
@@ -59,11 +57,12 @@ function serve(dataDir: string, ...more: string[]) {
   };
 }
 
-async function clean(name: string) {
-  const service = serve(join(folder, name));
+/** Serves a folder until the present files are read. Returns the data that is stored then. */
+async function serveOnce(dataDir: string, ...more: string[]) {
+  const service = serve(dataDir, ...more);
   await service.loaded;
   await service.end('SIGTERM');
-  return contentsOf(join(folder, name));
+  return contentsOf(dataDir);
 }
 
 async function eventually(holds: () => boolean): Promise<void> {
@@ -77,7 +76,7 @@ async function eventually(holds: () => boolean): Promise<void> {
 test(
   'killed repeatedly while files arrive, grow and change: the data equals that of a clean load',
   async () => {
-    const data = join(folder, 'data');
+    const data = at('data');
     const rows = Array.from({ length: 10 * FILES }, (_, i) => trade(i)).join('');
     const third = Math.floor(rows.length / 3);
     for (let each = 0; each < FILES; each++) put(`${each % 2 ? 'deep/' : ''}${each}.csv`, chainAt(each, 1));
@@ -113,59 +112,38 @@ test(
     await service.end('SIGKILL');
     rmSync(join(data, 'reading.json'), { force: true });
     appendFileSync(join(drop, 'tape.csv'), rows.slice(2 * third));
-    const last = serve(data);
-    await last.loaded;
-    await last.end('SIGTERM');
+    const found = await serveOnce(data);
 
-    const expected = await clean('clean');
+    const expected = await serveOnce(at('clean'));
     expect(expected).toMatchObject({ prints: { length: 10 * FILES * (48 / 50) } });
-    expect(contentsOf(data)).toEqual(expected);
+    expect(found).toEqual(expected);
   },
   3 * PATIENCE_MS,
 );
 
 test('a restart reads no file again: a forgotten snapshot stays forgotten until its file changes', async () => {
-  const data = join(folder, 'data');
+  const data = at('data');
   put('a.csv', chainAt(0, 1));
   put('b.csv', chainAt(1, 1));
-  const restart = async () => {
-    const service = serve(data);
-    await service.loaded;
-    await service.end('SIGTERM');
-    return contentsOf(data).snapshots.map(({ bid = '' }) => bid[0]);
-  };
+  const restart = async () => (await serveOnce(data)).snapshots.map(({ bid = '' }) => bid[0]);
   expect(await restart()).toEqual(['1', '1']);
   const forget = ['chains', 'forget', '--ticker', 'TEST', '--as-of', '2026-08-03T14:00:00.000Z', '--data-dir', data];
-  Bun.spawnSync([...PROGRAM, ...forget], { cwd: folder });
+  Bun.spawnSync([...PROGRAM, ...forget], { cwd: at() });
   expect(await restart()).toEqual(['1']);
   put('a.csv', chainAt(0, 22));
   expect(await restart()).toEqual(['2', '1']);
 });
 
 test('the service sets a bad file aside only if it is configured to', async () => {
-  const data = join(folder, 'data');
-  const aside = join(folder, 'aside');
+  const data = at('data');
+  const aside = at('aside');
   put('bad.json', '{"data":{"current_price":1}}');
-  const first = serve(data);
-  await first.loaded;
-  await first.end('SIGTERM');
-  expect(await Bun.file(join(drop, 'bad.json')).exists()).toBe(true);
-  const second = serve(data, '--set-aside', aside);
-  await second.loaded;
-  await second.end('SIGTERM');
-  expect([await Bun.file(join(drop, 'bad.json')).exists(), await Bun.file(join(aside, 'bad.json')).exists()]).toEqual([
-    false,
-    true,
-  ]);
-  const nested = Bun.spawnSync([
-    ...PROGRAM,
-    'serve',
-    '--feed',
-    `files:${drop}`,
-    '--set-aside',
-    join(drop, 'in'),
-    '--data-dir',
-    data,
-  ]);
-  expect([nested.exitCode, nested.stderr.toString()]).toEqual([78, expect.stringContaining('overlap')]);
+  const places = () => [drop, aside].filter((folder) => existsSync(join(folder, 'bad.json')));
+  await serveOnce(data);
+  expect(places()).toEqual([drop]);
+  await serveOnce(data, '--set-aside', aside);
+  expect(places()).toEqual([aside]);
+  const nested = ['serve', '--feed', `files:${drop}`, '--set-aside', join(drop, 'in'), '--data-dir', data];
+  const { code, stderr } = await run(PROGRAM, nested);
+  expect([code, stderr]).toEqual([78, expect.stringContaining('overlap')]);
 });

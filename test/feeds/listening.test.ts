@@ -4,6 +4,7 @@ import { startIngest } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import type { Store } from '../../src/store/sqlite.ts';
 import { printOf, withStore } from '../store/samples.ts';
+import { until } from '../support/until.ts';
 
 /** The deliveries of a stream, and its recorded state when the stream ends, breaks, or another process writes. */
 interface Scripted {
@@ -43,10 +44,6 @@ function scripted(): Scripted {
     },
   };
   return { feed, send: push, end: push, opened: () => opened };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate);
 }
 
 interface Listening {

@@ -1,10 +1,12 @@
-import { expect } from 'bun:test';
+import { afterEach, beforeEach, expect } from 'bun:test';
 import type { Clock } from '../../src/feeds/clock.ts';
 import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { loadUniverse } from '../../src/market/universe.ts';
+import { membersOf } from '../support/process.ts';
+import { type ProviderServer, startProviderServer } from '../support/provider-server.ts';
 
 export const CREDENTIAL = 'credential-that-no-text-may-show';
 export const NOON_MS = Date.parse('2026-11-20T17:00:00Z');
@@ -35,6 +37,17 @@ export function testClock(
       await new Promise(setImmediate);
     },
   };
+}
+
+/** A provider's server with `CHAINS` and a clock, both new for each test of a file or of a `describe`. */
+export function providerForTests() {
+  let now: { readonly server: ProviderServer; readonly clock: ReturnType<typeof testClock> };
+  beforeEach(async () => {
+    const server = await startProviderServer({ chainOf: (name) => CHAINS.get(name), credential: CREDENTIAL });
+    now = { server, clock: testClock() };
+  });
+  afterEach(() => now.server.close());
+  return { server: membersOf(() => now.server), clock: membersOf(() => now.clock) };
 }
 
 export async function polled(feed: Feed, signal?: AbortSignal): Promise<Delivery[]> {

@@ -6,9 +6,10 @@ import { OperatorError } from '../../src/core/errors.ts';
 import { loadUniverse } from '../../src/market/universe.ts';
 import { createFeeds, PROVIDERS } from '../../src/server/create-feeds.ts';
 import { parseSettings, SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
-import { PROGRAM, run, startServer, withFolder } from '../support/process.ts';
+import { keyOf, PROGRAM, run, startServer, withFolder } from '../support/process.ts';
 import { startProviderServer } from '../support/provider-server.ts';
 import { simulatedMarket } from '../support/provider-server-run.ts';
+import { errorOf } from '../support/thrown.ts';
 import { CREDENTIAL, chainsOf, polled } from './provider-market.ts';
 
 const TICKERS = ['CHPT', 'BRK.B'];
@@ -46,13 +47,8 @@ test.each<[string, Texts, string | undefined, RegExp]>([
   ['a feed named twice', { feed: 'cboe, cboe' }, undefined, /the feed "cboe" is named twice/],
   ['the simulated market beside another', { feed: 'simulated,cboe' }, undefined, /cannot be combined/],
 ])('%s is an operator error', (_what, settings, credential, message) => {
-  let error: unknown;
-  try {
-    feedOf({ ...settings, ...(credential !== undefined && { tradierToken: credential, massiveKey: credential }) });
-  } catch (thrown) {
-    error = thrown;
-  }
-  if (!(error instanceof OperatorError)) throw error;
+  const credentials = credential === undefined ? {} : { tradierToken: credential, massiveKey: credential };
+  const error = errorOf(OperatorError, () => feedOf({ ...settings, ...credentials }));
   expect(error.message).toMatch(message);
   expect(`${error.message} ${error.hint}`).not.toContain('hidden');
 });
@@ -75,18 +71,11 @@ test("the service answers from a provider's data", async () => {
   await withFolder(async (folder) => {
     const universe = join(folder, 'universe.json');
     writeFileSync(universe, JSON.stringify({ themes: { few: ['CHPT'] } }));
-    const flags = [
-      '--feed',
-      'cboe',
-      '--cboe-url',
-      server.url,
-      '--universe',
-      universe,
-      '--data-dir',
-      join(folder, 'data'),
-    ];
-    const service = await startServer(PROGRAM, ['start', '--port', '0', ...flags]);
-    const key = service.before.find((line) => line.startsWith('demo key: '))!.slice('demo key: '.length);
+    const service = await startServer(PROGRAM, [
+      ...['start', '--port', '0', '--feed', 'cboe', '--cboe-url', server.url],
+      ...['--universe', universe, '--data-dir', join(folder, 'data')],
+    ]);
+    const key = keyOf(service);
     const gex = async () => {
       const response = await fetch(`${service.url}/api/v1/nodes/gex/CHPT`, { headers: { 'X-API-Key': key } });
       return response.status === 200 ? await response.json() : undefined;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PROVIDER_BODY_BYTES_MAX } from '../../src/feeds/http/fetch-json.ts';
@@ -7,10 +7,20 @@ import type { Chain } from '../../src/market/chain.ts';
 import type { Feed } from '../../src/market/feed.ts';
 import { rowsOf } from '../support/provider-answers.ts';
 import { type Behaviour, sent } from '../support/provider-faults.ts';
-import { type ProviderServer, startProviderServer } from '../support/provider-server.ts';
+import { startProviderServer } from '../support/provider-server.ts';
 import { recordedMarket } from '../support/provider-server-run.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
-import { CHAINS, CREDENTIAL, chainsOf, NOON_MS, polled, reasonsOf, TICKERS, testClock } from './provider-market.ts';
+import {
+  CHAINS,
+  CREDENTIAL,
+  chainsOf,
+  NOON_MS,
+  polled,
+  providerForTests,
+  reasonsOf,
+  TICKERS,
+  testClock,
+} from './provider-market.ts';
 import { describeShape, type Shape } from './shape-suite.ts';
 
 /** What the shared cases need of a feed. */
@@ -23,15 +33,8 @@ export interface Subject extends Shape {
 
 /** The cases that every network feed must pass, with a local server that answers in the provider's format. */
 export function describeProvider(subject: Subject): void {
-  let server: ProviderServer;
-  let clock: ReturnType<typeof testClock>;
+  const { server, clock } = providerForTests();
   const ticker = 'CHPT';
-
-  beforeEach(async () => {
-    clock = testClock();
-    server = await startProviderServer({ chainOf: (name) => CHAINS.get(name), credential: CREDENTIAL });
-  });
-  afterEach(() => server.close());
 
   const create = (overrides: Partial<ProviderOptions> = {}) =>
     subject.create({ baseUrl: server.url, socketUrl: server.socketUrl, tickers: [ticker], clock, ...overrides });
@@ -173,7 +176,6 @@ export function describeProvider(subject: Subject): void {
     test('no server at the address', async () => {
       await server.close();
       expect(reasonsOf(await polled(create()))).toEqual([[ticker, expect.stringMatching(/connection failed/)]]);
-      server = await startProviderServer({ chainOf: (name) => CHAINS.get(name), credential: CREDENTIAL });
     });
 
     test('a redirect to another origin, which does not get the credential', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { serviceForTests } from '../support/for-tests.ts';
-import { startService } from '../support/service.ts';
+import { type RequestOptions, startService } from '../support/service.ts';
 
 /** The contract, endpoint by endpoint: fields, types, defaults and statuses. */
 const service = serviceForTests({ hasAllTickers: true });
@@ -19,6 +19,7 @@ const UNIVERSE = {
 const TICKERS = Object.values(UNIVERSE).flatMap((theme) => theme.split(' '));
 
 const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'];
+const NUMBERS = Object.fromEntries(GREEKS.map((name) => [name, 'number'] as const));
 const OPTION = { put_call: 'C', spot: 100, strike: 105, tte: 0.25, iv: 0.22 };
 
 const NODES_REST = {
@@ -35,7 +36,7 @@ const { net_gex_mil: _, expiry: __, ...NODES_COMMON } = NODES_REST;
 
 /** Tool, sufficient arguments, and the exact fields of the answer. */
 const TOOLS: readonly [name: string, args: Record<string, unknown>, fields: Record<string, string>][] = [
-  ['compute_options_greeks', { ...OPTION, rate: 0.04 }, Object.fromEntries(GREEKS.map((name) => [name, 'number']))],
+  ['compute_options_greeks', { ...OPTION, rate: 0.04 }, NUMBERS],
   ['get_live_gex_nodes', { ticker: 'SPY' }, { ...NODES_COMMON, whale_expiry: 'string' }],
   [
     'get_whale_prints',
@@ -174,10 +175,13 @@ describe('GET /api/v1/nodes/gex/{ticker}', () => {
 });
 
 describe('POST /api/v1/physics/greeks', () => {
+  const PATH = '/api/v1/physics/greeks';
+  const refused = (sent: RequestOptions) => expectProblem(service.request('POST', PATH, sent), 422, 'invalid_body');
+
   test('answers exactly eight numbers', async () => {
-    const response = await service.request('POST', '/api/v1/physics/greeks', { body: OPTION });
+    const response = await service.request('POST', PATH, { body: OPTION });
     expect(response.status).toBe(200);
-    expectFields(await response.json(), Object.fromEntries(GREEKS.map((name) => [name, 'number'])));
+    expectFields(await response.json(), NUMBERS);
   });
 
   test.each([
@@ -186,7 +190,7 @@ describe('POST /api/v1/physics/greeks', () => {
   ])('%s defaults to %p', async (field, value) => {
     const [left, given, other] = await Promise.all(
       [OPTION, { ...OPTION, [field]: value }, { ...OPTION, [field]: value + 0.01 }].map(async (body) =>
-        (await service.request('POST', '/api/v1/physics/greeks', { body })).text(),
+        (await service.request('POST', PATH, { body })).text(),
       ),
     );
     expect(left).toBe(given!);
@@ -195,11 +199,7 @@ describe('POST /api/v1/physics/greeks', () => {
 
   test.each(Object.keys(OPTION))('refuses a body without %s', async (field) => {
     const { [field as keyof typeof OPTION]: _left, ...body } = OPTION;
-    const problem = await expectProblem(
-      service.request('POST', '/api/v1/physics/greeks', { body }),
-      422,
-      'invalid_body',
-    );
+    const problem = await refused({ body });
     expect(problem.errors).toContainEqual({ pointer: `/${field}`, detail: expect.any(String) });
   });
 
@@ -218,11 +218,7 @@ describe('POST /api/v1/physics/greeks', () => {
     ['a rate in percent', { ...OPTION, rate: 4 }, '/rate'],
   ];
   test.each(bad)('refuses %s and names the field', async (_name, body, field) => {
-    const problem = await expectProblem(
-      service.request('POST', '/api/v1/physics/greeks', { body }),
-      422,
-      'invalid_body',
-    );
+    const problem = await refused({ body });
     expect(problem.errors?.map(({ pointer }) => pointer)).toContain(field);
   });
 
@@ -239,24 +235,20 @@ describe('POST /api/v1/physics/greeks', () => {
     ['100,000 nested objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
     ['a __proto__ key', '{"__proto__":{"spot":1},"put_call":"C","spot":100,"strike":105,"tte":0.25,"iv":0.22}'],
   ])('refuses %s as a body', async (_name, raw) => {
-    await expectProblem(service.request('POST', '/api/v1/physics/greeks', { raw }), 422, 'invalid_body');
+    await refused({ raw });
   });
 
   test.each([
     ['60,000 objects with keys of their own', `[${Array.from({ length: 60_000 }, (_, i) => `{"a${i}":1}`).join()}]`],
     ['60,000 strings', `{"x":[${'"a",'.repeat(60_000)}"a"]}`],
   ])('refuses %s without parsing them', async (_name, raw) => {
-    const problem = await expectProblem(
-      service.request('POST', '/api/v1/physics/greeks', { raw }),
-      422,
-      'invalid_body',
-    );
+    const problem = await refused({ raw });
     expect(problem.detail).toMatch(/^The body is JSON of more than [\d]+ (objects and arrays|strings and keys)$/);
   });
 
   test('refuses 10 MB, with and without a declared length', async () => {
     const raw = `{"a":"${'x'.repeat(10 * 1024 * 1024)}"}`;
-    await expectProblem(service.request('POST', '/api/v1/physics/greeks', { raw }), 413, 'body_too_large');
+    await expectProblem(service.request('POST', PATH, { raw }), 413, 'body_too_large');
     const chunk = new Uint8Array(256 * 1024).fill(0x20);
     let sent = 0;
     const stream = new ReadableStream<Uint8Array>({
@@ -265,12 +257,11 @@ describe('POST /api/v1/physics/greeks', () => {
         else controller.enqueue(chunk);
       },
     });
-    await expectProblem(service.request('POST', '/api/v1/physics/greeks', { raw: stream }), 413, 'body_too_large');
+    await expectProblem(service.request('POST', PATH, { raw: stream }), 413, 'body_too_large');
   });
 });
 
 describe('POST of columns', () => {
-  const GREEK_COLUMNS = ['price', ...GREEKS];
   const TABLE = { ...OPTION, put_call: ['C', 'P', 'P'], strike: [95, 100, 105], iv: [0.2, 0.25, 0.3] };
   const { iv: _iv, ...PRICED } = { ...TABLE, price: [7.5, 4.2, 6.1] };
   const GREEKS_BATCH = '/api/v1/physics/greeks/batch';
@@ -279,12 +270,7 @@ describe('POST of columns', () => {
     (await (await service.request('POST', path, { body })).json()) as Record<string, number[]>;
 
   const routes: [path: string, body: object, columns: Record<string, 'number' | 'string'>, others: object][] = [
-    [
-      GREEKS_BATCH,
-      TABLE,
-      Object.fromEntries(GREEK_COLUMNS.map((name) => [name, 'number'])),
-      { count: 3, units: 'market' },
-    ],
+    [GREEKS_BATCH, TABLE, { price: 'number', ...NUMBERS }, { count: 3, units: 'market' }],
     [IV, PRICED, { iv: 'number', status: 'string' }, { count: 3 }],
   ];
   test.each(routes)(
@@ -344,11 +330,8 @@ describe('POST of columns', () => {
   });
 
   test('names a column of another length, with both lengths', async () => {
-    const problem = await expectProblem(
-      service.request('POST', GREEKS_BATCH, { body: { ...TABLE, iv: [0.2] } }),
-      422,
-      'invalid_body',
-    );
+    const body = { ...TABLE, iv: [0.2] };
+    const problem = await expectProblem(service.request('POST', GREEKS_BATCH, { body }), 422, 'invalid_body');
     expect(problem.errors).toEqual([{ pointer: '/iv', detail: 'must have as many items as /put_call: 3, not 1' }]);
   });
 
@@ -384,11 +367,8 @@ describe('POST /api/v1/tools/{name}', () => {
   });
 
   test.each(TOOLS)('%s refuses an unknown key', async (name, args) => {
-    await expectProblem(
-      service.request('POST', `/api/v1/tools/${name}`, { body: { ...args, extra: 1 } }),
-      422,
-      'invalid_body',
-    );
+    const body = { ...args, extra: 1 };
+    await expectProblem(service.request('POST', `/api/v1/tools/${name}`, { body }), 422, 'invalid_body');
   });
 
   const defaults: [name: string, field: string, value: number, args: Record<string, unknown>][] = [
@@ -455,25 +435,17 @@ describe('authentication', () => {
     ['POST', '/api/v1/tools/calculate_kelly_sizing'],
     ['GET', '/api/v1/nothing'],
   ];
+  const withKey = (method: string, path: string, key: string | null) =>
+    service.request(method, path, { ...(method === 'POST' && { raw: 'no json' }), headers: { 'X-API-Key': key } });
   test.each(guarded)('%s %s without a key is 401, before the request is parsed', async (method, path) => {
-    const raw = method === 'POST' ? 'no json' : undefined;
-    await expectProblem(
-      service.request(method, path, { ...(raw && { raw }), headers: { 'X-API-Key': null } }),
-      401,
-      'key_missing',
-    );
+    await expectProblem(withKey(method, path, null), 401, 'key_missing');
   });
 
   const badKeys = ['nonsense', 'OTHER_0123456789ABCDEF', 'ZOMMA_0123456789ABCDEF', 'ZOMMA_', 'zomma_0123456789abcdef'];
   test.each(guarded.flatMap((each) => badKeys.map((key) => [...each, key] as const)))(
     '%s %s with key %s is 403',
     async (method, path, key) => {
-      const raw = method === 'POST' ? 'no json' : undefined;
-      const problem = await expectProblem(
-        service.request(method, path, { ...(raw && { raw }), headers: { 'X-API-Key': key } }),
-        403,
-        'key_invalid',
-      );
+      const problem = await expectProblem(withKey(method, path, key), 403, 'key_invalid');
       expect(JSON.stringify(problem)).not.toContain(key);
     },
   );
@@ -486,11 +458,7 @@ describe('authentication', () => {
   test.each(streams.flatMap((each) => [null, ...badKeys].map((key) => [...each, key] as const)))(
     '%s %s with key %p is 403 with the contract’s message',
     async (method, path, key) => {
-      const problem = await expectProblem(
-        service.request(method, path, { headers: { 'X-API-Key': key } }),
-        403,
-        'key_invalid',
-      );
+      const problem = await expectProblem(withKey(method, path, key), 403, 'key_invalid');
       expect(problem.detail).toBe('403 Forbidden: Invalid Subscriber Key');
     },
   );
@@ -510,11 +478,8 @@ describe('authentication', () => {
       ['00000000', '11111111', '22222222', '33333333'].map(async (start) => {
         const digit = start[0]!;
         const uuid = `${start}-${digit.repeat(4)}-4${digit.repeat(3)}-8${digit.repeat(3)}-${digit.repeat(12)}`;
-        const { request_id: _id, ...problem } = await expectProblem(
-          service.request('GET', `/api/v1/auth/my-key?uuid=${uuid}`),
-          403,
-          'member_refused',
-        );
+        const asked = service.request('GET', `/api/v1/auth/my-key?uuid=${uuid}`);
+        const { request_id: _id, ...problem } = await expectProblem(asked, 403, 'member_refused');
         return JSON.stringify(problem);
       }),
     );
@@ -590,11 +555,8 @@ describe('other paths, methods and hosts', () => {
   );
 
   test('refuses two Host headers', async () => {
-    await expectProblem(
-      service.request('GET', '/health', { headers: { Host: 'a.example, b.example' } }),
-      400,
-      'invalid_parameter',
-    );
+    const headers = { Host: 'a.example, b.example' };
+    await expectProblem(service.request('GET', '/health', { headers }), 400, 'invalid_parameter');
   });
 
   test('no observation contains a key or a uuid', () => {

@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OptionalKind, type TSchema } from '@sinclair/typebox';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
-import { folderForTests } from '../support/for-tests.ts';
 import { computeLevels, type Service, startService } from '../support/service.ts';
 import { IS_FULL } from '../support/size.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 /**
  * Arguments at the bounds of their schemas, on chains at the bounds of what files may hold. Every route and tool answers or names the field

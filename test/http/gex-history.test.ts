@@ -4,9 +4,7 @@ import { computeLevels } from '../support/service.ts';
 
 /** The history of a ticker's levels, as columns. */
 const service = serviceForTests();
-beforeAll(async () => {
-  await computeLevels(service);
-});
+beforeAll(() => computeLevels(service));
 
 type Body = Readonly<Record<string, unknown>>;
 

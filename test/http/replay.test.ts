@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ingestOnce } from '../../src/feeds/ingest.ts';
-import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
-import { folderForTests } from '../support/for-tests.ts';
-import { type Service, startService } from '../support/service.ts';
+import { computeLevels, type Service, startService } from '../support/service.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 /** `at=`: every market route and tool answers as of that moment. The answer is equal byte for byte whenever it is requested. */
 const DAYS = ['2026-08-18', '2026-08-19', '2026-08-20', '2026-08-21'];
@@ -44,13 +42,8 @@ function writeDay(day: string): void {
 }
 
 async function load(): Promise<void> {
-  const { feeds, store, context } = service.app;
-  const observe = () => {};
-  for (const feed of feeds) await ingestOnce({ feed, store, observe, nowMs: Date.now });
-  const recorder = createLevelRecorder({ store, largePrintMinUsd: context.largePrintMinUsd, observe });
-  recorder.wake();
-  await recorder.idle();
-  await recorder.stop();
+  await service.load();
+  await computeLevels(service);
 }
 
 /** Returns the answers of every route and tool at a moment, by name. */

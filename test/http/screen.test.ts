@@ -4,9 +4,7 @@ import { computeLevels } from '../support/service.ts';
 
 /** The screen of tickers over REST: lists in the query, and the header fields of the provenance. */
 const service = serviceForTests();
-beforeAll(async () => {
-  await computeLevels(service);
-});
+beforeAll(() => computeLevels(service));
 
 interface Body {
   readonly rows: { readonly ticker: string; readonly net_gex_mil: number; readonly age_s: number }[];

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTls } from '../../src/http/tls.ts';
 import { makeCertificate } from '../support/certificate.ts';
-import { folderForTests } from '../support/for-tests.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
 const folder = folderForTests();
 const at = (name: string) => join(folder, name);

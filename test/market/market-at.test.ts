@@ -4,6 +4,7 @@ import { createMarket, type Market } from '../../src/market/market.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { chainOf, DAY_MS, keepLevels, MONDAY_MS, printOf, recordOf } from '../store/samples.ts';
+import { errorOf } from '../support/thrown.ts';
 
 /** A market at a past moment shows no data dated after that moment, and all data dated up to it. */
 const HOUR_MS = 3_600_000;
@@ -112,7 +113,7 @@ describe('the simulated market at a moment', () => {
     ['between two half hours of an earlier day', '08T15:45:00', '08T15:30', '08T16:00'],
     ['before the first snapshot', '07T12:00:00', null, '08T15:30'],
   ])('%s is unknown, and the error names the neighbours', (_when, moment, before, after) => {
-    const error = refusalOf(() => present.at(Date.parse(`2026-01-${moment}-05:00`)).chain('SPY'));
+    const error = errorOf(ClientError, () => present.at(Date.parse(`2026-01-${moment}-05:00`)).chain('SPY'));
     const iso = (time: string | null) => time && new Date(at(time)).toISOString();
     expect([error.code, error.nearest]).toEqual(['no_chain', { before: iso(before), after: iso(after) }]);
     for (const neighbour of [before, after]) if (neighbour) expect(error.hint).toContain(iso(neighbour)!);
@@ -122,15 +123,18 @@ describe('the simulated market at a moment', () => {
     for (let moment = at('08T09:30'); moment <= at('09T14:00'); moment += 7 * 60_000) {
       const market = present.at(moment);
       if (market.findChain('SPY')) continue;
-      const { before, after } = refusalOf(() => market.chain('SPY')).nearest!;
+      const { before, after } = errorOf(ClientError, () => market.chain('SPY')).nearest!;
       for (const each of [before, after])
         if (each) expect(present.at(Date.parse(each)).findChain('SPY')?.asOf).toBe(Date.parse(each));
     }
   });
 
   test('without a snapshot, and without a moment, no neighbour is named', () => {
-    expect(refusalOf(() => present.at(at('09T10:00')).chain('QQQ')).nearest).toEqual({ before: null, after: null });
-    expect(refusalOf(() => present.chain('QQQ')).nearest).toBeUndefined();
+    expect(errorOf(ClientError, () => present.at(at('09T10:00')).chain('QQQ')).nearest).toEqual({
+      before: null,
+      after: null,
+    });
+    expect(errorOf(ClientError, () => present.chain('QQQ')).nearest).toBeUndefined();
   });
 });
 
@@ -141,16 +145,6 @@ test('of a recorded day that was thinned, the error names the snapshots before a
   expect(recorded.removeOld(kept)).toEqual({ prints: 0, chains: 1, levels: 0 });
   const market = createMarket(recorded, STANDARD_UNIVERSE, false, () => NOON + 3 * DAY_MS);
   const nearest = { before: null, after: new Date(NOON + HOUR_MS).toISOString() };
-  expect(refusalOf(() => market.at(NOON).chain('SPX')).nearest).toEqual(nearest);
+  expect(errorOf(ClientError, () => market.at(NOON).chain('SPX')).nearest).toEqual(nearest);
   recorded.close();
 });
-
-function refusalOf(work: () => unknown): ClientError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof ClientError) return error;
-    throw error;
-  }
-  throw new Error('was not refused');
-}

@@ -65,6 +65,22 @@ describe('modes', () => {
 });
 
 describe('published values', () => {
+  // Prices at the spots 90, 100 and 110, for K = 100 and q = r = 0.1: T, v, prices.
+  const PAGE_24 = [
+    ['call', 0.1, 0.15, 0.0205, 1.8734, 9.9413],
+    ['call', 0.1, 0.25, 0.315, 3.1217, 10.3556],
+    ['call', 0.1, 0.35, 0.9474, 4.3693, 11.1381],
+    ['call', 0.5, 0.15, 0.8069, 4.0232, 10.5769],
+    ['call', 0.5, 0.25, 2.7026, 6.6997, 12.7857],
+    ['call', 0.5, 0.35, 4.9329, 9.3679, 15.3086],
+    ['put', 0.1, 0.15, 9.921, 1.8734, 0.0408],
+    ['put', 0.1, 0.25, 10.2155, 3.1217, 0.4551],
+    ['put', 0.1, 0.35, 10.8479, 4.3693, 1.2376],
+    ['put', 0.5, 0.15, 10.3192, 4.0232, 1.0646],
+    ['put', 0.5, 0.25, 12.2149, 6.6997, 3.2734],
+    ['put', 0.5, 0.35, 14.4452, 9.3679, 5.7963],
+  ] as const;
+
   // The complete table of Haug, "Option pricing formulas", McGraw-Hill 1998, as in QuantLib's test-suite/europeanoption.cpp:
   // strike, spot, q, r, T, v, price.
   test.each([
@@ -75,43 +91,9 @@ describe('published values', () => {
     ['call', 19, 19, 0.1, 0.1, 0.75, 0.28, 1.7011],
     ['call', 1.6, 1.56, 0.08, 0.06, 0.5, 0.12, 0.0291],
     ['put', 70, 75, 0.05, 0.1, 0.5, 0.35, 4.087],
-    // Page 24.
-    ['call', 100, 90, 0.1, 0.1, 0.1, 0.15, 0.0205],
-    ['call', 100, 100, 0.1, 0.1, 0.1, 0.15, 1.8734],
-    ['call', 100, 110, 0.1, 0.1, 0.1, 0.15, 9.9413],
-    ['call', 100, 90, 0.1, 0.1, 0.1, 0.25, 0.315],
-    ['call', 100, 100, 0.1, 0.1, 0.1, 0.25, 3.1217],
-    ['call', 100, 110, 0.1, 0.1, 0.1, 0.25, 10.3556],
-    ['call', 100, 90, 0.1, 0.1, 0.1, 0.35, 0.9474],
-    ['call', 100, 100, 0.1, 0.1, 0.1, 0.35, 4.3693],
-    ['call', 100, 110, 0.1, 0.1, 0.1, 0.35, 11.1381],
-    ['call', 100, 90, 0.1, 0.1, 0.5, 0.15, 0.8069],
-    ['call', 100, 100, 0.1, 0.1, 0.5, 0.15, 4.0232],
-    ['call', 100, 110, 0.1, 0.1, 0.5, 0.15, 10.5769],
-    ['call', 100, 90, 0.1, 0.1, 0.5, 0.25, 2.7026],
-    ['call', 100, 100, 0.1, 0.1, 0.5, 0.25, 6.6997],
-    ['call', 100, 110, 0.1, 0.1, 0.5, 0.25, 12.7857],
-    ['call', 100, 90, 0.1, 0.1, 0.5, 0.35, 4.9329],
-    ['call', 100, 100, 0.1, 0.1, 0.5, 0.35, 9.3679],
-    ['call', 100, 110, 0.1, 0.1, 0.5, 0.35, 15.3086],
-    ['put', 100, 90, 0.1, 0.1, 0.1, 0.15, 9.921],
-    ['put', 100, 100, 0.1, 0.1, 0.1, 0.15, 1.8734],
-    ['put', 100, 110, 0.1, 0.1, 0.1, 0.15, 0.0408],
-    ['put', 100, 90, 0.1, 0.1, 0.1, 0.25, 10.2155],
-    ['put', 100, 100, 0.1, 0.1, 0.1, 0.25, 3.1217],
-    ['put', 100, 110, 0.1, 0.1, 0.1, 0.25, 0.4551],
-    ['put', 100, 90, 0.1, 0.1, 0.1, 0.35, 10.8479],
-    ['put', 100, 100, 0.1, 0.1, 0.1, 0.35, 4.3693],
-    ['put', 100, 110, 0.1, 0.1, 0.1, 0.35, 1.2376],
-    ['put', 100, 90, 0.1, 0.1, 0.5, 0.15, 10.3192],
-    ['put', 100, 100, 0.1, 0.1, 0.5, 0.15, 4.0232],
-    ['put', 100, 110, 0.1, 0.1, 0.5, 0.15, 1.0646],
-    ['put', 100, 90, 0.1, 0.1, 0.5, 0.25, 12.2149],
-    ['put', 100, 100, 0.1, 0.1, 0.5, 0.25, 6.6997],
-    ['put', 100, 110, 0.1, 0.1, 0.5, 0.25, 3.2734],
-    ['put', 100, 90, 0.1, 0.1, 0.5, 0.35, 14.4452],
-    ['put', 100, 100, 0.1, 0.1, 0.5, 0.35, 9.3679],
-    ['put', 100, 110, 0.1, 0.1, 0.5, 0.35, 5.7963],
+    ...PAGE_24.flatMap(([side, tte, iv, ...prices]) =>
+      prices.map((price, i) => [side, 100, [90, 100, 110][i]!, 0.1, 0.1, tte, iv, price] as const),
+    ),
     // Page 27.
     ['call', 40, 42, 0.08, 0.04, 0.75, 0.35, 5.0975],
   ] as const)(
@@ -306,72 +288,44 @@ describe('relations of random options, out to the bounds', () => {
 
 describe('limits', () => {
   const [r, q] = [0.05, 0.02];
-  const at = { spot: 100, rate: r, dividend: q };
   const [S1, K1] = [100 * Math.exp(-q), 90 * Math.exp(-r)];
-  const still = { gamma: 0, vega: 0, vanna: 0, volga: 0 };
-  const nothing = { ...still, price: 0, delta: 0, theta: 0, rho: 0, charm: 0 };
+  const nothing = Object.fromEntries(GREEKS.map((name) => [name, 0])) as Record<GreekName, number>;
   /** The spot for certain, with nothing to pay. */
-  const endless = { ...still, price: S1, delta: S1 / 100, theta: q * S1, rho: 0, charm: (q * S1) / 100 };
+  const endless = { price: S1, delta: S1 / 100, theta: q * S1, charm: (q * S1) / 100 };
 
-  test.each([
-    [
-      'T = 0, call in the money',
-      { ...at, callPut: 1, strike: 90, tte: 0, iv: 0.2 },
-      { ...still, price: 10, delta: 1, theta: 100 * q - 90 * r, rho: 0, charm: q },
-    ],
-    [
-      'T = 0, put in the money',
-      { ...at, callPut: -1, strike: 110, tte: 0, iv: 0.2 },
-      { ...still, price: 10, delta: -1, theta: 110 * r - 100 * q, rho: 0, charm: -q },
-    ],
-    ['T = 0, call out of the money', { ...at, callPut: 1, strike: 110, tte: 0, iv: 0.2 }, nothing],
-    [
-      'T = 0, at the strike',
-      { ...at, callPut: 1, strike: 100, tte: 0, iv: 0.2 },
-      { ...still, price: 0, delta: 0.5, theta: 50 * (q - r), rho: 0, charm: q / 2 },
-    ],
+  // The side, spot, strike, time and volatility, and the values that are not zero.
+  test.each<[string, number[], Partial<Record<GreekName, number>>]>([
+    ['T = 0, call in the money', [1, 100, 90, 0, 0.2], { price: 10, delta: 1, theta: 100 * q - 90 * r, charm: q }],
+    ['T = 0, put in the money', [-1, 100, 110, 0, 0.2], { price: 10, delta: -1, theta: 110 * r - 100 * q, charm: -q }],
+    ['T = 0, call out of the money', [1, 100, 110, 0, 0.2], {}],
+    ['T = 0, at the strike', [1, 100, 100, 0, 0.2], { delta: 0.5, theta: 50 * (q - r), charm: q / 2 }],
     [
       'v = 0, call in the money',
-      { ...at, callPut: 1, strike: 90, tte: 1, iv: 0 },
-      { ...still, price: S1 - K1, delta: S1 / 100, theta: q * S1 - r * K1, rho: K1, charm: (q * S1) / 100 },
+      [1, 100, 90, 1, 0],
+      { price: S1 - K1, delta: S1 / 100, theta: q * S1 - r * K1, rho: K1, charm: (q * S1) / 100 },
     ],
-    ['v = 0, put out of the money', { ...at, callPut: -1, strike: 90, tte: 1, iv: 0 }, nothing],
-    ['v to infinity, call', { ...at, callPut: 1, strike: 90, tte: 1, iv: 1e3 }, endless],
-    [
-      'v to infinity, put',
-      { ...at, callPut: -1, strike: 90, tte: 1, iv: 1e3 },
-      { ...still, price: K1, delta: 0, theta: r * K1, rho: -K1, charm: 0 },
-    ],
-    ['S to 0, call', { ...at, callPut: 1, spot: 1e-9, strike: 90, tte: 1, iv: 0.2 }, nothing],
+    ['v = 0, put out of the money', [-1, 100, 90, 1, 0], {}],
+    ['v to infinity, call', [1, 100, 90, 1, 1e3], endless],
+    ['v to infinity, put', [-1, 100, 90, 1, 1e3], { price: K1, theta: r * K1, rho: -K1 }],
+    ['S to 0, call', [1, 1e-9, 90, 1, 0.2], {}],
     [
       'S to 0, put',
-      { ...at, callPut: -1, spot: 1e-14, strike: 90, tte: 1, iv: 0.2 },
-      { ...still, price: K1, delta: -S1 / 100, theta: r * K1, rho: -K1, charm: (-q * S1) / 100 },
+      [-1, 1e-14, 90, 1, 0.2],
+      { price: K1, delta: -S1 / 100, theta: r * K1, rho: -K1, charm: (-q * S1) / 100 },
     ],
-    ['K to 0, call', { ...at, callPut: 1, strike: 1e-14, tte: 1, iv: 0.2 }, endless],
-    [
-      'T = 0 and v = 0',
-      { ...at, callPut: -1, strike: 110, tte: 0, iv: 0 },
-      { ...still, price: 10, delta: -1, theta: 110 * r - 100 * q, rho: 0, charm: -q },
-    ],
-  ] as const)('%s', (_, option, limit) => {
-    const computed = greeksOf(option);
-    for (const name of GREEKS) expect(computed[name], name).toBeCloseTo(limit[name], 12);
+    ['K to 0, call', [1, 100, 1e-14, 1, 0.2], endless],
+    ['T = 0 and v = 0', [-1, 100, 110, 0, 0], { price: 10, delta: -1, theta: 110 * r - 100 * q, charm: -q }],
+  ])('%s', (_, [callPut, spot, strike, tte, iv], values) => {
+    const computed = greeksOf({ callPut, spot, strike, tte, iv, rate: r, dividend: q } as Option);
+    for (const [name, limit] of Object.entries({ ...nothing, ...values })) {
+      expect(computed[name as GreekName], name).toBeCloseTo(limit, 12);
+    }
   });
 
   test('equal the values that small times and volatilities approach', () => {
     for (const option of [call, put, { ...call, strike: 90 }, { ...put, strike: 120 }]) {
-      for (const [near, limit] of [
-        [
-          { ...option, tte: 1e-9 },
-          { ...option, tte: 0 },
-        ],
-        [
-          { ...option, iv: 1e-9 },
-          { ...option, iv: 0 },
-        ],
-      ] as const) {
-        const [a, b] = [greeksOf(near), greeksOf(limit)];
+      for (const field of ['tte', 'iv']) {
+        const [a, b] = [greeksOf({ ...option, [field]: 1e-9 }), greeksOf({ ...option, [field]: 0 })];
         for (const name of GREEKS) expect(a[name], name).toBeCloseTo(b[name], 6);
       }
     }

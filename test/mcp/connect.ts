@@ -80,11 +80,6 @@ export function listed(args: Readonly<Record<string, unknown>>, { app }: Service
   return { ...args, target_expiry: app.store.chain(id)!.series.at(-1)!.expiry };
 }
 
-/** Waits for a condition that one or two event loop turns bring about. The time limit of the test bounds the wait. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate);
-}
-
 /** A client whose model cannot read resources. */
 const WHO = 'test';
 /** A client whose model can read resources. */

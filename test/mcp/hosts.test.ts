@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { instructionsFor } from '../../src/mcp/instructions.ts';
 import { sixDigits } from '../../src/mcp/six-digits.ts';
 import { CONTRACT_TOOLS, TOOLS } from '../../src/operations/registry.ts';
-import { computeLevels, type Served, startServed } from '../support/service.ts';
+import { servedForTests } from '../support/for-tests.ts';
+import { computeLevels } from '../support/service.ts';
 import { tokensOf } from '../support/tokens.ts';
 import { connectNew, keyOf, listed, type McpClient, READER, VALID } from './connect.ts';
 
@@ -10,19 +11,17 @@ import { connectNew, keyOf, listed, type McpClient, READER, VALID } from './conn
  * What a model sees in three kinds of hosts. Every host shows the names, the descriptions and the input schemas of the tools. Output schemas
  * and `_meta` are shown by none of them.
  */
-let server: Served;
+const { server, service } = servedForTests();
 let client: McpClient;
 let reader: McpClient;
 beforeAll(async () => {
-  server = await startServed();
-  await computeLevels(server.service);
-  client = await connectNew('legacy', server.url, keyOf(server.service));
-  reader = await connectNew('legacy', server.url, keyOf(server.service), READER);
+  await computeLevels(service);
+  client = await connectNew('legacy', server.url, keyOf(service));
+  reader = await connectNew('legacy', server.url, keyOf(service), READER);
 });
 afterAll(async () => {
   await client.close();
   await reader.close();
-  await server.close();
 });
 
 interface ToolResult {
@@ -34,13 +33,14 @@ interface ToolResult {
 const textOf = ({ content }: ToolResult) => content.flatMap(({ text }) => text ?? []).join('\n');
 const methodsUri = (tool: string) => `zomma://methods/${tool}`;
 
+interface Host {
+  readonly of: () => McpClient;
+  readonly answer: (result: ToolResult) => string;
+  readonly methods?: (tool: string) => Promise<string>;
+}
+
 /** The hosts, each with what it shows of an answer, and with the methods of a tool as its model can read them. */
-const HOSTS: Readonly<
-  Record<
-    string,
-    { answer: (result: ToolResult) => string; methods?: (tool: string) => Promise<string>; of: () => McpClient }
-  >
-> = {
+const HOSTS: Readonly<Record<string, Host>> = {
   'text and resources': {
     of: () => reader,
     answer: textOf,
@@ -63,13 +63,12 @@ const HOSTS: Readonly<
 const REST_PATH = /\/api\/v\d|\b(?:GET|POST) \//;
 
 describe.each(Object.entries(HOSTS))('a host that shows %s', (_name, host) => {
+  const ask = async (name: string, args: object) =>
+    (await host.of().callTool({ name, arguments: args as Record<string, unknown> })) as ToolResult;
   const shown = async (tool: string) => {
     const { tools } = await host.of().listTools();
     const { name, description, inputSchema } = tools.find((each) => each.name === tool)!;
-    const result = (await host.of().callTool({
-      name: tool,
-      arguments: listed(VALID[tool]!, server.service),
-    })) as ToolResult;
+    const result = await ask(tool, listed(VALID[tool]!, service));
     expect(result.isError).toBeFalsy();
     return { definition: JSON.stringify({ name, description, inputSchema }), answer: host.answer(result) };
   };
@@ -150,7 +149,7 @@ describe.each(Object.entries(HOSTS))('a host that shows %s', (_name, host) => {
       /The figures follow from the arguments alone/,
     ],
   ])('shows a note on %s', async (_what, tool, args, pattern) => {
-    const result = (await host.of().callTool({ name: tool, arguments: args as Record<string, unknown> })) as ToolResult;
+    const result = await ask(tool, args);
     expect(host.answer(result)).toMatch(pattern);
   });
 
@@ -179,7 +178,7 @@ describe.each(Object.entries(HOSTS))('a host that shows %s', (_name, host) => {
     ['get_option_quotes', { ticker: 'SPY', expiry: '2031-01-04' }, /is not a listed expiry.*Nearest listed: 20/],
     ['get_hedging_profile', { ticker: 'SPY', expiry: '2031-01-04' }, /is not a listed expiry.*Nearest listed: 20/],
   ])('shows a way on after an error of %s: %j', async (tool, args, pattern) => {
-    const result = (await host.of().callTool({ name: tool, arguments: args as Record<string, unknown> })) as ToolResult;
+    const result = await ask(tool, args);
     expect(result.isError).toBe(true);
     expect(host.answer(result)).toMatch(pattern);
     expect(host.answer(result)).not.toMatch(REST_PATH);
@@ -187,9 +186,9 @@ describe.each(Object.entries(HOSTS))('a host that shows %s', (_name, host) => {
 });
 
 test.each(TOOLS.map(({ name }) => name))('%s answers as over REST, with six digits', async (tool) => {
-  const args = listed(VALID[tool]!, server.service);
+  const args = listed(VALID[tool]!, service);
   const result = (await client.callTool({ name: tool, arguments: args })) as ToolResult;
-  const rest = await server.service.request('POST', `/api/v1/tools/${tool}`, { body: args });
+  const rest = await service.request('POST', `/api/v1/tools/${tool}`, { body: args });
   const { provenance: _, ...body } = result.structuredContent!;
   expect(body).toEqual(sixDigits((await rest.json()) as Record<string, unknown>));
 });

@@ -35,7 +35,11 @@ const SLOW: Operation = {
     return { result: { win_probability: 0.5, recommended_portfolio_allocation_pct: 1 } };
   },
 };
-const SLOW_CALL = { name: 'slow', args: { win_prob: 0.5 } };
+const slowCall = (more: Partial<Parameters<typeof callTool>[1]> = {}) =>
+  callTool(deps, {
+    ...{ name: 'slow', args: { win_prob: 0.5 }, account: undefined, linksResources: false },
+    ...{ signal: new AbortController().signal, ...more },
+  });
 
 const RADAR = { name: 'run_strategic_omni_radar', args: { ticker: 'SPY' } };
 
@@ -85,33 +89,21 @@ test('a call that is canceled between two steps stops there', async () => {
     updates.push(step);
     if (updates.length === 2) leaving.abort();
   };
-  const call = callTool(deps, {
-    ...SLOW_CALL,
-    account: undefined,
-    signal: leaving.signal,
-    linksResources: false,
-    onProgress,
-  });
-  await call.catch(() => {});
+  await slowCall({ signal: leaving.signal, onProgress }).catch(() => {});
   expect(updates).toHaveLength(2);
 });
 
 test('other calls run between two steps', async () => {
   const order: string[] = [];
-  const call = (name: string) => {
-    const onProgress = async ({ progress }: ProgressUpdate) => void order.push(`${name}${progress}`);
-    const { signal } = new AbortController();
-    return callTool(deps, { ...SLOW_CALL, account: undefined, signal, linksResources: false, onProgress });
-  };
+  const call = (name: string) =>
+    slowCall({ onProgress: async ({ progress }) => void order.push(`${name}${progress}`) });
   await Promise.all([call('a'), call('b')]);
   expect(order.toSorted()).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3', 'b4']);
   expect(order.indexOf('b1')).toBeLessThan(order.indexOf('a4'));
 });
 
 test("refuses calls above the account's limit of calls under way, with a result that says so", async () => {
-  const call = () =>
-    callTool(deps, { ...SLOW_CALL, account: undefined, signal: new AbortController().signal, linksResources: false });
-  const answers = await Promise.all([call(), call(), call()]);
+  const answers = await Promise.all([slowCall(), slowCall(), slowCall()]);
   expect(answers.map(({ isError }) => isError === true)).toEqual([false, false, true]);
   expect(answers[2]!.content).toEqual([
     {
@@ -119,5 +111,5 @@ test("refuses calls above the account's limit of calls under way, with a result 
       text: 'This account has 2 requests in progress, which is its limit. Wait for their answers, then retry.',
     },
   ]);
-  expect((await call()).isError).toBeFalsy();
+  expect((await slowCall()).isError).toBeFalsy();
 });

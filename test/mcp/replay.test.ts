@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { sixDigits } from '../../src/mcp/six-digits.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
-import { folderForTests } from '../support/for-tests.ts';
 import { computeLevels, type Served, startServed } from '../support/service.ts';
+import { folderForTests } from '../support/test-folder.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient, READER } from './connect.ts';
 
 /** The argument `at` of the tools, with the official clients over real sockets: answers as of a past moment. */

@@ -8,8 +8,8 @@ import { complete } from '../../src/mcp/completion.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { keepLevels, MONDAY_MS } from '../store/samples.ts';
-import { folderForTests } from '../support/for-tests.ts';
 import { type Served, type Service, startServed, startService } from '../support/service.ts';
+import { folderForTests } from '../support/test-folder.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
 /** Resources of a chain with 700 strikes, and of an index whose name has a caret. */
@@ -69,28 +69,17 @@ test.each([
 });
 
 const STRIKES = 'zomma://gex/{ticker}/strikes/{expiry}';
-test.each([
-  ['a ticker, tickers with a chain first', { uri: STRIKES }, { name: 'ticker', value: '' }, {}, ['WIDE', 'SPY']],
-  [
-    'an expiry, without settled expiries',
-    { uri: STRIKES },
-    { name: 'expiry', value: '2' },
-    { ticker: 'wide' },
-    ['2026-09-18'],
-  ],
-  ['nothing without a ticker', { uri: STRIKES }, { name: 'expiry', value: '' }, {}, []],
-  ['nothing for an unknown argument', { uri: STRIKES }, { name: 'strike', value: '' }, {}, []],
-  [
-    'nothing for an argument of another template',
-    { uri: 'zomma://gex/{ticker}' },
-    { name: 'expiry', value: '' },
-    { ticker: 'WIDE' },
-    [],
-  ],
-  ['nothing for an unknown template', { uri: 'zomma://gex/{x}' }, { name: 'ticker', value: '' }, {}, []],
-])('completes %s', (_name, { uri }, argument, filled, expected) => {
+const OTHER = 'zomma://gex/{ticker}';
+test.each<[string, uri: string, name: string, value: string, filled: Record<string, string>, string[]]>([
+  ['a ticker, tickers with a chain first', STRIKES, 'ticker', '', {}, ['WIDE', 'SPY']],
+  ['an expiry, without settled expiries', STRIKES, 'expiry', '2', { ticker: 'wide' }, ['2026-09-18']],
+  ['nothing without a ticker', STRIKES, 'expiry', '', {}, []],
+  ['nothing for an unknown argument', STRIKES, 'strike', '', {}, []],
+  ['nothing for an argument of another template', OTHER, 'expiry', '', { ticker: 'WIDE' }, []],
+  ['nothing for an unknown template', 'zomma://gex/{x}', 'ticker', '', {}, []],
+])('completes %s', (_name, uri, name, value, filled, expected) => {
   const { values, total, hasMore } = complete(
-    { ref: { type: 'ref/resource', uri }, argument, context: { arguments: filled } },
+    { ref: { type: 'ref/resource', uri }, argument: { name, value }, context: { arguments: filled } },
     service.app.context,
   ).completion;
   expect(values.slice(0, 2)).toEqual(expected);

@@ -1,3 +1,4 @@
+import { ClientError } from '../../src/core/errors.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
 import type { CashDividend } from '../../src/market/cash-dividend.ts';
 import type { Chain } from '../../src/market/chain.ts';
@@ -14,6 +15,7 @@ import {
   type View,
 } from '../../src/operations/engine/perform.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { errorOf } from '../support/thrown.ts';
 
 export interface Holdings {
   readonly chains?: readonly Chain[];
@@ -75,11 +77,6 @@ export const callExtended: Body = (...given) => performExtended(...given).body;
 
 /** The ClientError that a call throws. */
 export function refusalOf(work: () => unknown): { code: string; message: string; hint: string; fields: string[] } {
-  try {
-    work();
-  } catch (error) {
-    const { code, message, hint = '', fieldErrors } = error as import('../../src/core/errors.ts').ClientError;
-    return { code, message, hint, fields: fieldErrors.map(({ field }) => field) };
-  }
-  throw new Error('was not refused');
+  const { code, message, hint = '', fieldErrors } = errorOf(ClientError, work);
+  return { code, message, hint, fields: fieldErrors.map(({ field }) => field) };
 }

@@ -9,10 +9,10 @@ import { simulatedPrintsIn } from '../../src/feeds/simulated/simulated-prints.ts
 import { DAY_MS } from '../../src/market/calendar.ts';
 import { newestSimulated, pastMoments } from '../../src/market/simulated-past.ts';
 import { loadUniverse } from '../../src/market/universe.ts';
-import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
 import { fillPast, type PastDeps, startPastFill } from '../../src/server/fill-past.ts';
 import { encodeChain } from '../../src/store/chain-codec.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { recordLevels } from '../support/record-levels.ts';
 
 /** The past of a simulated market of small tickers. The present is a Tuesday at noon. */
 const NOW = Date.parse('2026-11-24T17:00:30Z');
@@ -24,9 +24,6 @@ const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
 const universeOf = (tickers: readonly string[]) => loadUniverse(JSON.stringify({ themes: { few: tickers } }));
 const [UUP] = instrumentsOf(SEED, universeOf(['UUP']));
 
-const recorderOf = (store: Store) =>
-  createLevelRecorder({ store, largePrintMinUsd: LARGE_PRINT_MIN_USD, observe: () => {} });
-
 /** A store with the present of the tickers: what the feed delivers with its first poll, and the levels. */
 async function openPresent(tickers: readonly string[]): Promise<Store> {
   const store = openStore(':memory:', () => NOW);
@@ -34,10 +31,7 @@ async function openPresent(tickers: readonly string[]): Promise<Store> {
   store.openFeeds([feed]);
   store.sumPrintsFrom(LARGE_PRINT_MIN_USD);
   await ingestOnce({ feed, store, observe: () => {}, nowMs: () => NOW });
-  const recorder = recorderOf(store);
-  recorder.wake();
-  await recorder.idle();
-  await recorder.stop();
+  await recordLevels(store);
   return store;
 }
 
@@ -104,10 +98,7 @@ describe('a whole past', () => {
       live.sumPrintsFrom(LARGE_PRINT_MIN_USD);
       live.savePrints(simulatedPrintsIn(UUP!, asOf - 40 * DAY_MS, asOf));
       live.saveChain(simulatedChain(UUP!, asOf));
-      const recorder = recorderOf(live);
-      recorder.wake();
-      await recorder.idle();
-      await recorder.stop();
+      await recordLevels(live);
       const [recorded] = live.levels('UUP', [asOf], true);
       expect(store.levels('UUP', [asOf], true)).toEqual([recorded!]);
       expect(recorded!.atmIv30d).toBeGreaterThan(0);

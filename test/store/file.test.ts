@@ -2,23 +2,15 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import type { Member } from '../../src/access/members.ts';
-import { OperatorError } from '../../src/core/errors.ts';
+import { ClientError, OperatorError } from '../../src/core/errors.ts';
 import { migrate } from '../../src/store/migrations.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { withFolder } from '../support/process.ts';
+import { errorOf } from '../support/thrown.ts';
 import { chainOf, MONDAY_MS, outputOf, spawnOnStore, withStore, withStoreFile } from './samples.ts';
 
 const UUID = '6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b';
 const MEMBER: Member = { uuid: UUID, tier: 'pro', status: 'active', expiresAt: null, keyDigest: 'aa' };
-
-function errorOf(act: () => unknown): unknown {
-  try {
-    act();
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-}
 
 const LINK = { telegramId: '@ann', routing1dte: true, routingRadar: false, lastPingAt: null };
 
@@ -48,7 +40,7 @@ test('members and links are read back, replaced ones as last saved', () =>
 
 test('rejects a link for an unknown member without naming the member', () =>
   withStore((store) => {
-    const error = errorOf(() => store.saveTelegramLink(UUID, LINK));
+    const error = errorOf(ClientError, () => store.saveTelegramLink(UUID, LINK));
     expect(error).toMatchObject({ code: 'not_found' });
     expect(String(error)).not.toContain(UUID);
   }));
@@ -159,9 +151,8 @@ test('rejects a database of a newer version without changing it', () =>
     const db = new Database(path);
     db.run('PRAGMA user_version = 999');
     db.close();
-    const error = errorOf(() => openStore(path, Date.now));
-    expect(error).toBeInstanceOf(OperatorError);
-    expect(String(error)).toContain('999');
+    const error = errorOf(OperatorError, () => openStore(path, Date.now));
+    expect(error.message).toContain('999');
     const after = new Database(path);
     expect(after.query('PRAGMA user_version').get()).toEqual({ user_version: 999 });
     after.close();
@@ -174,17 +165,14 @@ test.each([
   withFolder((folder) => {
     const path = `${folder}/z.db`;
     writeFileSync(path, content);
-    const error = errorOf(() => openStore(path, Date.now));
-    expect(error).toBeInstanceOf(OperatorError);
-    expect(error).toMatchObject({ hint: expect.stringContaining(hint) });
+    expect(errorOf(OperatorError, () => openStore(path, Date.now)).hint).toContain(hint);
   }),
 );
 
 test('rejects an impossible path with a hint', () =>
   withFolder((folder) => {
     writeFileSync(`${folder}/file`, '');
-    expect(errorOf(() => openStore(`${folder}/file/z.db`, Date.now))).toBeInstanceOf(OperatorError);
-    expect(errorOf(() => openStore(folder, Date.now))).toBeInstanceOf(OperatorError);
+    for (const path of [`${folder}/file/z.db`, folder]) expect(() => openStore(path, Date.now)).toThrow(OperatorError);
   }));
 
 test('migrations run in order from any version, once each, and a failed one is rolled back', () => {
@@ -220,9 +208,8 @@ test('a damaged snapshot is named in the error, and the others stay readable', (
       store.saveChain(chainOf());
       db.run(`UPDATE snapshots SET columns = CAST(${damage} AS BLOB) WHERE underlying = 'SPX'`);
       const id = store.latestChainId('SPX', true)!;
-      const error = errorOf(() => store.chain(id));
-      expect(error).toBeInstanceOf(OperatorError);
-      expect(String(error)).toContain(`snapshot ${id} of SPX`);
+      const { message } = errorOf(OperatorError, () => store.chain(id));
+      expect(message).toContain(`snapshot ${id} of SPX`);
     }
     db.close();
     expect(store.chain(store.latestChainId('OK', true)!)?.strike).toEqual(whole.strike);

@@ -2,10 +2,9 @@ import { openLibc } from '../../src/core/libc.ts';
 import { socketAddress } from '../../src/ops/service-manager.ts';
 
 /** A datagram socket of Unix that receives, as systemd has one at NOTIFY_SOCKET. */
-export interface DatagramSocket {
+export interface DatagramSocket extends Disposable {
   /** The messages that have arrived so far, in order. */
   received(): readonly string[];
-  close(): void;
 }
 
 const AF_UNIX = 1;
@@ -37,7 +36,7 @@ export function openDatagramSocket(name: string): DatagramSocket {
   const reading = setInterval(received, 10);
   return {
     received,
-    close() {
+    [Symbol.dispose]() {
       clearInterval(reading);
       libc.close(descriptor);
     },

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { PROGRAM } from './process.ts';
+import { membersOf, PROGRAM } from './process.ts';
 import { type Served, type Service, type ServiceSettings, startServed, startService } from './service.ts';
 
 /** A service for the tests of a file. It runs from before the first test until after the last one. */
@@ -21,18 +18,6 @@ function openForTests<Shared extends { close(): Promise<void> }>(start: () => Pr
   });
   afterAll(() => shared.close());
   return membersOf(() => shared);
-}
-
-/** Returns an object with the members of a value that exists only when a test runs. */
-function membersOf<Value extends object>(current: () => Value): Value {
-  return new Proxy({} as Value, { get: (_, name) => Reflect.get(current(), name) });
-}
-
-/** A folder for the tests of a file, which is removed after them. */
-export function folderForTests(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zomma-test-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Runs a command in a terminal. Returns its exit code and what the terminal shows. */

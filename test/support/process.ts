@@ -61,7 +61,8 @@ export async function run(
   return { code, stdout, stderr };
 }
 
-export interface Server {
+/** A process that serves. Its disposal ends it with SIGTERM. */
+export interface Server extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
   /** The output before the ready line. */
@@ -116,8 +117,33 @@ export async function startServer(
         const code = await child.exited;
         return { code, durationMs: performance.now() - startedAt, stderr: await stderr };
       },
+      async [Symbol.asyncDispose]() {
+        child.kill('SIGTERM');
+        await child.exited;
+      },
     };
   }
+}
+
+/** Starts a server and waits until its local data is loaded. */
+export async function startLoaded(...given: Parameters<typeof startServer>): Promise<Server> {
+  const server = await startServer(...given);
+  await server.loaded;
+  return server;
+}
+
+/** Adds a member with a process of its own. Returns the member's key. */
+export async function addMember(command: readonly string[], dataDir: string, uuid: string): Promise<string> {
+  const { stdout } = await run(command, ['members', 'add', '--uuid', uuid, '--json', '--data-dir', dataDir]);
+  return JSON.parse(stdout).api_key;
+}
+
+/** Returns an object with the members of a value that exists only when a test runs. */
+export function membersOf<Value extends object>(current: () => Value): Value {
+  return new Proxy({} as Value, {
+    get: (_, name) => Reflect.get(current(), name),
+    set: (_, name, value) => Reflect.set(current(), name, value),
+  });
 }
 
 /** Returns the demo key that `zomma start` has printed. */

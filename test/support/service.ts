@@ -6,10 +6,10 @@ import { ingestOnce } from '../../src/feeds/ingest.ts';
 import { listen } from '../../src/http/listen.ts';
 import type { Catalog } from '../../src/mcp/mcp-deps.ts';
 import type { Operation } from '../../src/operations/engine/operation.ts';
-import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
 import { type App, buildApp } from '../../src/server/app.ts';
 import { parseSettings } from '../../src/settings/config.ts';
 import { SMALL_UNIVERSE } from './process.ts';
+import { recordLevels } from './record-levels.ts';
 
 /** A whole service in this process, on the simulated market, with one member. Tests call it without a socket. */
 export interface Service extends AsyncDisposable {
@@ -110,13 +110,7 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
   };
 }
 
-/** Computes the levels of all snapshots, as a server does shortly after they have arrived. */
-export async function computeLevels({ app: { store } }: Service): Promise<void> {
-  const recorder = createLevelRecorder({ store, largePrintMinUsd: 100_000, observe: () => {} });
-  recorder.wake();
-  while (store.levelsDue().length > 0) await new Promise(setImmediate);
-  await recorder.stop();
-}
+export const computeLevels = ({ app }: Service): Promise<void> => recordLevels(app.store);
 
 /** The same service, listening on a socket. */
 export interface Served extends AsyncDisposable {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keyOf, type Server, startServer } from './process.ts';
+import { keyOf, membersOf, type Server, startLoaded } from './process.ts';
 
 /** A server that runs during the tests of a file or of a `describe`. */
 export interface TestServer extends Server {
@@ -28,10 +28,8 @@ export function withServer(
   const dataDir = join(folder, 'data');
   let own: readonly string[];
   let server: Server | undefined;
-  const on = () => server!;
   const start = async (...added: string[]) => {
-    server = await startServer(command, [...own, '--data-dir', dataDir, ...added], env);
-    await server.loaded;
+    server = await startLoaded(command, [...own, '--data-dir', dataDir, ...added], env);
   };
   beforeAll(() => {
     own = args(folder);
@@ -41,32 +39,15 @@ export function withServer(
     await server?.stop('SIGTERM');
     rmSync(folder, { recursive: true, force: true });
   });
-  return {
-    folder,
-    dataDir,
-    get url() {
-      return on().url;
-    },
-    get pid() {
-      return on().pid;
-    },
-    get before() {
-      return on().before;
-    },
-    get loaded() {
-      return on().loaded;
-    },
-    get ended() {
-      return on().ended;
-    },
+  return membersOf(() => ({
+    ...server!,
+    ...{ folder, dataDir },
     get key() {
-      return keyOf(on());
+      return keyOf(server!);
     },
-    log: () => on().log(),
-    stop: (signal) => on().stop(signal),
-    async restart(...added) {
-      await on().stop('SIGTERM');
+    async restart(...added: string[]) {
+      await server!.stop('SIGTERM');
       await start(...added);
     },
-  };
+  }));
 }

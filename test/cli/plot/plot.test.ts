@@ -73,13 +73,10 @@ const STRIKES: StrikeGex = {
 };
 
 describe('strike bars', () => {
-  const pictures: [name: string, data: StrikeGex, width: number, height: number, style: Style, lines: string[]][] = [
+  const pictures: [name: string, given: Parameters<typeof strikeBars>, lines: string[]][] = [
     [
       'levels and the strongest strikes, those far from spot left out',
-      STRIKES,
-      50,
-      5,
-      BLOCKS,
+      [STRIKES, 50, 5, BLOCKS],
       [
         '110            │█████      +2M',
         '105            │██████████ +4M  call wall',
@@ -90,23 +87,17 @@ describe('strike bars', () => {
     ],
     [
       'initials if space is short, weaker strikes left out',
-      STRIKES,
-      22,
-      4,
-      ASCII,
+      [STRIKES, 22, 4, ASCII],
       ['110      |##   +2M', '105      |#### +4M  C', '101 ----------      S', ' 95  ####|     -4M  PM'],
     ],
     [
       'one strike',
-      { spot: 10, strike: Float64Array.of(10), net: Float64Array.of(5), levels: [] },
-      20,
-      9,
-      BLOCKS,
+      [{ spot: 10, strike: Float64Array.of(10), net: Float64Array.of(5), levels: [] }, 20, 9, BLOCKS],
       ['10 │█████████████ +5'],
     ],
   ];
-  test.each(pictures)('%s', (_name, data, width, height, style, lines) => {
-    expect(strikeBars(data, width, height, style)).toEqual(lines);
+  test.each(pictures)('%s', (_name, given, lines) => {
+    expect(strikeBars(...given)).toEqual(lines);
   });
 
   test('if all values are zero, shows the levels without bars', () => {
@@ -123,13 +114,10 @@ const PROFILE: Profile = {
 };
 
 describe('profile chart', () => {
-  const pictures: [name: string, data: Profile, width: number, height: number, style: Style, lines: string[]][] = [
+  const pictures: [name: string, given: Parameters<typeof profileChart>, lines: string[]][] = [
     [
       'ASCII',
-      PROFILE,
-      25,
-      7,
-      ASCII,
+      [PROFILE, 25, 7, ASCII],
       [
         '+2M           :   *******',
         '              : **',
@@ -142,10 +130,7 @@ describe('profile chart', () => {
     ],
     [
       'braille',
-      PROFILE,
-      25,
-      5,
-      BLOCKS,
+      [PROFILE, 25, 5, BLOCKS],
       [
         '+2M           ┊ ⢀⡠⠒⠉⠉⠉⠉⠉⠉',
         '  0 ┄┄┄┄┄┄┄┄⢀⡠⠔⠊⠁┄┄┄┄┄┄┄┄',
@@ -156,18 +141,12 @@ describe('profile chart', () => {
     ],
     [
       'zero everywhere',
-      { ...PROFILE, gex: new Float64Array(5) },
-      13,
-      5,
-      ASCII,
+      [{ ...PROFILE, gex: new Float64Array(5) }, 13, 5, ASCII],
       ['       :', '0 ***********', '       :', '  spot 100', '  80      120'],
     ],
     [
       'a mark without space to its right',
-      { ...PROFILE, annotations: [{ name: 'flip', price: 119 }] },
-      25,
-      5,
-      ASCII,
+      [{ ...PROFILE, annotations: [{ name: 'flip', price: 119 }] }, 25, 5, ASCII],
       [
         '+2M              ********',
         '  0 --------*****-------:',
@@ -178,31 +157,22 @@ describe('profile chart', () => {
     ],
     [
       'axis labels that would overlap',
-      { ...PROFILE, annotations: [] },
-      9,
-      3,
-      ASCII,
+      [{ ...PROFILE, annotations: [] }, 9, 3, ASCII],
       ['+2M    **', '  0 ***--', '    80'],
     ],
     [
       'a mark outside the range is left out',
-      { ...PROFILE, annotations: [{ name: 'flip', price: 121 }] },
-      13,
-      4,
-      ASCII,
+      [{ ...PROFILE, annotations: [{ name: 'flip', price: 121 }] }, 13, 4, ASCII],
       ['+2M       ***', '  0 ----**---', '-2M ****', '    80    120'],
     ],
     [
       'no value below zero',
-      { ...PROFILE, gex: Float64Array.of(0, 1, 2, 3, 4), annotations: [] },
-      13,
-      4,
-      ASCII,
+      [{ ...PROFILE, gex: Float64Array.of(0, 1, 2, 3, 4), annotations: [] }, 13, 4, ASCII],
       ['+4        ***', '      ****', ' 0 ***-------', '   80     120'],
     ],
   ];
-  test.each(pictures)('%s', (_name, data, width, height, style, lines) => {
-    expect(profileChart(data, width, height, style)).toEqual(lines);
+  test.each(pictures)('%s', (_name, given, lines) => {
+    expect(profileChart(...given)).toEqual(lines);
   });
 });
 

@@ -18,13 +18,10 @@ const chart = (lines: readonly TimeLine[], overrides: Partial<TimeLines> = {}): 
 const net = (...values: number[]) => chart([lineOf('net', ...values)], { zero: true, figure: formatDollars });
 
 describe('time chart', () => {
-  const pictures: [name: string, data: TimeLines, width: number, height: number, style: Style, lines: string[]][] = [
+  const pictures: [name: string, given: Parameters<typeof timeChart>, lines: string[]][] = [
     [
       'a line with its name and last value at its right end',
-      chart([lineOf('spot', 100, 101, 102, 103)]),
-      38,
-      5,
-      ASCII,
+      [chart([lineOf('spot', 100, 101, 102, 103)]), 38, 5, ASCII],
       [
         '103                      **** spot 103',
         '                 ********',
@@ -35,10 +32,7 @@ describe('time chart', () => {
     ],
     [
       'labels that would overlap move to the nearest free rows, the first line stays in place',
-      chart([lineOf('spot', 1, 3), lineOf('flip', 3, 3)]),
-      36,
-      4,
-      ASCII,
+      [chart([lineOf('spot', 1, 3), lineOf('flip', 3, 3)]), 36, 4, ASCII],
       [
         '3 *************************** spot 3',
         '         *************        flip 3',
@@ -48,34 +42,22 @@ describe('time chart', () => {
     ],
     [
       'a gap where values are missing, without a line across it',
-      chart([lineOf('flip', 1, 1, NaN, NaN, 3, 3)]),
-      36,
-      4,
-      ASCII,
+      [chart([lineOf('flip', 1, 1, NaN, NaN, 3, 3)]), 36, 4, ASCII],
       ['3                      ****** flip 3', '', '1 ******', '  2026-01-05       2026-01-09'],
     ],
     [
       'equal values: in the middle',
-      chart([lineOf('spot', 5, 5)]),
-      36,
-      4,
-      ASCII,
+      [chart([lineOf('spot', 5, 5)]), 36, 4, ASCII],
       ['', '5 *************************** spot 5', '', '  2026-01-05       2026-01-09'],
     ],
     [
       'no label if the last value is unknown',
-      chart([lineOf('flip', 1, NaN)]),
-      30,
-      3,
-      ASCII,
+      [chart([lineOf('flip', 1, NaN)]), 30, 3, ASCII],
       ['', '1 *', '  2026-01-05       2026-01-09'],
     ],
     [
       'the zero line behind, signed values',
-      net(1e6, 2e6, -1e6),
-      44,
-      6,
-      ASCII,
+      [net(1e6, 2e6, -1e6), 44, 6, ASCII],
       [
         '+2M           ********',
         '    **********        ****',
@@ -85,11 +67,15 @@ describe('time chart', () => {
         '    2026-01-05            2026-01-09',
       ],
     ],
-    ['narrow: without labels', net(1e6, 1e6), 16, 3, ASCII, ['+1M ************', '  0 ------------', '    2026-01-05']],
-    ['no known value', chart([lineOf('flip', NaN)]), 40, 5, ASCII, []],
+    [
+      'narrow: without labels',
+      [net(1e6, 1e6), 16, 3, ASCII],
+      ['+1M ************', '  0 ------------', '    2026-01-05'],
+    ],
+    ['no known value', [chart([lineOf('flip', NaN)]), 40, 5, ASCII], []],
   ];
-  test.each(pictures)('%s', (_name, data, width, height, style, lines) => {
-    expect(timeChart(data, width, height, style)).toEqual(lines);
+  test.each(pictures)('%s', (_name, given, lines) => {
+    expect(timeChart(...given)).toEqual(lines);
   });
 
   test('colours values above zero as positive and values below zero as negative', () => {

@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { createCboeFeed } from '../../../src/feeds/cboe/cboe-feed.ts';
 import { PARSED_BYTES_MAX } from '../../../src/feeds/http/fetch-json.ts';
 import type { Json } from '../../support/provider-faults.ts';
-import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
 import { asText } from '../files/reading.ts';
-import { CHAINS, polled, reasonsOf, TICKERS, testClock } from '../provider-market.ts';
+import { polled, providerForTests, reasonsOf, TICKERS } from '../provider-market.ts';
 import { describeProvider } from '../provider-suite.ts';
 import { DELAYED_QUOTES } from '../shape-suite.ts';
 
@@ -16,12 +15,8 @@ describeProvider({
 });
 
 describe('cboe', () => {
-  let server: ProviderServer;
-  beforeEach(async () => {
-    server = await startProviderServer({ chainOf: (name) => CHAINS.get(name) });
-  });
-  afterEach(() => server.close());
-  const create = (tickers: string[]) => createCboeFeed({ baseUrl: `${server.url}/`, tickers, clock: testClock() });
+  const { server, clock } = providerForTests();
+  const create = (tickers: string[]) => createCboeFeed({ baseUrl: `${server.url}/`, tickers, clock });
 
   test('writes indices with an underscore, and share classes with their dot', async () => {
     await polled(create(TICKERS));

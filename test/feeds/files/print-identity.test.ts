@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { openStore } from '../../../src/store/sqlite.ts';
+import { withStore } from '../../store/samples.ts';
 import { type Cells, ids, NOW_MS, read, tape } from './tapes.ts';
 
 describe('each print counts once', () => {
@@ -61,27 +61,20 @@ describe('each print counts once', () => {
     ['a row that arrives canceled', [canceled], 0],
     ['a canceled row and an equal valid row', [canceled, {}], 1],
     ['a row, its canceled copy, and the row again', [{}, canceled, {}], 1],
-  ])('canceled within one file: %s', async (_what, rows, valid) => {
-    const store = openStore(':memory:', Date.now);
-    try {
+  ])('canceled within one file: %s', (_what, rows, valid) =>
+    withStore(async (store) => {
       store.savePrints((await read(tape(...rows))).prints);
       store.savePrints((await read(tape(...rows))).prints);
       expect(store.prints('SPX', 0, NOW_MS, false, 0)).toHaveLength(valid);
-    } finally {
-      store.close();
-    }
-  });
+    }),
+  );
 
-  test('a later canceled copy cancels the print', async () => {
-    const store = openStore(':memory:', Date.now);
-    try {
+  test('a later canceled copy cancels the print', () =>
+    withStore(async (store) => {
       const save = async (...rows: Cells[]) => store.savePrints((await read(tape(...rows))).prints).added;
       const valid = () => store.prints('SPX', 0, NOW_MS, false, 0).length;
       expect([await save({}, {}, other), valid()]).toEqual([3, 3]);
       expect([await save({}, { canceled: 't' }, other), valid()]).toEqual([0, 2]);
       expect([await save({}, {}, other), valid()]).toEqual([0, 2]);
-    } finally {
-      store.close();
-    }
-  });
+    }));
 });

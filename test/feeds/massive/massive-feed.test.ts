@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { createMassiveFeed } from '../../../src/feeds/massive/massive-feed.ts';
 import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Json } from '../../support/provider-faults.ts';
-import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
-import { CHAINS, CREDENTIAL, chainsOf, NOON_MS, polled, reasonsOf, testClock } from '../provider-market.ts';
+import { CHAINS, CREDENTIAL, chainsOf, NOON_MS, polled, providerForTests, reasonsOf } from '../provider-market.ts';
 import { describeProvider } from '../provider-suite.ts';
 
 describeProvider({
@@ -20,13 +19,7 @@ describeProvider({
 });
 
 describe('massive', () => {
-  let server: ProviderServer;
-  let clock: ReturnType<typeof testClock>;
-  beforeEach(async () => {
-    clock = testClock();
-    server = await startProviderServer({ chainOf: (name) => CHAINS.get(name), credential: CREDENTIAL });
-  });
-  afterEach(() => server.close());
+  const { server, clock } = providerForTests();
 
   const create = (tickers = ['CHPT']) =>
     createMassiveFeed({ baseUrl: server.url, socketUrl: server.socketUrl, tickers, clock, key: CREDENTIAL });

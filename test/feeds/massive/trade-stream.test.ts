@@ -6,8 +6,8 @@ import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 import type { Print } from '../../../src/market/prints.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
-import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
-import { CREDENTIAL, NOON_MS, testClock } from '../provider-market.ts';
+import { until } from '../../support/until.ts';
+import { CREDENTIAL, NOON_MS, providerForTests } from '../provider-market.ts';
 
 const SPY = 'O:SPY261218C00660000';
 let sequence = 0;
@@ -16,18 +16,12 @@ const trade = (overrides: object = {}) => ({
   ...overrides,
 });
 
-let server: ProviderServer;
-let clock: ReturnType<typeof testClock>;
+const { server, clock } = providerForTests();
 let stop: AbortController;
-beforeEach(async () => {
-  clock = testClock();
+beforeEach(() => {
   stop = new AbortController();
-  server = await startProviderServer({ chainOf: () => undefined, credential: CREDENTIAL });
 });
-afterEach(async () => {
-  stop.abort();
-  await server.close();
-});
+afterEach(() => stop.abort());
 
 /** Reads the stream as its deliveries arrive. */
 function listen(overrides: { key?: string; socketUrl?: string; silenceMs?: number } = {}) {
@@ -42,11 +36,6 @@ function listen(overrides: { key?: string; socketUrl?: string; silenceMs?: numbe
   const prints = () => deliveries.flatMap((each) => (each.kind === 'prints' ? each.prints : []));
   const connections = () => deliveries.flatMap((each) => (each.kind === 'connection' ? [each.up] : []));
   return { deliveries, ended, prints, connections };
-}
-
-/** Waits for an event that must come. The time limit of the test is the deadline. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(1);
 }
 
 async function connected(overrides = {}) {
@@ -194,7 +183,6 @@ describe('a lost connection', () => {
     expect(connections()).toEqual([false, true]);
     stop.abort();
     await back.stop(true);
-    server = await startProviderServer({ chainOf: () => undefined });
   });
 
   test('is assumed when nothing arrives, and the gap begins at the last data', async () => {

@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { createTradierFeed } from '../../../src/feeds/tradier/tradier-feed.ts';
 import { addDays } from '../../../src/market/calendar.ts';
 import type { Behaviour, Json } from '../../support/provider-faults.ts';
-import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
-import { CHAINS, CREDENTIAL, chainsOf, polled, reasonsOf, testClock } from '../provider-market.ts';
+import { CHAINS, CREDENTIAL, chainsOf, polled, providerForTests, reasonsOf } from '../provider-market.ts';
 import { describeProvider } from '../provider-suite.ts';
 
 describeProvider({
@@ -17,13 +16,7 @@ describeProvider({
 });
 
 describe('tradier', () => {
-  let server: ProviderServer;
-  let clock: ReturnType<typeof testClock>;
-  beforeEach(async () => {
-    clock = testClock();
-    server = await startProviderServer({ chainOf: (name) => CHAINS.get(name), credential: CREDENTIAL });
-  });
-  afterEach(() => server.close());
+  const { server, clock } = providerForTests();
 
   const create = (tickers = ['CHPT'], token = CREDENTIAL) =>
     createTradierFeed({ baseUrl: server.url, tickers, clock, token });

@@ -75,14 +75,9 @@ test.each(CASES)('ends %s', (_, connections, toFree, ended) => {
 });
 
 test('the age of a connection starts when its requests are first noted, not when it opens', () => {
-  const connections = of('a', 9, { lastRequestMs: undefined, recordedSinceMs: NOW - 1_999 });
-  expect(connectionsToClose(connections, LIMITS, NOW, 0).size).toBe(0);
-  expect(
-    connectionsToClose(of('a', 9, { lastRequestMs: undefined, recordedSinceMs: NOW - 2_000 }), LIMITS, NOW, 0).size,
-  ).toBe(6);
-  expect(
-    connectionsToClose(of('a', 1, { lastRequestMs: undefined, recordedSinceMs: NOW - 29_999 }), LIMITS, NOW, 0).size,
-  ).toBe(0);
+  const ended = (count: number, recordedSinceMs: number) =>
+    connectionsToClose(of('a', count, { lastRequestMs: undefined, recordedSinceMs }), LIMITS, NOW, 0).size;
+  expect([ended(9, NOW - 1_999), ended(9, NOW - 2_000), ended(1, NOW - 29_999)]).toEqual([0, 6, 0]);
 });
 
 test.each([

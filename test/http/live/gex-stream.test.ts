@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:http2';
 import type { Observation } from '../../../src/core/events.ts';
-import { type Listening, listen } from '../../../src/http/listen.ts';
+import { listen } from '../../../src/http/listen.ts';
 import { createGexEvents } from '../../../src/http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from '../../../src/http/live/gex-streams.ts';
 import { pickFields } from '../../../src/operations/engine/operation.ts';
@@ -11,25 +11,20 @@ import { parseSettings } from '../../../src/settings/config.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { eventsOf } from '../../support/event-stream.ts';
+import { servedForTests } from '../../support/for-tests.ts';
 import { withFolder } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 
 /** Live levels over real sockets. The tests move simulated chains, record their levels and read them from the stream. */
-let service: Service;
-let server: Listening;
+const { server, service } = servedForTests();
 let recorder: LevelRecorder;
 beforeAll(async () => {
-  service = await startService();
-  server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
   recorder = recorderOf(service.app);
   recorder.wake();
   await until(() => service.app.store.levelsDue().length === 0);
 });
-afterAll(async () => {
-  await recorder.stop();
-  await service.close();
-  await server.stop(1_000);
-});
+afterAll(() => recorder.stop());
 
 test('begins with the levels of the GEX route, each ticker once', async () => {
   const { app } = service;
@@ -203,7 +198,7 @@ describe('a stream ends', () => {
     const uuid = '77777777-7777-4777-8777-777777777777';
     const { apiKey } = service.app.access.addMember({ uuid });
     const streams = streamsOf({ sweepEveryMs: 5 });
-    const [theirs, ours] = [openOn(streams, { ...service, key: apiKey }, 'SPY'), openOn(streams, service, 'SPY')];
+    const [theirs, ours] = [openOn(streams, { app: service.app, key: apiKey }, 'SPY'), openOn(streams, service, 'SPY')];
     for (const stream of [theirs, ours]) await stream.next();
     service.app.access.revoke(uuid);
     expect(await theirs.next()).toBeUndefined();
@@ -317,7 +312,7 @@ test('limits the streams of an account to 500', () => {
   for (let count = 0; count < 500; count++) open();
   expect(open).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
   const other = service.app.access.addMember({ uuid: '88888888-8888-4888-8888-888888888888' });
-  openOn(streams, { ...service, key: other.apiKey }, 'SPY');
+  openOn(streams, { app: service.app, key: other.apiKey }, 'SPY');
   streams.close();
   expect(streams.size).toBe(0);
   // A server that stops opens no streams and no longer reads its store.
@@ -407,13 +402,8 @@ function answerOf(streams: GexStreams, { app, key }: Service, request: Request):
 }
 
 /** Opens a stream without a socket. */
-function openOn(streams: GexStreams, { app, key }: Service, tickers: string, after?: number) {
+function openOn(streams: GexStreams, { app, key }: Pick<Service, 'app' | 'key'>, tickers: string, after?: number) {
   const account = app.access.authenticate(key);
   const headers = new Headers({ 'X-API-Key': key, ...(after !== undefined && { 'Last-Event-ID': String(after) }) });
   return eventsOf(streams.open({ account, headers, tickers, query: new URLSearchParams() }).body!);
-}
-
-/** Waits for a condition that one or two event loop turns bring about. The time limit of the test bounds the wait. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { keepLevels } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { servedForTests } from '../../support/for-tests.ts';
-import { until } from '../connect.ts';
+import { until } from '../../support/until.ts';
 import { initialize } from './messages.ts';
 
 /** The contract's MCP endpoints over real sockets, without a client library: HTTP+SSE as in the revision 2024-11-05. */

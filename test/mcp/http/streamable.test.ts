@@ -12,7 +12,8 @@ import { recordOf } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { servedForTests } from '../../support/for-tests.ts';
 import type { Service } from '../../support/service.ts';
-import { LISTED, until } from '../connect.ts';
+import { until } from '../../support/until.ts';
+import { LISTED } from '../connect.ts';
 import { headersOf, initialize, modern } from './messages.ts';
 
 /** `/mcp` over real sockets, without a client library: the headers, sessions and statuses of Streamable HTTP in both eras. */

@@ -1,15 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { bridge } from '../../../src/mcp/stdio/bridge.ts';
-import { until } from '../connect.ts';
-import { type LineClient, lineClient, type Message } from './line-client.ts';
+import { until } from '../../support/until.ts';
+import { type LineClient, lineClient, type Message, OPENING } from './line-client.ts';
 import { listening, result, type ScriptedServer, scriptedServer, streamOf } from './scripted-server.ts';
 
 const CALL = { id: 7, method: 'tools/call' };
-const OPENING = {
-  id: 0,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-};
 const isChange = ({ method }: Message) => method === 'notifications/tools/list_changed';
 const notFound = () => new Response(null, { status: 404 });
 
@@ -158,16 +153,22 @@ describe('a request', () => {
 });
 
 describe('at the end', () => {
+  /** Lets the server hold the answers of calls until the returned function is called. */
+  const holdCalls = () => {
+    const held = Promise.withResolvers<void>();
+    server.script = ({ what, message }) =>
+      what === 'tools/call' ? held.promise.then(() => result(message, {})) : undefined;
+    return held.resolve;
+  };
+
   test('the last call gets its answer, then the session is deleted', async () => {
     await begin();
-    const taken = Promise.withResolvers<void>();
-    server.script = ({ what, message }) =>
-      what === 'tools/call' ? taken.promise.then(() => result(message, {})) : undefined;
+    const answer = holdCalls();
     client.say(CALL);
     client.input.end();
     await until(() => server.count('tools/call') === 1);
     expect(server.count('DELETE')).toBe(0);
-    taken.resolve();
+    answer();
     await ended;
     expect(client.received.at(-1)).toMatchObject({ id: 7, result: {} });
     expect(server.seen.at(-1)).toMatchObject({ what: 'DELETE', session: 's1' });
@@ -184,13 +185,11 @@ describe('at the end', () => {
 
   test('a client that no longer reads ends the bridge, whatever answers are pending', async () => {
     await begin();
-    const taken = Promise.withResolvers<void>();
-    server.script = ({ what, message }) =>
-      what === 'tools/call' ? taken.promise.then(() => result(message, {})) : undefined;
+    const answer = holdCalls();
     client.say(CALL);
     await until(() => server.count('tools/call') === 1);
     client.output.destroy(new Error('EPIPE'));
-    taken.resolve();
+    answer();
     await ended;
     expect(server.count('DELETE')).toBe(1);
   });

@@ -1,32 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PROGRAM, run } from '../../support/process.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { VALID } from '../connect.ts';
-import type { Message } from './line-client.ts';
+import { type Message, OPENING } from './line-client.ts';
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
 /** How the process `zomma mcp` ends. */
-let folder: string;
+const at = testFolder();
 let server: ScriptedServer;
-
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-ends-'));
   server = scriptedServer();
 });
-
-afterEach(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => server.stop());
 
 const WAYS: [string, () => string[], RegExp][] = [
-  [
-    'without a server',
-    () => ['--data-dir', join(folder, 'data')],
-    /^zomma: nothing is stored in .*simulated market\n$/,
-  ],
+  ['without a server', () => ['--data-dir', at('data')], /^zomma: nothing is stored in .*simulated market\n$/],
   ['in front of a server', () => ['--url', server.url.href, '--key', 'ZOMMA_0000000000000000'], /^$/],
 ];
 
@@ -79,16 +68,11 @@ describe.each(WAYS)('%s', (_name, args, notice) => {
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the process while its input is open', async (signal) => {
-  const child = await started(['--data-dir', join(folder, 'data')]);
+  const child = await started(['--data-dir', at('data')]);
   child.kill(signal);
   expect(await child.exited).toBe(0);
 });
 
-const OPENING = {
-  id: 0,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-};
 const CALL = { method: 'tools/call' };
 const PING = { id: 1, method: 'ping' };
 

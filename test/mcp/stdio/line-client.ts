@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { type StandardStreams, standardStreams } from '../../../src/mcp/stdio/standard-streams.ts';
-import { until } from '../connect.ts';
+import { until } from '../../support/until.ts';
 
 export interface Message {
   readonly id?: number | string;
@@ -9,6 +9,12 @@ export interface Message {
   readonly result?: Readonly<Record<string, unknown>>;
   readonly error?: { readonly code: number; readonly message: string };
 }
+
+/** The first message of a client. */
+export const OPENING = {
+  ...{ id: 0, method: 'initialize' },
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
 
 /** A client at the other end of standard streams, in this process. It writes lines and stores the lines that it reads. */
 export interface LineClient {

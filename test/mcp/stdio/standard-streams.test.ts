@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { until } from '../connect.ts';
+import { until } from '../../support/until.ts';
 import { lineClient } from './line-client.ts';
 
 const CALL = { id: 1, method: 'tools/call' };

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
-import { ClientError, type FieldError } from '../../../src/core/errors.ts';
+import { ClientError } from '../../../src/core/errors.ts';
 import { COLUMN_ROWS_MAX, column, table } from '../../../src/operations/engine/column-arguments.ts';
 import { date, defaulted, oneOf } from '../../../src/operations/engine/schemas.ts';
 import { dividend, iv, putCall, rate, ticker } from '../../../src/operations/engine/shared-fields.ts';
 import { expectation, satisfies, validate } from '../../../src/operations/engine/validate.ts';
 import { nullable } from '../../../src/operations/engine/wrapped-schemas.ts';
+import { errorOf } from '../../support/thrown.ts';
 
 const SCHEMA = Type.Object(
   {
@@ -17,15 +18,9 @@ const SCHEMA = Type.Object(
 );
 const GOOD = { put_call: 'C', iv: 0.2, ticker: 'SPY' };
 
-function faultsOf(value: unknown, schema: TObject = SCHEMA): readonly FieldError[] {
-  try {
-    validate(schema, value, 'invalid_body');
-  } catch (error) {
-    expect(error).toBeInstanceOf(ClientError);
-    return (error as ClientError).fieldErrors;
-  }
-  throw new Error('was taken');
-}
+const refusalOf = (value: unknown, schema: TObject = SCHEMA) =>
+  errorOf(ClientError, () => validate(schema, value, 'invalid_body'));
+const faultsOf = (value: unknown, schema?: TObject) => refusalOf(value, schema).fieldErrors;
 
 describe('accepts', () => {
   test('valid values, and fills in the defaults of missing fields', () => {
@@ -92,12 +87,9 @@ describe('rejects, and names the field and the constraint', () => {
     const work = () => validate(SCHEMA, { ...GOOD, iv: -1, days: 99 }, 'invalid_parameter');
     expect(work).toThrow('/iv must be a finite number');
     expect(work).toThrow('; /days must be an integer');
-    try {
-      work();
-    } catch (error) {
-      expect((error as ClientError).code).toBe('invalid_parameter');
-      expect((error as ClientError).hint).toBe('Fields: put_call, iv, ticker, days (optional), dividend (optional).');
-    }
+    const { code, hint } = errorOf(ClientError, work);
+    expect(code).toBe('invalid_parameter');
+    expect(hint).toBe('Fields: put_call, iv, ticker, days (optional), dividend (optional).');
   });
 });
 
@@ -188,13 +180,8 @@ describe('a hostile request gets no longer error than a valid one', () => {
   });
 
   function messageOf(value: unknown): string {
-    try {
-      validate(SCHEMA, value, 'invalid_body');
-    } catch (error) {
-      const { message, hint, fieldErrors } = error as ClientError;
-      return JSON.stringify([message, hint, fieldErrors]);
-    }
-    throw new Error('was taken');
+    const { message, hint, fieldErrors } = refusalOf(value);
+    return JSON.stringify([message, hint, fieldErrors]);
   }
 });
 

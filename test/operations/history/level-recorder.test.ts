@@ -11,6 +11,7 @@ import { openStore } from '../../../src/store/sqlite.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
 import { withStoreFile } from '../../store/samples.ts';
 import { type Service, startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 import { callExtended, smallMarket } from '../small-market.ts';
 
 const ROWS = [
@@ -44,11 +45,6 @@ async function recordAll(store: MarketStore) {
   await recorder.idle();
   await recorder.stop();
   return recorder;
-}
-
-/** Waits for a condition. The time limit of the test bounds the wait. */
-async function until(holds: () => boolean) {
-  while (!holds()) await new Promise(setImmediate);
 }
 
 async function turns() {

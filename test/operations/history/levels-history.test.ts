@@ -5,11 +5,11 @@ import type { Context } from '../../../src/operations/engine/operation.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
 import { getGexHistory } from '../../../src/operations/history/gex-history.ts';
-import { createLevelRecorder } from '../../../src/operations/history/level-recorder.ts';
 import { getLevelsHistory } from '../../../src/operations/history/levels-history.ts';
 import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
 import { chainOf, contract, quoted } from '../../analytics/small-chains.ts';
 import { DAY_MS, keepLevels, MONDAY_MS } from '../../store/samples.ts';
+import { recordLevels } from '../../support/record-levels.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { tokensOf } from '../../support/tokens.ts';
 import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
@@ -116,10 +116,7 @@ describe('rows of stored levels', () => {
 /** A market whose levels are computed from its chains. */
 async function recorded(...chains: Chain[]): Promise<Context> {
   const { context, store } = smallMarket({ chains }, chains.at(-1)!.asOf + DAY_MS);
-  const recorder = createLevelRecorder({ store, largePrintMinUsd: context.largePrintMinUsd, observe: () => {} });
-  recorder.wake();
-  while (store.levelsDue().length > 0) await new Promise(setImmediate);
-  await recorder.stop();
+  await recordLevels(store);
   return context;
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
 import type { Chain } from '../../../src/market/chain.ts';
 import { greeksOf, MARKET_UNITS } from '../../../src/math/black-scholes.ts';
+import { sixDigits } from '../../../src/mcp/six-digits.ts';
 import type { Context } from '../../../src/operations/engine/operation.ts';
 import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
 import { getOptionQuotes } from '../../../src/operations/options/option-quotes.ts';
@@ -14,6 +15,7 @@ import { DEFAULT_ANSWER_TOKENS_MAX, tokensOf } from '../../support/tokens.ts';
 import { call, callExtended, callRoute, contextOf, refusalOf, smallMarket } from '../small-market.ts';
 
 type Full = Static<typeof getOptionQuotes.full>;
+type Selection = Partial<Static<typeof getOptionQuotes.input>>;
 type QuoteRow = NonNullable<Full['quotes']>[number];
 
 const ask = (args: object, context: Context) => callExtended(getOptionQuotes, args, context) as unknown as Full;
@@ -316,17 +318,9 @@ function expectTermStructure(chain: Chain): string[] {
 }
 
 /** All pages together have every contract that a brute-force filter finds, each once, and each page is in order of strike. */
-function expectAllPages(
-  chain: Chain,
-  expiry: string,
-  args: { readonly [name: string]: unknown; readonly limit: number },
-): void {
+function expectAllPages(chain: Chain, expiry: string, args: Selection & { readonly limit: number }): void {
   const context = contextOf(chain);
-  const {
-    put_call,
-    strike_min = 0,
-    strike_max = 1e12,
-  } = args as { put_call?: string; strike_min?: number; strike_max?: number };
+  const { put_call, strike_min = 0, strike_max = 1e12 } = args;
   const whole = askRest({ ticker: chain.underlying, expiry }, context).quotes!;
   const expected = whole.filter(
     (row) =>
@@ -359,10 +353,10 @@ function expectAllPages(
 
 const keyOf = ({ root, strike, put_call }: QuoteRow) => `${root} ${strike} ${put_call}`;
 
-function distanceOf({ strike, delta }: QuoteRow, args: { readonly [name: string]: unknown }, spot: number): number {
-  if (args.near_delta !== undefined) return Math.abs(Math.abs(delta!) - (args.near_delta as number));
+function distanceOf({ strike, delta }: QuoteRow, args: Selection, spot: number): number {
+  if (args.near_delta !== undefined) return Math.abs(Math.abs(delta!) - args.near_delta);
   if (args.strike_min !== undefined) return strike;
-  return Math.abs(strike - spot * (1 + ((args.near_pct_from_spot as number) ?? 0) / 100));
+  return Math.abs(strike - spot * (1 + (args.near_pct_from_spot ?? 0) / 100));
 }
 
 /** Tokens that a provenance with several notes takes. */
@@ -389,11 +383,4 @@ function expectShortPages(chain: Chain): void {
       tokens.push(page({ expiry, ...args }).tokens);
   }
   expect(Math.max(...tokens)).toBeLessThanOrEqual(DEFAULT_ANSWER_TOKENS_MAX - PROVENANCE_TOKENS);
-}
-
-function sixDigits(value: unknown): unknown {
-  if (typeof value === 'number') return Number(value.toPrecision(6));
-  if (Array.isArray(value)) return value.map(sixDigits);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, sixDigits(each)]));
 }

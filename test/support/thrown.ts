@@ -1,0 +1,10 @@
+/** Returns the error of this class that work throws. Throws any other error again, and throws if work succeeds. */
+export function errorOf<Kind extends Error>(kind: abstract new (...args: never[]) => Kind, work: () => unknown): Kind {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof kind) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
