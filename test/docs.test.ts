@@ -41,6 +41,9 @@ test.each(TOOLS.map(({ name, tool }) => [name, tool!.method] as const))(
   (name, method) => {
     const section = JSON.stringify(sectionOf(METHODS, method));
     expect(section, `docs/methods lacks a section #${method} that names ${name}`).toContain(name);
+    expect([...anchorsOf('docs/methods.md')], `docs/methods.md lacks the anchor ${method} of ${name}`).toContain(
+      method,
+    );
   },
 );
 

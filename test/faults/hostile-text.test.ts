@@ -7,6 +7,7 @@ import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient } from '../mcp/connect.ts';
 import { PROGRAM, run } from '../support/process.ts';
 import { computeLevels, type Served, startServed } from '../support/service.ts';
+import { exampleArguments } from '../support/tool-arguments.ts';
 
 /**
  * Text of cells, of file and folder names, and of callers, wherever it appears: in answers to agents, over REST, in header fields, on a
@@ -111,7 +112,7 @@ const argumentsOf = (name: string): Record<string, unknown> =>
       iv_crush_factor: 1,
     },
     evaluate_etf_contagion: { single_name_ticker: 'SPY', whale_fiat: 1, current_iv: 0.6, iv_ceiling: 0.5 },
-  })[name] ?? { ticker: 'SPY' };
+  })[name] ?? exampleArguments(name, 'SPY');
 
 /** Returns the answer to a client, or its refusal. */
 const answerTo = async (ask: Promise<unknown>): Promise<unknown> => {

@@ -5,6 +5,7 @@ import { OPERATIONS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { computeLevels, type Service, startService } from '../support/service.ts';
 import { folderForTests } from '../support/test-folder.ts';
+import { exampleArguments } from '../support/tool-arguments.ts';
 
 /** `at=`: every market route and tool answers as of that moment. The answer is equal byte for byte whenever it is requested. */
 const DAYS = ['2026-08-18', '2026-08-19', '2026-08-20', '2026-08-21'];
@@ -22,7 +23,7 @@ const ARGUMENTS: Record<string, Record<string, unknown>> = {
     ...{ ticker: 'SPX', whale_fiat_kinetic: 1, gex_potential_friction: 1, iv_crush_factor: 1 },
   },
 };
-const argumentsOf = (name: string) => ARGUMENTS[name] ?? { ticker: 'SPX' };
+const argumentsOf = (name: string) => ARGUMENTS[name] ?? exampleArguments(name, 'SPX');
 
 const market = OPERATIONS.filter(({ ofMarket }) => ofMarket);
 const routes = market.filter(({ rest }) => rest?.method === 'GET');

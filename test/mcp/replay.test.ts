@@ -6,6 +6,7 @@ import { TOOLS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { computeLevels, type Served, startServed } from '../support/service.ts';
 import { folderForTests } from '../support/test-folder.ts';
+import { exampleArguments } from '../support/tool-arguments.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient, READER } from './connect.ts';
 
 /** The argument `at` of the tools, with the official clients over real sockets: answers as of a past moment. */
@@ -25,7 +26,7 @@ const WITHOUT_TICKER: Readonly<Record<string, object>> = {
   screen_tickers: { tickers: ['SPX', 'JPM'] },
 };
 const MARKET_TOOLS = TOOLS.filter(({ ofMarket }) => ofMarket).map(({ name }) => name);
-const argumentsOf = (name: string) => WITHOUT_TICKER[name] ?? { ticker: 'SPX', ...ARGUMENTS[name] };
+const argumentsOf = (name: string) => WITHOUT_TICKER[name] ?? { ...exampleArguments(name, 'SPX'), ...ARGUMENTS[name] };
 
 const folder = folderForTests();
 let server: Served;

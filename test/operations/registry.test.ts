@@ -29,6 +29,15 @@ test('each operation is registered under its own name', () => {
   expect(OPERATIONS).toHaveLength(Object.keys(REGISTRY).length);
 });
 
+test('each file that defines an operation is imported by the registry', () => {
+  const registry = readFileSync(join(OPERATIONS_FOLDER, 'registry.ts'), 'utf8');
+  const defining = SOURCES.filter((file) =>
+    /^export const \w+ = defineOperation\(/m.test(readFileSync(join(OPERATIONS_FOLDER, file), 'utf8')),
+  );
+  expect(defining.length).toBeGreaterThanOrEqual(OPERATIONS.length);
+  expect(defining.filter((file) => !registry.includes(`'./${file}'`))).toEqual([]);
+});
+
 test.each(TOOLS.map(({ name }) => name))('the file of %s has a test file', (name) => {
   const file = SOURCES.find((each) =>
     readFileSync(join(OPERATIONS_FOLDER, each), 'utf8').includes(`\n  name: '${name}',`),

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { OperatorError } from '../../src/core/errors.ts';
 import { parseSetting, parseSettings, SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
 
-test.each<[SettingName, string, unknown]>([
+const VALID: readonly (readonly [SettingName, text: string, value: unknown])[] = [
   ['rateLimit', '600/min', { burst: 600, windowS: 60 }],
   ['rateLimit', '10/s', { burst: 10, windowS: 1 }],
   ['rateLimit', '1000/h', { burst: 1000, windowS: 3600 }],
@@ -33,11 +33,22 @@ test.each<[SettingName, string, unknown]>([
   ['logLevel', 'debug', 'debug'],
   ['seed', '0', 0],
   ['dataDir', './data', './data'],
-])('%s %j has the value %j', (name, text, value) => {
+  ['trustedProxies', '10.0.0.5, 10.1.0.0/16', ['10.0.0.5', '10.1.0.0/16']],
+  ['accessLog', 'yes', true],
+  ['slowStep', '40', 40],
+  ['basePath', '/zomma', '/zomma'],
+  ['ops', '127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
+  ['keepIntraday', '5', 5],
+  ['keepLevels', '400', 400],
+  ['past', 'off', false],
+  ['keepFiles', '3', 3],
+];
+
+test.each(VALID)('%s %j has the value %j', (name, text, value) => {
   expect(parseSetting(name, text)).toEqual(value as never);
 });
 
-test.each<[SettingName, readonly string[], string]>([
+const INVALID: readonly (readonly [SettingName, texts: readonly string[], message: string])[] = [
   [
     'rateLimit',
     ['', '600', '0/s', '-1/s', '1.5/s', '600/day', '600 / min', '/s', '10/S', 'OFF', '99999999/s', '10/s\n', '1e3/s'],
@@ -63,7 +74,25 @@ test.each<[SettingName, readonly string[], string]>([
   ['keepPrints', ['30'], '--keep-prints must be a whole number of days, at least 31'],
   ['logLevel', ['loud', 'Info'], 'not a log level'],
   ['seed', ['-1', '1.5', ''], '--seed must be a whole number'],
-])('%s rejects %j', (name, texts, message) => {
+  ['trustedProxies', ['10.0.0.0/33', 'proxy'], 'is not a network'],
+  ['accessLog', ['maybe'], '--access-log is neither on nor off'],
+  ['slowStep', ['0', 'slow'], '--slow-step'],
+  ['basePath', ['zomma', '/a b', 'https://a'], '--base-path'],
+  ['ops', ['9464', 'host', ':1'], '--ops'],
+  ['keepIntraday', ['0', '1.5'], '--keep-intraday must be a whole number of days, at least 1'],
+  ['keepLevels', ['0', ''], '--keep-levels must be a whole number of days'],
+  ['past', ['maybe'], '--past is neither on nor off'],
+  ['keepFiles', ['0'], '--keep-files must be a whole number of days, at least 1'],
+];
+
+test('each setting that is parsed has a valid text and an invalid one here', () => {
+  const parsed = Object.entries<Setting>(SETTINGS).flatMap(([name, { parse }]) => (parse ? [name] : []));
+  const lacking = (rows: readonly (readonly [string, ...unknown[]])[]) =>
+    parsed.filter((name) => !rows.some(([each]) => each === name));
+  expect({ valid: lacking(VALID), invalid: lacking(INVALID) }).toEqual({ valid: [], invalid: [] });
+});
+
+test.each(INVALID)('%s rejects %j', (name, texts, message) => {
   for (const text of texts) {
     expect(() => parseSetting(name, text)).toThrow(OperatorError);
     expect(() => parseSetting(name, text)).toThrow(message);

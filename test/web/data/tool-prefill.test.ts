@@ -44,7 +44,7 @@ test.each(withForm.map((tool) => [tool.name, tool] as const))(
     const prefill = toolPrefill('ACME', null, view, radar);
     const own: Record<string, string> = { win_prob: '0.55', whale_fiat: '1000000', iv_ceiling: '0.4' };
     const texts = Object.fromEntries(
-      fields.map((each) => [each.name, prefill[each.name] ?? own[each.name] ?? each.initial]),
+      fields.map((each) => [each.name, prefill[each.name] ?? own[each.name] ?? (each.initial || each.example)]),
     );
     const answer = call(REGISTRY[name as keyof typeof REGISTRY], argumentsOf(fields, texts), context);
     expect(Object.keys(answer).length).toBeGreaterThan(0);
