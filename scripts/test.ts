@@ -18,8 +18,6 @@ const PARALLEL = ['--parallel=3', '--no-isolate'];
 /** The files that measure time. No other test takes the processor from them. */
 const TIMED = [
   'test/bench/service.test.ts',
-  'test/faults/hostile-files.test.ts',
-  'test/faults/hostile-members.test.ts',
   'test/faults/stopping.test.ts',
   'test/math/kernel-speed.test.ts',
   'test/terminal/speed.test.ts',
@@ -30,6 +28,7 @@ const SIZED = [
   'test/analytics/damaged-chains.test.ts',
   'test/analytics/independent.test.ts',
   'test/analytics/surface/recorded-jump-law.test.ts',
+  'test/bench/mcp.test.ts',
   'test/bench/packed-tape.test.ts',
   'test/faults/hostile-files.test.ts',
   'test/faults/hostile-members.test.ts',

@@ -23,7 +23,7 @@ import { callExtended } from '../operations/small-market.ts';
 import { IS_FULL } from '../support/size.ts';
 import { DAMAGES, type DamagedDelivery, damagedDelivery } from './damaged-chains.ts';
 
-const CHAINS = IS_FULL ? 2000 : 500;
+const CHAINS = IS_FULL ? 2000 : 250;
 /** A batch takes one to two seconds on an idle machine. */
 const BATCH = 250;
 

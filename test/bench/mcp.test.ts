@@ -3,10 +3,12 @@ import { type McpOptions, mcpSection, measureMcp, sectionOf } from '../../bench/
 import { CALLERS } from '../../bench/mcp-sessions.ts';
 import { STREAM_KINDS } from '../../bench/mcp-streams.ts';
 import { PROGRAM } from '../support/process.ts';
+import { IS_FULL } from '../support/size.ts';
 
+const STREAMS = IS_FULL ? 60 : 20;
 const SMALL: McpOptions = {
-  streams: [{ streams: 60, crowds: 1 }],
-  idle: { asks: 20, settleS: 0.5, backS: 0.5 },
+  streams: [{ streams: STREAMS, crowds: 1 }],
+  idle: { asks: 10, settleS: 0.5, backS: 0.5 },
   sessions: 5,
   calls: { rounds: 1, sliceMs: 50 },
 };
@@ -14,7 +16,7 @@ const SMALL: McpOptions = {
 test('idle streams of every kind stay open, every way to call answers, and all are reported', async () => {
   const { idle, calls } = await measureMcp(PROGRAM, SMALL);
   expect(idle.map(({ kind, streams, lost }) => [kind, streams, lost])).toEqual(
-    STREAM_KINDS.map((kind) => [kind, 60, 0]),
+    STREAM_KINDS.map((kind) => [kind, STREAMS, 0]),
   );
   const callers = Object.keys(CALLERS);
   expect(calls).toHaveLength(4);

@@ -11,7 +11,7 @@ import { folderForTests } from '../support/test-folder.ts';
  * Arguments at the bounds of their schemas, on chains at the bounds of what files may hold. Every route and tool answers or names the field
  * that it cannot compute with. No request fails.
  */
-const CASES_EACH = IS_FULL ? 400 : 100;
+const CASES_EACH = IS_FULL ? 400 : 80;
 
 const folder = folderForTests();
 let service: Service;

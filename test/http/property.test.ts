@@ -6,7 +6,7 @@ import { serviceForTests } from '../support/for-tests.ts';
 import { IS_FULL } from '../support/size.ts';
 
 /** Valid and hostile requests through the whole handler. No request gets a 5xx or a number that is not finite. */
-const REQUESTS = IS_FULL ? 20_000 : 5_000;
+const REQUESTS = IS_FULL ? 20_000 : 3_000;
 
 const BOUNDS = { price: optionPrice, spot, strike, tte, iv, rate, dividend: dividendYield } as unknown as Record<
   string,

@@ -214,7 +214,9 @@ describeInBrowser('a market with a past', () => {
     const at = (await pastIsFilled(terminal)).at(-2)!;
     const page = await terminal.open(`#/SPY/ticker?at=${at}`, { width: 1900, height: 720 });
     const seen = new Set<string>();
-    for (const [address, panels] of PANELS) {
+    // The everyday run has every second view.
+    const shown = PANELS.filter((_, i) => IS_FULL || i % 2 === 0);
+    for (const [address, panels] of shown) {
       await goTo(page, `#/SPY/${address}${address.includes('?') ? '&' : '?'}at=${at}`);
       const menus = await menusOf(page);
       expect([address, menus.map(({ id }) => id)]).toEqual([address, [...panels]]);
@@ -225,7 +227,8 @@ describeInBrowser('a market with a past', () => {
       await checkPanels(page, terminal, fresh, { ticker: 'SPY', isSimulated: true });
       for (const { id } of fresh) seen.add(id);
     }
-    expect([...seen].toSorted()).toEqual(Object.keys(TABLES).toSorted());
+    const all = IS_FULL ? Object.keys(TABLES) : shown.flatMap(([, panels]) => [...panels]);
+    expect([...seen].toSorted()).toEqual([...new Set(all)].toSorted());
   }, 120_000);
 
   testWithProgram('curl')('a copied command works in a shell as it stands', async () => {
