@@ -45,7 +45,8 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
 }
 
 /**
- * Decodes the columns of all entries, valid or not valid. Throws `OperatorError` if the blob is damaged. `name` identifies the blob in it.
+ * Decodes the columns of all entries, valid or not valid. Throws `OperatorError` if the blob is damaged. `name` identifies the blob in the
+ * error.
  */
 export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   const reader = new ColumnReader(blob, MAGIC.columns, name);
@@ -133,7 +134,7 @@ interface SumsHead {
   readonly cells: number;
   /**
    * The numbers of the stored columns of cells. A number below CELL.width is the index of a field. A higher number is CELL.width plus the
-   * index of a field, and stands for the rounding errors of the field. Columns of zeros are not stored.
+   * index of a field. The column then has the rounding errors of the field. Columns of zeros are not stored.
    */
   readonly fields: readonly number[];
   readonly series: TapeContracts['series'];
