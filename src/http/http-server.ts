@@ -90,9 +90,7 @@ const randomBits = new BigUint64Array(1);
 /** The index in a URL from which Elysia searches for the start of the path. */
 const PATH_SEARCHED_FROM = 11;
 
-/**
- * Adds a missing host to a URL, and replaces a host that is so short that Elysia would miss the start of the path. Keeps path and query.
- */
+/** Adds a missing host to a URL. Replaces a very short host, because Elysia would miss the start of the path. Keeps path and query. */
 function withRoutableUrl(request: Request): Request {
   const { url } = request;
   const isAbsolute = !url.startsWith('/');

@@ -24,9 +24,8 @@ export type Listening = ReturnType<typeof listen>;
 /** Time without data after which the runtime closes a connection, s. Streams send pings at shorter intervals. */
 const IDLE_TIMEOUT_S = 60;
 /**
- * Maximum number of old listeners, which have a replaced certificate. A listener that stops closes its idle connections, and may lose a
- * request that arrives at this moment. A listener takes a descriptor and about 100 KB, so the listeners of a year of renewals can stay
- * open.
+ * Maximum number of listeners with an old certificate. A listener that stops closes its idle connections, and may lose a request that
+ * arrives at this moment. A listener takes a descriptor and about 100 KB, so the listeners of a year of renewals can stay open.
  */
 const REPLACED_OPEN_MAX = 32;
 /**

@@ -142,10 +142,7 @@ export function newYorkInstant(date: string, time: string): number {
   return instantOf(`${date}T${time}`);
 }
 
-/**
- * Maximum number of cached instants: opens, closes and midnights. The code for a chain or for a month of prints needs the same few instants
- * repeatedly.
- */
+/** Maximum number of cached instants: opens, closes and midnights. Chains and tapes need the same few instants repeatedly. */
 const INSTANTS_MAX = 2_000;
 
 const instantOf = memoize(

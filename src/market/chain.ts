@@ -41,8 +41,7 @@ export interface Chain {
 }
 
 /**
- * The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). The contracts have one settlement, one forward
- * and one smile.
+ * The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). They share a settlement, a forward and a smile.
  */
 export interface Series {
   readonly root: string;

@@ -329,9 +329,7 @@ function noChain(ticker: string): ClientError {
   });
 }
 
-/**
- * Returns the error for a ticker without a chain at a past moment. The argument `around` has the moments of the nearest stored snapshots.
- */
+/** Returns the error for a ticker without a chain at a past moment. `around` has the moments of the nearest snapshots. */
 function noChainAt(ticker: string, atMs: number, { before, after }: Around): ClientError {
   const stored = [before, after].filter((each) => each !== null).map(iso);
   const nearest =

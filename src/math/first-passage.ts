@@ -24,10 +24,7 @@ export interface Walk {
 interface Fineness {
   /** The number of equal intervals in the unit of time. */
   readonly intervals: number;
-  /**
-   * The number of grid points per standard deviation. The standard deviation is the smaller of two: of the diffusion in an interval, and of
-   * a jump.
-   */
+  /** The number of grid points per smaller standard deviation: of the diffusion in an interval, or of a jump. */
   readonly points: number;
 }
 

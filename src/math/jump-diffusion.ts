@@ -18,9 +18,7 @@ export interface JumpDiffusionColumns extends Omit<OptionColumns, 'callPut'> {
 export interface JumpDiffusionResult {
   /** Risk-neutral probability that spot ends at or above the strike. */
   readonly probAbove: Float64Array;
-  /**
-   * Risk-neutral probability that spot ends below the strike. This probability is summed separately, so that a tiny value is also accurate.
-   */
+  /** Risk-neutral probability that spot ends below the strike. A separate sum keeps a tiny value accurate. */
   readonly probBelow: Float64Array;
   readonly call: Float64Array;
   readonly put: Float64Array;

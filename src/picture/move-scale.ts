@@ -5,9 +5,7 @@
 export class MoveScale {
   /** Width of a slot, pixels. */
   readonly slot: number;
-  /**
-   * Moves in percent in ascending order, with positions in pixels. The list contains all moves with a slot, and the present spot as move 0.
-   */
+  /** Moves in percent in ascending order, with positions in pixels. The list includes the present spot as move 0. */
   private readonly knots: readonly (readonly [move: number, x: number])[];
 
   /** The moves are in percent and in ascending order. */

@@ -78,10 +78,7 @@ export function element(name: string, attributes: Attributes, ...children: reado
   return `<${name}${written.join('')}>${children.join('')}</${name}>`;
 }
 
-/**
- * Returns an escaped one-line text. The point (`x`, `y`) is the left end of the baseline. If `text-anchor` is `middle`, the point is the
- * middle of the baseline.
- */
+/** Returns an escaped one-line text. The baseline starts at (`x`, `y`), or has its middle there if `text-anchor` is `middle`. */
 export function textAt(x: number, y: number, text: string, attributes: Attributes = {}): string {
   return element('text', { x, y, ...attributes }, escaped(text));
 }

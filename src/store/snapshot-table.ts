@@ -30,8 +30,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
   const selectById = db.prepare<SnapshotRow, [number]>(
     'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
   );
-  // The query uses the index to step from one name to the next. The query's time therefore grows with the underlyings, not with the
-  // snapshots.
+  // The query uses the index to step from name to name. Its time therefore grows with the underlyings, not with the snapshots.
   const selectUnderlyings = db.prepare<{ name: string }, [number, string, number]>(
     `WITH RECURSIVE names (name) AS (
        SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying >= ?2

@@ -26,9 +26,7 @@ export function stopBeside(stops: Stops, momentMs: number, step: 1 | -1): number
   return index >= 0 && index < stops.ms.length ? index : undefined;
 }
 
-/**
- * Returns the last snapshot of the nearest day before or after a New York date. If there is no day, returns the first or the last snapshot.
- */
+/** Returns the last snapshot of the nearest day before or after a New York date. If there is none, returns the first or last snapshot. */
 export function dayBeside({ day }: Stops, date: string, step: 1 | -1): number | undefined {
   if (day.length === 0) return undefined;
   if (step < 0)

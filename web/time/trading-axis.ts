@@ -7,9 +7,7 @@ import { HOUR_STEPS, hourTicks, newYorkMidnight } from './new-york-clock.ts';
 export interface AxisDay {
   /** The date in New York, `YYYY-MM-DD`. */
   readonly date: string;
-  /**
-   * The start and end of the day on the axis, in ms since the epoch. The day includes its trading session and all its moments with data.
-   */
+  /** The start and end of the day on the axis, in ms since the epoch. The day includes the session and all moments with data. */
   readonly from: number;
   readonly to: number;
   /** The position of the day's start on the axis. */

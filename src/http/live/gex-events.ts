@@ -116,8 +116,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
     },
     /** Returns the newest levels of the tickers in the order of the log, and the last sequence number of the log at that time. */
     current(tickers: Iterable<string>) {
-      // The sequence number is read before the levels. Levels that another process adds during the read therefore have a higher sequence
-      // number.
+      // The sequence number is read before the levels. Levels that another process adds meanwhile therefore have a higher number.
       const upTo = log.lastLevelSeq();
       if (current.upTo !== upTo || Math.abs(nowMs() - current.atMs) >= CURRENT_MS) {
         current = { upTo, atMs: nowMs(), events: new Map() };

@@ -95,10 +95,7 @@ export interface Answer<Result> {
   readonly provenance?: Provenance;
 }
 
-/**
- * Source and age of an answer's data. The age is the age at the present moment or at the moment of the replay. No other figure uses the
- * wall clock.
- */
+/** Source and age of an answer's data. The age is computed for now or for the replay's moment. No other figure uses the wall clock. */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;

@@ -35,10 +35,7 @@ export interface Job<Result> {
   /** The name of the job in the reports of the event loop watchdog. */
   readonly name: string;
   readonly steps: Steps<Result>;
-  /**
-   * Returns whether the caller no longer waits for the result. The scheduler calls this before each step, except immediate steps of a
-   * prompt job.
-   */
+  /** Returns whether the caller no longer waits for the result. Called before each step, except immediate steps of prompt jobs. */
   readonly isDropped?: (() => boolean) | undefined;
   /**
    * True if steps run immediately while no other job waits. Pipelined HTTP/1.1 requests need prompt jobs: the runtime closes a connection
@@ -60,9 +57,7 @@ export interface Scheduler {
    * Rejects with `AbortError` if the caller no longer waits.
    */
   run<Result>(job: Job<Result>): Promise<Result>;
-  /**
-   * Throws `ClientError` (429) if `run` would throw this error. With this check, the server can reject a request before it reads the body.
-   */
+  /** Throws `ClientError` (429) if `run` would throw this error. The server can then reject a request before it reads the body. */
   assertCapacity(account: string): void;
   /** Number of incomplete jobs of all accounts. */
   readonly size: number;
@@ -160,8 +155,7 @@ export function createScheduler(
   };
 
   /**
-   * Runs steps of a job until the job is done, or until prompt jobs have used PROMPT_MS since the last turn. Returns true if the job is
-   * done.
+   * Runs steps of a job until the job is done, or until prompt jobs have used PROMPT_MS since the turn. Returns true if the job is done.
    */
   const completesAtOnce = (entry: Entry): boolean => {
     const from = entry.submittedAt - promptMs;

@@ -13,10 +13,7 @@ import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-s
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 
-/**
- * The fields of a variant. A variant has levels that are computed with other weights or signs of the contracts. Clients can compare them
- * with the default levels.
- */
+/** The fields of a variant. A variant has levels from other weights or signs of the contracts, to compare with the defaults. */
 export const variantSchema = {
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),

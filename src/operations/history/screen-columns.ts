@@ -81,9 +81,7 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
   '>=': (a, b) => a >= b,
 };
 
-/**
- * Parses the conditions of a request, such as `iv_rank>=80`. Throws `ClientError` with a list of the columns if a condition is not valid.
- */
+/** Parses the conditions of a request, such as `iv_rank>=80`. Throws `ClientError` with a list of the columns if a condition is invalid. */
 export function conditionsOf(texts: readonly string[]): Condition[] {
   return texts.map((text, i) => conditionOf(text) ?? refuse(i));
 }

@@ -99,8 +99,7 @@ export const screenTickers = defineOperation({
       ...missingNotes(request.tickers, withoutData, context),
     ];
     return {
-      // If a request has no `tickers`, the answer has the number of tickers. Their names would take more of a model's context than the
-      // rows.
+      // If a request has no `tickers`, the answer has the number of tickers. The names would be longer than the rows.
       result: {
         rows: shown,
         matched: matched.length,
@@ -215,10 +214,7 @@ function rankNotes(readings: readonly Reading[]): string[] {
     : [`iv_rank is from at most ${days} stored days, not from a year.`];
 }
 
-/**
- * Returns a note on the tickers without data. The note has the number of these tickers. For unknown names, the note has the nearest tickers
- * with data.
- */
+/** Returns a note on the tickers without data. The note counts these tickers, and suggests tickers for unknown names. */
 function missingNotes(
   requested: readonly string[] | undefined,
   without: readonly string[],

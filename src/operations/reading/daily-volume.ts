@@ -12,10 +12,7 @@ export const averageDailyVolume = numberOrNull(
   `Shares of the underlying traded per day, mean of the known volumes of the last ${VOLUME_DAYS} closes; null if none is known.`,
 );
 
-/**
- * Returns the average daily volume of a chain's underlying, shares. Uses only volumes that were known at the snapshot. Returns null if no
- * volume is known.
- */
+/** Returns the average daily volume of a chain's underlying, shares. Null if no volume was known at the snapshot. */
 export function averageDailyVolumeOf({ underlying, asOf }: Chain, { market }: Context): number | null {
   const today = newYorkDate(asOf);
   // The volume of a day is not complete before the close.

@@ -56,9 +56,7 @@ function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): rea
   return market.flow(chain, FLOW_WINDOW_DAYS, largePrintMinUsd);
 }
 
-/**
- * Returns the levels of a market reading. Caches the levels by the prepared chain and its premium, because the levels have no other inputs.
- */
+/** Returns the levels of a market reading. Caches the levels by their only inputs: the prepared chain and its premium. */
 export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
   const premium = directionalPremium(large);
   return levels.of(prepared, JSON.stringify([...premium]), {

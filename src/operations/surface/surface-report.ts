@@ -25,10 +25,7 @@ const GRID_TOKENS = 30;
 const QUOTES_DAYS_MAX = 3_650;
 /** Maximum number of digits of a strike. A strike is computed from its ratio to the forward. */
 const STRIKE_DIGITS = 12;
-/**
- * The grid extends by this number of standard deviations below and above the forward. The standard deviation is at the money, for the last
- * expiry.
- */
+/** The grid extends by this number of the last expiry's at-the-money standard deviations below and above the forward. */
 const GRID_REACH = 3;
 
 export const getVolatilitySurface = defineOperation({

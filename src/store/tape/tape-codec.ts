@@ -44,10 +44,7 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
   return { columns: writer.sealed(MAGIC.columns), ids: sealed(MAGIC.ids, ids) };
 }
 
-/**
- * Decodes the columns of all entries, valid or not valid. Throws `OperatorError` if the blob is damaged. `name` identifies the blob in the
- * error.
- */
+/** Decodes the columns of all entries. Throws `OperatorError` if the blob is damaged. `name` identifies the blob in the error. */
 export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   const reader = new ColumnReader(blob, MAGIC.columns, name);
   const { count, from, contracts: contractCount, quote, paid, series } = JSON.parse(reader.text()) as Head;

@@ -50,9 +50,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
     });
   };
 
-  /**
-   * Adds entries to a part, or creates new parts after the part. `place` is the day's last place. Returns the last place after the change.
-   */
+  /** Adds entries to a part, or creates new parts after the part. `place` is the day's last place. Returns the new last place. */
   const addTo = (tapeDay: TapeDay, part: Part, added: TapeEntries, place: number): number => {
     let last = place;
     const isAfter = added.at[0]! >= part.toAt;
