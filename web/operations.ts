@@ -3,31 +3,31 @@ import operations from './operations.json' with { type: 'json' };
 /** An operation of the server that the page calls. */
 export interface WebOperation {
   readonly title: string;
-  /** The REST route. A tool without a route of its own is called with `POST /api/v1/tools/{name}`. */
+  /** The REST route. If a tool has no route of its own, the page calls `POST /api/v1/tools/{name}`. */
   readonly method: 'GET' | 'POST';
   readonly path: string;
   /** True if MCP offers the operation as a tool with the same name. */
   readonly isTool: boolean;
-  /** True if the operation reads market data, so that the argument `at` can select an earlier moment. */
+  /** True if the operation reads market data. The argument `at` of the operation can select an earlier moment. */
   readonly ofMarket: boolean;
-  /** The URI of the MCP resource with the same figures, if such a resource exists. */
+  /** The URI of the MCP resource with the same figures. Undefined if MCP has no resource. */
   readonly resource?: string;
 }
 
-/** The operations that the page asks for. `bun run gen` writes the file `operations.json` from the registry. */
+/** The operations that the page uses. `bun run gen` writes the file `operations.json` from the registry. */
 export const WEB_OPERATIONS = operations as Readonly<Record<WebOperationName, WebOperation>>;
 
 export type WebOperationName = keyof typeof operations;
 
 export type CallValue = string | number | boolean;
 
-/** One call of an operation. A panel shows its answer, and offers the call to copy. */
+/** One call of an operation. A panel shows the answer of its call, and the member can copy the call. */
 export interface Call {
   readonly operation: WebOperationName;
   readonly args: Readonly<Record<string, CallValue>>;
 }
 
-/** Returns the path and the query of a call, and the JSON body if the call is a POST. */
+/** Returns the path with the query of a call. For a POST, also returns the JSON body. */
 export function requestOf({ operation, args }: Call): { method: 'GET' | 'POST'; path: string; body?: string } {
   const { method, path } = WEB_OPERATIONS[operation];
   const rest = { ...args };
@@ -43,7 +43,7 @@ export function requestOf({ operation, args }: Call): { method: 'GET' | 'POST'; 
   return { method, path: query === '' ? filled : `${filled}?${query}` };
 }
 
-/** Returns the call as a command with curl, which contains `$ZOMMA_KEY` instead of the key. `origin` is the address of the server. */
+/** Returns the call as a curl command with the variable `$ZOMMA_KEY` instead of the key. `origin` is the address of the server. */
 export function curlOf(call: Call, origin: string): string {
   const { method, path, body } = requestOf(call);
   const url = quoted(`${origin}${path}`);
@@ -52,12 +52,12 @@ export function curlOf(call: Call, origin: string): string {
 }
 
 /**
- * Returns the message that an MCP client sends for the call, or the URI of the resource. Returns `undefined` if MCP has neither a tool nor
- * a resource for the call.
+ * Returns the message with which an MCP client sends the call, or the URI of the resource. Returns `undefined` if MCP has neither a tool
+ * nor a resource for the call.
  */
 export function mcpOf({ operation, args }: Call): string | undefined {
   const { isTool, resource } = WEB_OPERATIONS[operation];
-  // The MCP tools and resources of a chain do not accept the options of the analysis.
+  // The options of the analysis are missing in the MCP tools and resources of a chain.
   const isPlain = Object.keys(args).every((name) => name === 'ticker' || name === 'at');
   if (isTool && (isPlain || !resource)) {
     return JSON.stringify({ method: 'tools/call', params: { name: operation, arguments: args } });

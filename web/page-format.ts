@@ -21,7 +21,7 @@ export function amount(value: Known): string {
   return signed(compact(value).replace('k', 'K').replace('G', 'B').replace('P', 'Q'));
 }
 
-/** Returns a number in the format of `amount`, with a plus sign if the number is positive. */
+/** Returns the text of `amount` for a number, with a plus sign if the number is positive. */
 export function signedAmount(value: Known): string {
   return isKnown(value) && value > 0 ? `+${amount(value)}` : amount(value);
 }
@@ -36,7 +36,7 @@ export function strikeText(value: Known): string {
   return isKnown(value) ? signed(format(',~f')(Math.round(value * 1e4) / 1e4)) : UNKNOWN;
 }
 
-/** Returns a difference with its sign. The text from `print` may already contain a plus sign. */
+/** Returns a difference as text with a sign. The text from `print` may already contain a plus sign. */
 export function differenceText(difference: number, print: (value: number) => string): string {
   if (difference === 0) return 'no change';
   return `${difference > 0 ? '+' : ''}${print(difference).replace(/^\+/, '')}`;
@@ -69,7 +69,7 @@ export function counted(n: number, noun: string): string {
   return `${countText(n)} ${noun}${n === 1 ? '' : 's'}`;
 }
 
-/** Returns counts as text, largest first, without counts of 0: `12 no bid, 3 expired`. The names may come from files, so they are cleaned. */
+/** Returns counts as text, largest first, without zeros: `12 no bid, 3 expired`. The names may come from files, so they are cleaned. */
 export function countsText(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .filter(([, n]) => n > 0)
@@ -173,8 +173,8 @@ export function duration(seconds: Known): string {
 }
 
 /**
- * Returns a text without invisible characters and bidirectional control characters, cut to `most` characters. Every text from files and
- * providers passes through this function.
+ * Returns a text without invisible characters and bidirectional control characters, cut to `most` characters. The page passes every text
+ * from files and providers through this function.
  */
 export function cleanText(value: unknown, most = 300): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);

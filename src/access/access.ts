@@ -4,9 +4,9 @@ import type { AuditEvent } from './audit.ts';
 import type { Member, MemberStore, TelegramLink } from './members.ts';
 import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
 
-/** A member in a request, as the server sees the member. */
+/** The member who sent a request, without the member's UUID and key. */
 export interface Account {
-  /** An opaque id, which reveals neither the UUID nor the key. A member's id changes only if the server's secret changes. */
+  /** An opaque id. It reveals neither the UUID nor the key. A member's id changes only if the server's secret changes. */
   readonly id: string;
   readonly tier: string;
   /** The time at which the membership expires, ms since the epoch. Null if the membership does not expire. */
@@ -15,7 +15,7 @@ export interface Account {
   isAdmitted(): boolean;
 }
 
-/** The members of the server and their keys, with the functions that add and revoke members, issue keys, and check the keys of requests. */
+/** The functions that add and revoke members, issue keys, and check the keys of requests. */
 export type Access = ReturnType<typeof createAccess>;
 
 /** The values of a new member. `expiresAt` is in ms since the epoch. */
@@ -27,7 +27,7 @@ export interface MemberRequest {
 
 export interface AccessDeps {
   readonly members: MemberStore;
-  /** Returns the server's secret. Called when the first key is derived, so a server that derives no key creates no secret. */
+  /** Returns the server's secret. Called when the first key is derived. A server that derives no key creates no secret. */
   readonly secret: () => Uint8Array;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
@@ -37,7 +37,7 @@ export interface AccessDeps {
   readonly transaction: <T>(work: () => T) => T;
 }
 
-/** Creates the check that decides who has access. No other code of the server makes this decision. */
+/** Creates the only check of the server that decides who has access. */
 export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps) {
   let secretBytes: Uint8Array | undefined;
   /** A cache of accounts by key, because most requests repeat a key. The cache is valid for one version of the store. */
@@ -85,7 +85,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Revokes a member's access. The revocation takes effect at once in this process, and within 10 ms in other processes on the same
+     * Revokes a member's access. The revocation takes effect immediately in this process, and within 10 ms in other processes with the same
      * store. A second revocation is not an error.
      *
      * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has this UUID.
@@ -119,7 +119,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
      */
     issueKey(text: string, client: string) {
       const uuid = canonicalUuid(text);
-      // The key is derived before the member is looked up, so the response time does not reveal whether the member exists.
+      // The key is derived first, so the response time does not reveal whether the member exists.
       const apiKey = keyOf(uuid);
       const digest = keyDigest(apiKey);
       const member = members.member(uuid);
@@ -140,8 +140,8 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Returns the account of the key in an `X-API-Key` header. Writes of this process take effect at once, and writes of other processes
-     * take effect within 10 ms.
+     * Returns the account of the key in an `X-API-Key` header. Changes by this process take effect immediately, and changes by other
+     * processes within 10 ms.
      *
      * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid. The error `key_invalid`
      * is identical for every invalid key.
@@ -179,7 +179,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
   };
 }
 
-/** Maximum number of cached accounts. A full cache takes about 3 MB, and is cleared. */
+/** Maximum number of cached accounts. A full cache takes about 3 MB. The server clears a full cache. */
 const ADMITTED_MAX = 10_000;
 
 /** Number of hex digits in an account's id. 16 digits are 64 bits of the digest, so ids are unique and still fit into a log line. */

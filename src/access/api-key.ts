@@ -3,15 +3,15 @@ import { ClientError } from '../core/errors.ts';
 /** Every key begins with this prefix, so that people and secret scanners recognize keys. */
 export const KEY_PREFIX = 'ZOMMA_';
 
-/** Separates HMACs of API keys from other HMACs that use the same secret, and from later versions of the key derivation. */
+/** This prefix of the HMAC input separates API keys from other uses of the secret, and from later versions of the key derivation. */
 const DOMAIN = 'zomma/api-key/v1\0';
 
 /** The digits of Crockford's base32. There is no I, L, O or U, so that people do not confuse characters when they read or type a key. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * Number of bytes of the HMAC that are part of a key. Ten bytes are 80 bits, or exactly 16 characters. With 10,000 guesses a second,
- * guessing one of a million valid keys takes two million years.
+ * Number of HMAC bytes in a key. Ten bytes have 80 bits, which is exactly 16 characters. If there are a million valid keys, 10,000 guesses
+ * a second find a key in two million years.
  */
 const HASH_BYTES = 10;
 
@@ -19,8 +19,8 @@ const KEY_FORM = new RegExp(`^${KEY_PREFIX}[${ALPHABET}]{16}$`);
 const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Returns a member's API key: `ZOMMA_` and 16 characters of HMAC-SHA-256 over the UUID, keyed with the server's secret. A UUID always has
- * the same key. Neither the UUID nor the secret can be derived from the key.
+ * Returns a member's API key: `ZOMMA_` and 16 characters. The characters encode the HMAC-SHA-256 of the UUID with the server's secret as
+ * the HMAC key. A UUID always has the same key. Neither the UUID nor the secret can be derived from the key.
  *
  * Throws `ClientError` (`invalid_parameter`) if the UUID is malformed.
  */

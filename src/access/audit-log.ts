@@ -6,9 +6,9 @@ import type { AuditEntry, AuditStore } from './audit.ts';
 const LOOK_MS = 1_000;
 
 /**
- * Reports each entry of the audit trail to the log, including entries of commands that ran beside the server or without a running server.
- * Marks an entry as logged after its report, so a crash may repeat an entry, but never loses an entry. Returns a function that reports the
- * remaining entries and then stops.
+ * Reports each entry of the audit trail to the log. This includes the entries that commands have written, even without a running server.
+ * Marks an entry as logged after the report. A crash may therefore repeat an entry, but never lose an entry. Returns a function that
+ * reports the remaining entries and then stops.
  */
 export function startAuditLog(
   store: Pick<AuditStore, 'unloggedAudit' | 'markAuditLogged'>,

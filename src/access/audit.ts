@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { userName } from './data-owner.ts';
 
-/** A kind of change to members or keys. The name of a kind never changes, because the store contains the name. */
+/** The type of a change to members or keys. These names never change, because the store contains the names. */
 export type AuditAction =
   | 'member_added'
   | 'member_changed'
@@ -14,16 +14,16 @@ export type AuditAction =
   | 'upgraded'
   | 'upgrade_undone';
 
-/** A change, as reported by the code that makes the change. No field contains a UUID, a key or a Telegram handle. */
+/** A change to members or keys, for the audit trail. No field contains a UUID, a key or a Telegram handle. */
 export interface AuditEvent {
   readonly action: AuditAction;
   /** The account that was changed. Undefined if the change does not concern one existing account. */
   readonly account?: string | undefined;
-  /** The address of the client that sent a request. The account itself is the actor of a request. */
+  /** The address of the client that sent a request. The account that sent a request counts as its actor. */
   readonly client?: string | undefined;
   /** `done`, or the code of the error that prevented the change. */
   readonly result?: string;
-  /** Further facts in words, such as the tier of a member. */
+  /** More details as text, such as the tier of a member. */
   readonly detail?: string;
 }
 

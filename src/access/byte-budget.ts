@@ -14,8 +14,8 @@ export interface ByteLimits {
 const LIMITS: ByteLimits = { accountBytesMax: 64 * MIB, bytesMax: 512 * MIB };
 
 /**
- * Number of counted bytes from which garbage is collected. Bodies and answers cause garbage of several times their size. If clients read
- * quickly, the counted bytes stay below COLLECT_FROM. Otherwise, garbage is collected after each further COLLECT_EVERY counted bytes.
+ * Bodies and answers cause garbage of several times their size. If clients read quickly, the counted bytes stay below COLLECT_FROM. Above
+ * COLLECT_FROM, the garbage collector runs after every COLLECT_EVERY counted bytes.
  */
 const COLLECT_FROM = 16 * MIB;
 const COLLECT_EVERY = 16 * MIB;

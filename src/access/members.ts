@@ -1,4 +1,4 @@
-/** The record of a member, who is a person or program that the operator's membership system knows. */
+/** The record of a member. A member is a person or a program in the operator's membership system. */
 export interface Member {
   /** The UUID in canonical lower-case form. Answers and logs never contain the UUID. */
   readonly uuid: string;
@@ -29,7 +29,7 @@ export interface MemberStore {
   member(uuid: string): Member | undefined;
   memberByKeyDigest(keyDigest: string): Member | undefined;
   members(): Member[];
-  /** Adds the member. If a member has the same UUID, replaces that member. */
+  /** Adds the member. Replaces an existing member with the same UUID. */
   saveMember(member: Member): void;
   telegramLink(uuid: string): TelegramLink | undefined;
   saveTelegramLink(uuid: string, link: TelegramLink): void;

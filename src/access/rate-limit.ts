@@ -19,10 +19,9 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>;
 const ACCOUNTS_MAX = 50_000;
 
 /**
- * Creates a rate limiter with one token bucket per account. `take` runs in constant time. Full buckets are dropped, because an account
- * without a bucket starts with a full bucket. If there are more than `accountsMax` buckets, the least recently used bucket is dropped. Its
- * account then starts with a full bucket, so no request is rejected because of the drop. `nowMs` is a clock in ms. If the clock goes back,
- * the limiter assumes that no time has passed.
+ * Creates a rate limiter with one token bucket per account. `take` runs in constant time. Full buckets are dropped. If there are more than
+ * `accountsMax` buckets, the least recently used bucket is dropped. Dropping a bucket never causes a rejection, because an account without
+ * a bucket starts with a full bucket. `nowMs` is a clock in ms. If the clock goes back, the limiter assumes that no time has passed.
  */
 export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, accountsMax: number = ACCOUNTS_MAX) {
   const { burst, windowS } = policy;
@@ -47,8 +46,8 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
   return {
     policy,
     /**
-     * Takes `cost` tokens if the bucket has enough tokens, and takes no token otherwise. A plain request costs one token. With a cost of 0,
-     * only returns the state of the bucket.
+     * Takes `cost` tokens if the bucket has enough tokens, and takes no token otherwise. A plain request costs one token. If the cost is 0,
+     * returns the state of the bucket without a change.
      */
     take(accountId: string, cost = 1) {
       const atMs = nowMs();
@@ -108,7 +107,7 @@ interface Bucket {
   readonly atMs: number;
 }
 
-/** Tolerance for rounding errors, tokens: the sum of many small refills can be slightly less than one token. */
+/** Tolerance for rounding errors, tokens. The sum of many small refills can be slightly less than one token. */
 const ROUNDING = 1e-6;
 
 function wholeSeconds(ms: number): number {

@@ -1,7 +1,7 @@
 /**
  * The tiers of a membership. The value of a tier states whether the server accepts the API keys of its members. The operator can add a
  * member with the tier `none`, which has no access, and raise the tier later. All eligible tiers have the same rights. The names of tiers
- * only help the operator to keep records. `demo` is the tier of the member that `zomma start` adds.
+ * are only for the operator's records. `demo` is the tier of the member that `zomma start` adds.
  */
 export const TIERS = {
   none: { eligible: false },

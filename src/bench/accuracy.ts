@@ -6,7 +6,7 @@ import bsmPath from './reference/bsm.csv' with { type: 'file' };
 import mertonPath from './reference/merton.csv' with { type: 'file' };
 import { parseReference, type Reference, volatilityCondition, worstError } from './reference-errors.ts';
 
-/** The largest error of one output of a kernel. The output is compared with values that were computed in 60-digit arithmetic. */
+/** The largest error of a kernel's output. The exact values were computed in 60-digit arithmetic. */
 export interface Accuracy {
   readonly kernel: string;
   readonly output: string;
@@ -16,7 +16,7 @@ export interface Accuracy {
   readonly at: Readonly<Record<string, number>>;
 }
 
-/** Compares the kernels with the embedded reference values, for every row and every output. */
+/** Compares every output of the kernels with the embedded reference values, for all rows. */
 export function measureAccuracy(): Accuracy[] {
   const bsm = parseReference(readFileSync(bsmPath, 'utf8'));
   const jumps = parseReference(readFileSync(mertonPath, 'utf8'));

@@ -1,4 +1,4 @@
-/** An implementation that is compared with others. */
+/** One of the implementations that the benchmark compares. */
 export interface Runner {
   readonly name: string;
   /** Does the work once. Stores the results in the runner's own columns, so that the compiler cannot remove the work. */
@@ -9,9 +9,9 @@ export interface Result {
   readonly name: string;
   /** The median time per unit of work, ns. */
   readonly ns: number;
-  /** The median, over all rounds, of this runner's time divided by the first runner's time in the same round. */
+  /** The median of a ratio over all rounds: this runner's time divided by the first runner's time in the same round. */
   readonly ratio: number;
-  /** The first and third quartile of the ratio over all rounds. The quartiles show how reliable a single round is. */
+  /** The first and third quartile of the ratio over all rounds. The quartiles show how reliable one round is. */
   readonly spread: readonly [low: number, high: number];
 }
 
@@ -25,7 +25,7 @@ export interface RaceOptions {
 
 /**
  * Measures the times of the runners in alternation. In every round, each runner has one slice of time, in rotating order, so that a
- * disturbance of the machine affects all runners. A ratio compares times of the same round. Before the first round, each runner runs until
+ * disturbance of the machine affects all runners. Each ratio compares times of one round. Before the first round, each runner runs until
  * the compiler has reached its highest tier.
  */
 export function race(runners: readonly Runner[], { units, rounds, sliceMs }: RaceOptions): Result[] {

@@ -31,8 +31,8 @@ export function distinctOptions(count: number, seed = 1): OptionSet {
 }
 
 /**
- * Returns the options with new random strikes within two and a half standard deviations of the forward. Each option becomes the call or the
- * put of its strike, whichever is out of the money. The benchmark of implied volatility uses these options.
+ * Returns the options with new random strikes within two and a half standard deviations of the forward. Each option becomes an
+ * out-of-the-money call or put. The benchmark of implied volatility uses these options.
  */
 export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   const random = generator(seed);

@@ -14,7 +14,7 @@ type AccountDeps = Pick<
   'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals' | 'myKeyPolicy'
 >;
 
-/** Adds `/health`, the two routes that take a member's UUID instead of a key, and the route that describes the account of a key. */
+/** Adds `/health`, the two routes that need a member's UUID instead of a key, and the route that returns the account of a key. */
 export const accountRoutes =
   ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy }: AccountDeps) =>
   (app: HttpApp) =>

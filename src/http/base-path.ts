@@ -1,12 +1,12 @@
 /**
  * The path prefix of the service at its proxy, e.g. `/zomma`, or the empty text. Routes, hooks and the log use paths without this prefix.
- * The prefix is only part of addresses in the service's own answers.
+ * Only addresses in the service's answers contain the prefix.
  */
 export type BasePath = string;
 
 /**
  * Removes the base path from the URL of a request, so that routes and hooks see the path without the base path. A request without the base
- * path stays unchanged, because the proxy has removed the prefix, or the request comes from this machine. The function returns the same
+ * path stays unchanged. Either the proxy has removed the path, or the request comes from this machine. The function returns the same
  * request object, because the runtime needs this object to find the client's address.
  */
 export function withoutBasePath(request: Request, base: BasePath): Request {
@@ -19,7 +19,7 @@ export function withoutBasePath(request: Request, base: BasePath): Request {
   return Object.defineProperty(request, 'url', { value: below });
 }
 
-/** Returns a sentence for clients in which the base path precedes each path, e.g. `See GET /zomma/docs`. */
+/** Puts the base path before each path in a sentence for clients, e.g. `See GET /zomma/docs`. */
 export function hintBelow(base: BasePath, sentence: string): string {
   return base === '' ? sentence : sentence.replace(/\b(GET|POST|DELETE) \//g, `$1 ${base}/`);
 }
@@ -31,12 +31,12 @@ export function pageBelow(base: BasePath, html: string): string {
 
 /**
  * Returns the script of the terminal for a base path. The script calls `fetch` with paths of this server, links to the documents, and shows
- * the address of the server. This function changes the script, instead of its source, because the script must stay small, and most servers
- * have no base path.
+ * the address of the server. This function changes the built script. Support in the source would make the script larger for all servers,
+ * and few servers have a base path.
  */
 export function scriptBelow(base: BasePath, script: string): string {
   const own = JSON.stringify(base);
-  // The script is a module, so this `fetch` replaces the browser's `fetch` only in this script.
+  // This `fetch` replaces the browser's `fetch` only in this script, because the script is a module.
   const fetchBelow = `const fetch=(path,init)=>globalThis.fetch(path[0]==="/"?${own}+path:path,init);`;
   return (
     fetchBelow +

@@ -2,16 +2,16 @@ import type { ByteBudget } from '../access/byte-budget.ts';
 import { ClientError } from '../core/errors.ts';
 import { jsonExcess } from '../core/json-shape.ts';
 
-/** Maximum size of a body, bytes, many times larger than any request of the API contract. Column routes have a larger limit. */
+/** Maximum size of a body, bytes. Requests of the API contract are much smaller. Column routes have a larger limit. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** Maximum number of bytes that the server reads from the body of a rejected request. */
 const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const BODY_MS_MAX = 10_000;
 
-/** The largest body that the byte budget ignores, bytes. All bodies up to this size that an account may send at once take only a few MB. */
+/** The largest body that the byte budget ignores, bytes. An account's simultaneous bodies of this size take only a few MB. */
 export const FREE_BYTES = 64 * 1024;
 
-/** The account that sends a body, and the budget that counts the bytes of the body. */
+/** The sender of a body, and the budget that counts the bytes of the body. */
 export interface Sender {
   readonly budget: ByteBudget;
   readonly account: string;
@@ -69,7 +69,7 @@ export function assertJsonType(headers: Headers): void {
 }
 
 /**
- * Reads the body of a rejected request to its end if the server uses TLS, because a TLS connection may use HTTP/2. In HTTP/2, an answer
+ * If the server uses TLS, reads the body of a rejected request to its end, because a TLS connection may use HTTP/2. In HTTP/2, an answer
  * before the end of the body resets the stream, so the client may never see the answer. Without TLS, the runtime discards the body, which
  * takes no memory. A body with a Content-Length above DRAIN_BYTES_MAX is not read.
  */
@@ -99,8 +99,8 @@ function isDeclared(request: Request, bytesMax: number): boolean {
 }
 
 /**
- * Reads a body, and counts its bytes when the bytes arrive. If the body exceeds `bytesMax`, reads and drops the rest, up to
- * DRAIN_BYTES_MAX, for the same reason as `drain`. Then throws `ClientError` (413).
+ * Reads a body, and counts its bytes when the bytes arrive. If the body exceeds `bytesMax`, drops up to DRAIN_BYTES_MAX of the rest, for
+ * the reason in `drain`. Then throws `ClientError` (413).
  */
 async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];

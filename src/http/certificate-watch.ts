@@ -5,7 +5,7 @@ import { readTls, type TlsFiles, type TlsPair, versionOfFiles } from './tls.ts';
 
 /** Time between two checks of the files, ms. */
 const LOOK_MS = 2_000;
-/** The time before its expiry from which a certificate is reported, at the start and once a day, ms. */
+/** A certificate that expires within this time is reported at the start and once a day, ms. */
 const WARN_BEFORE_MS = 30 * 86_400_000;
 const DAY_MS = 86_400_000;
 

@@ -12,7 +12,7 @@ export interface AddressDeps {
 
 /**
  * Creates a function that finds the address of a client. `X-Forwarded-For` counts only if the connection comes from a trusted proxy. The
- * client is then the last address in the field that is not a trusted proxy. The client may have invented the addresses before it.
+ * client's address is then the last address in the field that is not a trusted proxy. The client may have invented all earlier addresses.
  */
 export function createAddressOf({ peerOf, trustedProxies }: AddressDeps): AddressOf {
   const trusted = blockListOf(trustedProxies);
@@ -30,7 +30,7 @@ export function createAddressOf({ peerOf, trustedProxies }: AddressDeps): Addres
   };
 }
 
-/** Returns the network that is attributed to one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** Returns the network of one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.split('::');

@@ -13,8 +13,8 @@ export interface Recipient {
 
 /**
  * Creates a response. A large body counts in the account's byte budget until the client has read the body or the connection is closed. A
- * large body is a stream, which is sent as fast as the client reads. The runtime would copy a plain body, and would not report when the
- * client has read it.
+ * large body is a stream, which is sent as fast as the client reads. The runtime would copy a body that is not a stream, and would not
+ * report when the client has read the body.
  */
 export function respondCounted(
   budget: ByteBudget,
@@ -28,7 +28,7 @@ export function respondCounted(
   return respond(set, countedBody(body, budget.reserve(account, body.length)), fields);
 }
 
-/** Returns the body as a stream. Calls `release` when the client has read the body, or can no longer read the body. */
+/** Returns the body as a stream. Calls `release` when the client has read the body or has closed the connection. */
 function countedBody(body: string | Uint8Array, release: () => void): ReadableStream<Uint8Array> {
   // The stream is a direct stream of the runtime: `write` writes to the socket, and `flush` waits until the client has read the data.
   return new ReadableStream({

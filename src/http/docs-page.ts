@@ -55,7 +55,7 @@ export const DOCS_PATHS: readonly string[] = ['/docs', START, SCRIPT, STYLE, OPE
 
 /**
  * Serves the OpenAPI document, and a page that shows the document. The page is an embedded Swagger UI that works without internet access.
- * The first request for a response prepares the response.
+ * Each response is prepared at its first request.
  */
 export const docsRoutes = (openapi: () => Record<string, unknown>, basePath: BasePath) => (app: HttpApp) => {
   const prepare: Record<string, () => PreparedResponse> = {

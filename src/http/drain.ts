@@ -6,8 +6,8 @@ const QUIET_MS = 100;
 const DRAIN_MS_MAX = 1_000;
 
 /**
- * The state of a server that stops. While the server drains, it answers each request and then closes the connection. So requests that are
- * already in its sockets get an answer, and clients move to another server.
+ * The state of a server that stops. While the server drains, it answers each request and then closes the connection. Requests that are
+ * already in the server's sockets get an answer. Clients then connect to another server.
  */
 export type Drain = ReturnType<typeof createDrain>;
 

@@ -3,9 +3,8 @@ import type { Account } from '../access/access.ts';
 import type { RequestSpan } from '../core/trace-context.ts';
 
 /**
- * Creates the Elysia application that every plugin and route of this folder extends. The context of a request has the request's id, its
- * account (set by the guard; undefined on public paths), its arrival time (for the access log), and the trace of the request, if there is
- * one.
+ * Creates the Elysia application that every plugin and route of this folder extends. The context of a request has the request's id, account
+ * (undefined on public paths), arrival time and, if there is one, the trace.
  *
  * Elysia reads the source text of a handler to find which parts of a request the handler uses. So handlers name each part in their
  * parameter. If a handler took the whole context, Elysia would parse headers, cookies and query. If a handler named the body, Elysia would
@@ -95,7 +94,7 @@ function withHead(response: Response, set: ResponseHead): Response {
   return response;
 }
 
-/** The path that the router matches. Before routing, the context also has the path, but Elysia's types do not have it. */
+/** The path that the router matches. The context has the path even before routing, but Elysia's types do not declare this field. */
 export interface BeforeRouting {
   readonly path: string;
 }
@@ -107,8 +106,8 @@ export function methodsOf(app: AnyElysia, path: string): readonly string[] {
 
 /**
  * Returns the route pattern of a path for observations, e.g. `/api/v1/nodes/gex/{ticker}`, or `(none)`. Observations never contain the raw
- * path, because a caller chooses it. `routed` is the pattern that Elysia gives to a routed request. If a request was rejected before
- * routing, this function asks the router for the pattern.
+ * path, because a caller can choose any path. `routed` is the pattern that Elysia gives to a routed request. If a request was rejected
+ * before routing, this function asks the router for the pattern.
  */
 export function patternOf(app: AnyElysia, path: string, routed: string | undefined): string {
   const matches = ({ method, path: own }: { method: string; path: string }) =>

@@ -54,7 +54,7 @@ export interface HttpDeps {
   readonly observe: Observe;
 }
 
-/** The transports of MCP, which need the account of each request. */
+/** The transports of MCP. They need the account of each request. */
 export interface McpTransports {
   /** The two endpoints that the API contract defines: `GET /sse` and `POST /messages`. */
   readonly sse: {

@@ -13,9 +13,9 @@ import { problemDetails } from './problem-details.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { webRoutes } from './web-page.ts';
 
-/** One year, which browsers and scanners expect. There is no `preload` and no subdomain rule, because the domain's owner decides. */
+/** Browsers and scanners expect a duration of one year. There is no `preload` and no subdomain rule, because the domain's owner decides. */
 const TRANSPORT_SECURITY = 'max-age=31536000';
-/** Matches the name `localhost`. For this name, a browser would demand HTTPS on all ports, even from other servers of this machine. */
+/** Matches the name `localhost`. For `localhost`, a browser would demand HTTPS on all ports, even from other servers on this machine. */
 const LOCAL_NAME = /^(?:.+\.)?localhost(?::\d*)?$/i;
 
 export type Handler = (request: Request) => Response | Promise<Response>;
@@ -43,8 +43,8 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(checkHost(origins))
     .use(checkOrigin(origins))
     .use(guard({ access, limiter, connections: deps.connections, addressOf, refusals }));
-  // Elysia reads the source text of a hook to decide whether to await the hook. For minified code, this decision can be wrong. The hooks of
-  // this server are not asynchronous, so each hook is marked as synchronous.
+  // Elysia reads the source text of a hook to decide whether to await the hook. Elysia's decision can be wrong for minified code. The hooks
+  // of this server are not asynchronous, so each hook is marked as synchronous.
   for (const hook of app.event.request ?? []) hook.isAsync = false;
   return app
     .use(accountRoutes(deps))
@@ -90,7 +90,7 @@ const randomBits = new BigUint64Array(1);
 /** The index in a URL from which Elysia searches for the start of the path. */
 const PATH_SEARCHED_FROM = 11;
 
-/** Replaces the URL's host if it is missing, or so short that Elysia would miss the start of the path. Keeps path and query. */
+/** Adds a missing host to a URL. Replaces a very short host, because Elysia would miss the start of the path. Keeps path and query. */
 function withRoutableUrl(request: Request): Request {
   const { url } = request;
   const isAbsolute = !url.startsWith('/');

@@ -12,18 +12,17 @@ const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
 /** Validity of a server certificate, days. Some clients reject a certificate that is valid for more than 398 days. */
 const SERVER_DAYS = 90;
-/** Remaining validity below which a certificate is renewed, ms. The renewal is before the service would warn of the expiry. */
+/** Remaining validity below which a certificate is renewed, ms. The renewal happens before the service would warn of the expiry. */
 const RENEW_BEFORE_MS = 40 * DAY_MS;
-/** Time by which the validity of a new certificate begins before its creation, ms. Clients with a slow clock need this time. */
+/** A certificate is valid from this time before its creation, ms. Clients whose clocks are slow need this time. */
 const BACKDATED_MS = 3_600_000;
 
 export type InternalTlsSettings = Pick<SettingValues, 'dataDir' | 'host' | 'allowedHosts'>;
 
 /**
  * Returns the files of the internal certificate in a data folder. The certificate and its key are in one file, so that both are replaced in
- * one step. Creates the authority if it is missing. Creates a certificate if there is no certificate, if the present certificate expires
- * soon, or if it lacks a name or an address of this server. The caller must hold the lock of the folder. `nowMs` is the wall clock, ms
- * since the epoch.
+ * one step. Creates the authority if it is missing. Creates a certificate if there is none, or if the present certificate expires soon or
+ * lacks a name or an address of this server. The caller must hold the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
  *
  * Throws `OperatorError` if the authority's certificate or key is missing or damaged.
  */

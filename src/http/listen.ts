@@ -12,7 +12,7 @@ export type ListenSettings = Pick<
   'host' | 'port' | 'tls' | 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'behindProxy'
 >;
 
-/** The address to listen on, with the contents of the TLS files. */
+/** The address to listen on, and the contents of the TLS files. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
@@ -24,8 +24,8 @@ export type Listening = ReturnType<typeof listen>;
 /** Time without data after which the runtime closes a connection, s. Streams send pings at shorter intervals. */
 const IDLE_TIMEOUT_S = 60;
 /**
- * Maximum number of open listeners with a replaced certificate. A listener that stops closes its idle connections, and may lose a request
- * that arrives at this moment. A listener takes a descriptor and about 100 KB, so the listeners of a year of renewals can stay open.
+ * Maximum number of listeners with an old certificate. A listener that stops closes its idle connections, and may lose a request that
+ * arrives at this moment. A listener takes a descriptor and about 100 KB, so the listeners of a year of renewals can stay open.
  */
 const REPLACED_OPEN_MAX = 32;
 /**
@@ -74,7 +74,7 @@ export function listenOptions({
 
 /**
  * Serves the handler over HTTP, or over HTTPS with HTTP/1.1 and HTTP/2. Starts the given connection monitor. Throws `OperatorError` if the
- * server cannot listen, because the address is invalid or in use, or because a PEM text is invalid.
+ * address is invalid or in use, or if a PEM text is invalid.
  */
 export function listen(
   handle: Handler,
@@ -94,9 +94,9 @@ export function listen(
         ...(pair && { tls: tlsOptionsOf(pair), http2: true }),
       }),
     );
-  // With `reusePort`, two programs could listen on one port, and each program would get a share of the requests. But the server needs a
-  // second listener on the port to replace a certificate. So the server first binds the port exclusively, to find out whether another
-  // program uses the port.
+  // With `reusePort`, two programs could listen on one port, and each program would get a share of the requests. The server itself needs a
+  // second listener on the port to replace a certificate. The server first binds the port exclusively, to find out whether another program
+  // uses the port.
   let server = serveOn(port, tls, false);
   if (tls) {
     const { port: bound } = server;

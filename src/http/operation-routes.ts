@@ -60,7 +60,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
     });
     return;
   }
-  // Without columns, the work takes a few microseconds, so the work does not go through the scheduler.
+  // If there are no columns, the work takes a few microseconds and needs no scheduler.
   if (bodyBytesMax === undefined) {
     app.post(routerPath(path), async ({ request, account, set }) => {
       return sendNow(view, await readJson(request, { budget, account: account!.id }), context, set);
@@ -69,8 +69,8 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
     const caller = { request, account: account!.id, set };
-    // If rejected bodies are read to their end, the scheduler rejects the request after the body was read, because a body takes less memory
-    // as one string than in pieces.
+    // If the server reads rejected bodies to their end, the scheduler rejects a request after the body was read. A string takes less memory
+    // than the pieces of a body.
     if (!isDrained(request)) deps.scheduler.assertCapacity(caller.account);
     let counted = countBody(request, { budget, account: caller.account }, bodyBytesMax, COLUMNS_BYTES_COUNTED);
     // A body without Content-Length may be small.
@@ -98,8 +98,8 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
 }
 
 /**
- * Minimum number of bytes for which the body of a table counts if it is above FREE_BYTES, because the answer may be longer than the body.
- * This minimum limits how many tables are in memory at once.
+ * A table's body above FREE_BYTES counts for at least this number of bytes. The minimum limits the number of tables in memory, because an
+ * answer may be longer than the body.
  */
 const COLUMNS_BYTES_COUNTED = 512 * 1024;
 
@@ -113,7 +113,7 @@ const BINARY_TYPE = 'application/octet-stream';
 const IS_BINARY = /^application\/octet-stream\s*(?:;|$)/i;
 const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
 
-/** Adds the route of a tool over plain HTTP, with its default answer or its extended answer. */
+/** Adds the plain HTTP route of a tool, for the default answer and the extended answer. */
 function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void {
   const { context, loaded, budget } = deps;
   app.post(`/api/v1/tools/${tool.name}`, async ({ request, account, set }) => {
@@ -121,7 +121,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     const view = isExtended(query) ? extendedView(tool) : toolView(tool);
     const caller = { request, account: account!.id, set };
     const [args, at] = [await readJson(request, { budget, account: caller.account }), query.get('at')];
-    // Without market data, the work takes a few microseconds, so the work does not go through the scheduler.
+    // If the tool reads no market data, the work takes a few microseconds and needs no scheduler.
     if (!tool.ofMarket) return sendNow(view, args, context, set);
     await loaded();
     const dated = at !== null && isRecord(args) ? { ...args, at } : args;
@@ -131,7 +131,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
   });
 }
 
-/** A request, together with its sender and the head of its response. */
+/** A request with its sender and the head of the response. */
 interface Caller {
   readonly request: Request;
   readonly account: string;
@@ -141,7 +141,7 @@ interface Caller {
 /** Runs steps in the scheduler as a job of the caller. */
 type RunSteps = <Result>(steps: Steps<Result>) => Promise<Result>;
 
-/** Runs the steps in the scheduler, in alternation with other requests, and sends the result. `ownBytes` counts the body's bytes. */
+/** Runs the steps in the scheduler and sends the result. Other requests run between the steps. `ownBytes` counts the body's bytes. */
 async function compute<Result>(
   { scheduler, limiter, budget }: OperationDeps,
   { name }: Operation,
@@ -168,8 +168,8 @@ async function compute<Result>(
 }
 
 /**
- * Runs the steps. Throws `ClientError` (429 or 503) before the first step if the byte budget is exhausted. The request's own counted bytes,
- * `ownBytes`, are not included in this check.
+ * Runs the steps. Throws `ClientError` (429 or 503) before the first step if the byte budget is exhausted. The check ignores `ownBytes`,
+ * the counted bytes of the request itself.
  */
 function* withCapacity<Result>(
   budget: ByteBudget,

@@ -4,12 +4,12 @@ import type { SettingValues } from '../settings/config.ts';
 import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.ts';
 
 /**
- * Protects against web pages that use a browser on this machine or network to send requests in the user's name (DNS rebinding, cross-site
- * requests). The server checks Origin and Host on every path.
+ * Protects against web pages that send requests through a browser on this machine or network, by DNS rebinding or cross-site requests. The
+ * server checks Origin and Host on every path.
  */
 export interface OriginPolicy {
   /**
-   * The names that are allowed in the Host header, in lower case, without ports. Undefined if a proxy or a certificate limits the names.
+   * The names that are allowed in the Host header, in lower case, without ports. Undefined if a proxy or a certificate restricts the names.
    */
   readonly hosts: ReadonlySet<string> | undefined;
   /** The origins whose pages may send requests, e.g. `https://agents.example.com`. Pages of this server may always send requests. */
@@ -20,8 +20,8 @@ export type OriginSettings = Pick<SettingValues, 'host' | 'behindProxy' | 'allow
 
 /**
  * Returns the policy for the settings. On a loopback address without a proxy, the server accepts the loopback names, the value of `--host`
- * and the allowed hosts. If a browser sends any other name to a loopback address, a page is using DNS rebinding. Behind a proxy or on other
- * addresses, the server accepts the allowed hosts, or any name if no hosts are configured.
+ * and the allowed hosts. A browser that sends another name to a loopback address shows a page that uses DNS rebinding. Behind a proxy or on
+ * other addresses, the server accepts the allowed hosts, or any name if no hosts are configured.
  */
 export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
   const isLocal = isLoopback(host) && !behindProxy;
@@ -40,7 +40,7 @@ const PROBE_PATH = '/health';
 
 /**
  * Rejects a Host header with several hosts, or with a name that does not belong to this server. The runtime joins two Host headers with a
- * comma. Other characters in the header could change the position at which the router finds the start of the path.
+ * comma. Some characters in the header would make the router find the wrong start of the path.
  */
 export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
   /** Host headers that have passed the check. Clients send the same Host header with each request. */
@@ -94,8 +94,8 @@ export function refuseForeignOrigin(headers: Headers, { origins }: OriginPolicy)
 }
 
 /**
- * Returns the header fields that let a page of an allowed origin read the answers in a browser. Returns undefined for any other origin. A
- * page of this server does not need these fields.
+ * Returns the header fields with which a browser lets a page of an allowed origin read the answers. Returns undefined for any other origin.
+ * A page of this server does not need these fields.
  */
 export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy): Record<string, string> | undefined {
   const origin = headers.get('origin');
@@ -133,7 +133,7 @@ function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '');
 }
 
-/** Returns whether this server, or the proxy in front of it, has served the page. All loopback names count as the same name. */
+/** Returns whether the page comes from this server or from the server's proxy. All loopback names count as the same name. */
 function isSameHost(origin: string, host: string | null): boolean {
   const [server, page] = [URL.parse(`http://${host ?? ''}`), URL.parse(origin)];
   if (!server || !page) return false;

@@ -3,13 +3,13 @@ import { fieldsOf, type ResponseHead, respond } from './http-app.ts';
 /** A response that is prepared once and sent many times. */
 export interface PreparedResponse {
   readonly body: string | Blob;
-  /** The strong entity tag of the uncompressed form. The tag of a compressed form consists of this tag and the content coding. */
+  /** The strong entity tag of the uncompressed form. The tag of a compressed form consists of the strong tag and the content coding. */
   readonly etag: string;
   /** The header fields of the response, including the entity tag. */
   readonly fields: Headers;
   /** Whether the body is large enough for compression. */
   readonly isLarge: boolean;
-  /** The compressed forms that clients have requested until now. The key is the content coding. */
+  /** The compressed forms that clients have already requested. The key is the content coding. */
   readonly compressed: Map<Coding, Uint8Array | Promise<Uint8Array>>;
 }
 
@@ -17,10 +17,7 @@ export interface PreparedResponse {
 const CODINGS = ['br', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
 
-/**
- * Minimum length of a body that is compressed, in characters of a text or bytes of a file. Compressing a shorter body would save too
- * little.
- */
+/** Minimum length of a compressed body, in characters of a text or bytes of a file. To compress a shorter body would save too little. */
 const COMPRESSED_FROM = 1_024;
 
 /** Returns the entity tag of a body, or of the values from which the body is computed. */
@@ -104,5 +101,5 @@ function matchesTag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.match(TAG)?.some((tag) => tag.replace(/-(?:br|gzip)"$/, '"') === etag) ?? false;
 }
 
-/** Matches the opaque part of an entity tag, without a preceding `W/`, because `If-None-Match` compares weakly. A tag may have commas. */
+/** Matches the opaque tag, without a preceding `W/`, because `If-None-Match` uses the weak comparison. A tag may have commas. */
 const TAG = /"[\x21\x23-\x7e\x80-\xff]*"/g;

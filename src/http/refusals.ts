@@ -3,11 +3,11 @@ import { ClientError } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { networkOf } from './client-address.ts';
 
-/** Limit per network and minute on refused keys and requests with a UUID. A program with an old key sends a few hundred requests. */
+/** Maximum number of refused keys and UUID requests from one network per minute. A program with an old key sends a few hundred requests. */
 const NETWORK_POLICY = { burst: 300, windowS: 60 };
-/** Limit per minute on all networks together, against clients that guess keys from many addresses. */
+/** Maximum number per minute from all networks together. This limits clients that guess keys from many addresses. */
 const GLOBAL_POLICY = { burst: 3_000, windowS: 60 };
-/** Maximum number of log lines per minute about one address. At the end of the minute, one line has the number of further refusals. */
+/** Maximum number of log lines per minute about one address. At the end of the minute, one line counts the other refusals. */
 const LINES_MAX = 20;
 const MINUTE_MS = 60_000;
 /** Maximum number of addresses that have a separate count. All other addresses share one count. */
@@ -41,9 +41,9 @@ export function createRefusals(observe: Observe, nowMs: () => number) {
     /** Reports a refused key or UUID. */
     report,
     /**
-     * Counts a refused key, or a request with a UUID instead of a key. If the network of the address or all networks together exceed their
-     * limit, reports this and throws `ClientError` (429). A UUID must be counted before the server looks it up, because otherwise the
-     * answer would reveal who is a member.
+     * Counts a refused key, or a request with a UUID instead of a key. If a limit is exceeded, for the network of the address or for all
+     * networks together, reports this and throws `ClientError` (429). A UUID must be counted before the server looks it up, because
+     * otherwise the answer would reveal who is a member.
      */
     limit(address: string, route: string) {
       const own = byNetwork.take(networkOf(address));

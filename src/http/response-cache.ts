@@ -15,8 +15,8 @@ export type ResponseCache = ReturnType<typeof createResponseCache>;
 const CACHE_CONTROL = 'private, no-cache';
 
 /**
- * Maximum number of cached responses, enough for 17 responses for each of the 59 tickers of the default universe. The cached texts take at
- * most 16 MB, and their compressed forms take a fraction of this size.
+ * Maximum number of cached responses: 17 for each of the default universe's 59 tickers. The cached texts take at most 16 MB, and their
+ * compressed forms take a fraction of this size.
  */
 const RESPONSES_MAX = 1_024;
 const TEXT_LENGTH_MAX = 16_384;
@@ -24,8 +24,8 @@ const ADDRESS_LENGTH_MAX = 256;
 
 /**
  * Caches responses that depend only on the address, the store and the clock, because such responses are the same for every account. A
- * response is valid while the store is unchanged and the age of the data, in whole seconds, is the same. The current time changes only the
- * age and the field `stale` of an answer. A cached `stale` can be wrong for at most one second.
+ * response is valid while the store is unchanged and the age of the data, in whole seconds, is the same. Of all fields, only the age and
+ * `stale` depend on the current time. A cached `stale` can be wrong for at most one second.
  */
 export function createResponseCache(version: () => string, nowMs: () => number) {
   // The oldest response comes first, because a Map iterates in insertion order.

@@ -53,13 +53,13 @@ export const streamRoutes =
         return withDefaults(await streamable.handle(account!, request), set);
       });
 
-/** Returns whether the answer to a message needs market data. A batch needs market data if one of its messages needs market data. */
+/** Returns whether the answer to a message needs market data. A batch needs market data if any message in the batch needs market data. */
 function needsData(body: unknown): boolean {
   if (Array.isArray(body)) return body.some(needsData);
   return isRecord(body) && (body.method === 'tools/call' || body.method === 'resources/read');
 }
 
-/** Throws `ClientError` (405) for HEAD, because a stream has no end, so HEAD cannot report a length. */
+/** Throws `ClientError` (405) for HEAD. A stream has no end, so HEAD cannot report a length. */
 function refuseHead({ method }: Request): void {
   if (method === 'HEAD') throw methodNotAllowed(['GET']);
 }

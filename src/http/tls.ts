@@ -27,9 +27,9 @@ export interface TlsFiles {
 }
 
 /**
- * Cipher suites for TLS 1.2. All suites have authenticated encryption (AEAD) and forward secrecy, as all suites of TLS 1.3 have. Nearly all
- * clients use TLS 1.3, and every client since 2014 supports at least one suite of this list. Without this list, the runtime also offers CBC
- * suites and static RSA.
+ * Cipher suites for TLS 1.2. All suites have authenticated encryption (AEAD) and forward secrecy. All suites of TLS 1.3 have both
+ * properties. Nearly all clients use TLS 1.3, and every client since 2014 supports at least one suite of this list. Without this list, the
+ * runtime also offers CBC suites and static RSA.
  */
 export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .flatMap((exchange) =>

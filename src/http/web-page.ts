@@ -5,7 +5,7 @@ import { etagOf, type PreparedResponse, prepareResponse, sendPrepared } from './
 
 /**
  * The Content-Security-Policy of the terminal. The policy allows only resources of this server, and no inline script or style. Trusted
- * Types forbid every use of a string as HTML or script.
+ * Types forbid the use of strings as HTML or script.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
@@ -68,7 +68,7 @@ async function loadFile(
 ): Promise<PreparedResponse> {
   const isChanged = base !== '' && name.endsWith('.js');
   const content = isChanged ? scriptBelow(base, await Bun.file(plain).text()) : Bun.file(plain);
-  // The script has the same address for every base path, but its text differs, so clients must revalidate it.
+  // Clients must revalidate the script, because its text differs between base paths, but its address does not.
   const cacheControl = isChanged ? 'no-cache' : 'public, max-age=31536000, immutable';
   const prepared = prepareResponse(content, `"${name}${isChanged ? base : ''}"`, {
     'Content-Type': TYPES[name.slice(name.lastIndexOf('.') + 1)]!,

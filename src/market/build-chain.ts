@@ -3,7 +3,7 @@ import { isDate, settlementInstant } from './calendar.ts';
 import { type Chain, emptyChainColumns, type Series } from './chain.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
 
-/** One contract as a feed parsed it, before its values are checked. `NaN` means "not given". */
+/** A contract from a feed, before its values are checked. `NaN` means "not given". */
 export interface ContractRow {
   readonly root: string;
   /** `YYYY-MM-DD` */
@@ -23,7 +23,7 @@ export interface ContractRow {
   readonly multiplier: number;
 }
 
-/** The fields of a row that do not identify the contract. */
+/** The fields of a row besides the contract's identity. */
 export type QuoteField = Exclude<keyof ContractRow, 'root' | 'expiry' | 'callPut' | 'strike'>;
 
 /** Returns the row of a contract. The function `value` returns the value of a field, or NaN if the value is not given. */
@@ -48,7 +48,7 @@ export function contractRow(
   };
 }
 
-/** The fields of a chain that do not come from the chain's rows. */
+/** The fields of a chain besides its rows. */
 export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'> {
   /** Rows that the feed itself rejected, counted by reason. */
   readonly refused?: Readonly<Record<string, number>>;
@@ -56,11 +56,11 @@ export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 
 
 /** Maximum number of contracts in a chain. The largest chain of an exchange, SPX with its weekly options, has 30,000 contracts. */
 export const CONTRACTS_MAX = 200_000;
-/** Maximum number of series in a chain, because an element of the column `seriesIndex`, a `Uint16Array`, has this many values. */
+/** Maximum number of series in a chain. An element of the `Uint16Array` `seriesIndex` can have this many values. */
 export const SERIES_MAX = 65_536;
 /** The largest strike, dollars. An OSI symbol has eight digits for the strike in thousandths of a dollar. */
 export const STRIKE_MAX = 99_999.999;
-/** The largest price, number of contracts or number of shares. A larger value is corrupt, and would let sums overflow. */
+/** The largest price, number of contracts or number of shares. A larger value is corrupt, and sums of such values would overflow. */
 export const VALUE_MAX = 1e9;
 /** The largest volatility, decimal per year: 100 is 10,000 %. */
 export const IV_MAX = 100;

@@ -78,8 +78,7 @@ export function lastQuoted(nowMs: number): number {
 }
 
 /**
- * Returns how long the exchange was open between two instants, ms. Counting ends when the result exceeds `mostMs`, so a result above
- * `mostMs` is a lower bound.
+ * Returns how long the exchange was open between two instants, ms. A result above `mostMs` is a lower bound, because the count ends there.
  */
 export function openMsBetween(fromMs: number, toMs: number, mostMs: number): number {
   let open = 0;
@@ -92,8 +91,8 @@ export function openMsBetween(fromMs: number, toMs: number, mostMs: number): num
 }
 
 /**
- * Returns whether quotes are stale, because the exchange was open for more than `staleAfterMs` since the time of the quotes. Hours in which
- * the exchange is closed do not count, because no newer quotes appear while it is closed.
+ * Returns whether quotes are stale, because the exchange was open for more than `staleAfterMs` since the time of the quotes. Hours outside
+ * trading do not count, because no newer quotes appear in these hours.
  */
 export function isStale(asOf: number, nowMs: number, staleAfterMs: number): boolean {
   return openMsBetween(asOf, nowMs, staleAfterMs) > staleAfterMs;
@@ -117,13 +116,13 @@ export function newYorkDate(atMs: number): string {
 }
 
 /**
- * The last result of `newYorkDate`. The result is valid for the instants from `from` (included) to `to` (excluded). Most calls ask for the
- * day of the previous call, and `Temporal` is slow.
+ * The last result of `newYorkDate`. The result is valid for the instants from `from` (included) to `to` (excluded). The result is cached,
+ * because most calls are for the day of the previous call, and `Temporal` is slow.
  */
 let lastDay = { date: '', from: 0, to: 0 };
 /**
- * The cache has no dates of instants from this instant on. A cached date needs the beginning of the next day, and the functions of this
- * module read only years of four digits.
+ * The cache contains only dates of instants before this instant. Caching a date requires the start of the next day, and this module reads
+ * only years of four digits.
  */
 const YEARS_END = Date.UTC(9999, 0, 1);
 
@@ -136,14 +135,14 @@ export function newYorkTime(atMs: number): string {
 }
 
 /**
- * Returns the instant at which New York clocks show `time` (`HH:MM` or `HH:MM:SS`) on `date`. In the autumn hour that clocks show twice,
- * returns the earlier of the two instants.
+ * Returns the instant at which New York clocks show `time` (`HH:MM` or `HH:MM:SS`) on `date`. In autumn, clocks show one hour twice. For a
+ * time in this hour, returns the earlier instant.
  */
 export function newYorkInstant(date: string, time: string): number {
   return instantOf(`${date}T${time}`);
 }
 
-/** Maximum number of cached instants: opens, closes and midnights. A chain or a month of prints needs the same few instants repeatedly. */
+/** Maximum number of cached instants: opens, closes and midnights. Chains and tapes need the same few instants repeatedly. */
 const INSTANTS_MAX = 2_000;
 
 const instantOf = memoize(
@@ -237,7 +236,7 @@ function halfDaysOf(year: number): string[] {
   const christmasEve = isoDate(year, 12, 24);
   if (isMondayToThursday(christmasEve)) halfDays.push(christmasEve);
   const july3 = isoDate(year, 7, 3);
-  // If July 4 is a Thursday, the half day is the preceding Wednesday. Until 2012, the half day was the following Friday.
+  // If July 4 is a Thursday, the half day is the preceding Wednesday. Until 2012, the half day was Friday, July 5.
   if (weekdayOf(july3) === WEDNESDAY && year < 2013) halfDays.push(isoDate(year, 7, 5));
   else if (isMondayToThursday(july3)) halfDays.push(july3);
   return [...halfDays, ...UNSCHEDULED_HALF_DAYS.filter((date) => date.startsWith(`${year}-`))];

@@ -1,12 +1,12 @@
 import { recordOf } from '../core/record-of.ts';
 /**
  * The option quotes of one underlying at one instant, as parallel columns. Rows are ordered by series, then by strike, and the call of a
- * strike comes before the put. `NaN` means "not given". A chain never changes after it is built, so the chain object may be the key of
+ * strike comes before the put. `NaN` means "not given". A chain never changes after its creation, so the chain object may be the key of
  * cached analyses.
  */
 export interface Chain {
   readonly underlying: string;
-  /** The time of the quotes, ms since the epoch. Every analysis of the chain uses this time as the present. */
+  /** The time of the quotes, ms since the epoch. An analysis of the chain uses this time as the present time. */
   readonly asOf: number;
   readonly spot: number;
   /** The origin of the chain: `simulated`, or a feed with a name, such as `files:NAME`. */
@@ -40,7 +40,9 @@ export interface Chain {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). All have one settlement, forward and smile. */
+/**
+ * The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). They share a settlement, a forward and a smile.
+ */
 export interface Series {
   readonly root: string;
   /** `YYYY-MM-DD` */
@@ -48,7 +50,7 @@ export interface Series {
   readonly settlement: 'AM' | 'PM';
   /** Settlement instant, ms since the epoch. */
   readonly settlesAt: number;
-  /** Whether a contract delivers something other than 100 plain shares, like the root AMD1. Analyses leave out such series. */
+  /** Whether a contract delivers something other than 100 plain shares. An example is the root AMD1. Analyses leave out such series. */
   readonly adjusted: boolean;
   readonly start: number;
   readonly end: number;
@@ -79,7 +81,7 @@ export function sameQuotes(a: Chain, b: Chain): boolean {
   );
 }
 
-/** Returns the bytes of a column. A NaN equals itself if its bytes are compared. */
+/** Returns the bytes of a column. As bytes, a NaN equals itself. */
 function bytesOf({ buffer, byteOffset, byteLength }: Float64Array | Uint16Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }

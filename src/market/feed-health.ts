@@ -22,18 +22,15 @@ export type FeedHealth = 'empty' | 'down' | 'degraded' | 'ok';
 
 /** A snapshot is partial if it has less than this share of the expected contracts. */
 const WHOLE_SHARE_MIN = 0.9;
-/** The service has stopped or hangs if a poll starts this long after its planned time, ms. */
+/** Maximum delay of a poll, ms. A later start means that the service was stopped or hangs. */
 const OVERDUE_MS = 60_000;
-/**
- * A running poll hangs if no ticker succeeds or fails for this time, ms. No ticker takes longer, even if every page is retried as often as
- * possible.
- */
+/** A running poll hangs if no ticker completes within this time, ms. Even with all retries of all pages, a ticker takes less time. */
 const HUNG_MS = 900_000;
 
-/** Maximum time from now to the next planned poll, ms. A weekend with holidays on both sides takes less time. */
+/** Maximum time from now to the next planned poll, ms. A weekend with adjacent holidays is shorter. */
 const AHEAD_MAX_MS = 7 * DAY_MS;
 
-/** Returns whether a moment is too far ahead: the clock was ahead when the moment was written, or the clock is behind now. */
+/** Returns whether a moment is too far in the future. The reason is a clock that was ahead, or a clock that is behind now. */
 export function isClockOff(moment: number, nowMs: number): boolean {
   return moment - nowMs > AHEAD_MAX_MS;
 }

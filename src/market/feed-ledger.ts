@@ -1,23 +1,23 @@
-/** The state of the feeds. The database holds the state, so that every process reads the same state, even after a restart. */
+/** The state of the feeds. The state is in the database, so that all processes read the same state, even after a restart. */
 export interface FeedLedger {
   /** Returns the checkpoints of a feed. Each checkpoint has a key. */
   checkpoints(feed: string): Map<string, string>;
   /** Stores a checkpoint. If the value is null, removes the checkpoint. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
   /**
-   * Sets the running feeds and the tickers that each feed requests. The states of other feeds stay stored, but `feedStates` leaves these
-   * states out. If a feed requests tickers, deletes the feed's state of all other tickers.
+   * Sets the running feeds and the tickers that each feed requests. The states of other feeds stay in the store, but `feedStates` does not
+   * return them. If a feed requests tickers, deletes the feed's state of all other tickers.
    */
   openFeeds(feeds: readonly OpenedFeed[]): void;
   /** Deletes the state of a feed that does not run, but not its checkpoints and gaps. Returns false if there is no such feed. */
   forgetFeed(feed: string): boolean;
-  /** Records that a poll began. The results of the previous poll stay valid until the new poll ends. */
+  /** Records that a poll began. Until the new poll ends, the results of the previous poll stay valid. */
   pollBegan(feed: string, at: number): void;
   pollEnded(poll: EndedPoll): void;
   snapshotReceived(snapshot: ReceivedSnapshot): void;
   /** Records that prints, closes or dividends arrived. */
   dataReceived(feed: string, at: number): void;
-  /** Records a rejection. If one origin has repeated rejections, stores the last rejection and the number of rejections. */
+  /** Records a rejection. For repeated rejections of one origin, stores the last rejection and their number. */
   rejected(rejection: Rejection): void;
   /** Removes the rejections of one origin, or the rejections of one ticker from every origin. */
   resolved(feed: string, source: { readonly origin: string } | { readonly ticker: string }): void;
@@ -46,7 +46,7 @@ export interface EndedPoll {
   readonly error: string | null;
 }
 
-/** A snapshot that a feed delivered, even if it contains nothing new. */
+/** A snapshot from a feed, even if the snapshot contains nothing new. */
 export interface ReceivedSnapshot {
   readonly feed: string;
   readonly ticker: string;
@@ -55,8 +55,8 @@ export interface ReceivedSnapshot {
   /** Whether the snapshot is newer than every previous snapshot of this ticker. */
   readonly isFresh: boolean;
   /**
-   * The number of contracts that the snapshot should have. This is the number of contracts that the source listed or, if larger, the number
-   * of contracts in the last stored snapshot that have not settled.
+   * The number of contracts that the snapshot should have. This is the larger of two numbers: the contracts that the source listed, and the
+   * contracts of the last stored snapshot that have not settled.
    */
   readonly expected: number;
   readonly received: number;
@@ -97,7 +97,7 @@ export interface FeedState {
   readonly gaps: readonly Gap[];
 }
 
-/** Progress of the simulated market's backfill, in numbers of snapshots of all tickers. */
+/** Progress of the simulated market's backfill. The unit is snapshots of all tickers. */
 export interface PastProgress {
   /** Number of snapshots that are stored with all their levels. */
   readonly done: number;
@@ -115,7 +115,7 @@ export interface Gap {
 export interface TickerState {
   readonly ticker: string;
   readonly attemptedAt: number | null;
-  /** The arrival time of the newest snapshot. A snapshot does not change this time if it is not newer than the previous snapshot. */
+  /** The arrival time of the newest snapshot. Only a snapshot that is newer than the previous snapshot changes this time. */
   readonly freshAt: number | null;
   readonly asOf: number | null;
   readonly expected: number | null;

@@ -3,15 +3,14 @@ import type { Chain } from './chain.ts';
 import type { Close, Print } from './prints.ts';
 
 /**
- * A source of market data. A feed parses and validates data. The feed delivers valid data, and delivers a rejection with its reason for
- * other data.
+ * A source of market data. A feed parses and validates data. The feed delivers valid data, and rejections with a reason for all other data.
  */
 export interface Feed {
   /** The kind of source: `simulated`, `files`, `cboe` and others. At most one feed of each kind runs. */
   readonly name: string;
   readonly simulated: boolean;
   readonly pace: Pace;
-  /** The tickers that each poll requests. Empty if the feed requests no tickers, but takes all data of its source. */
+  /** The tickers that each poll requests. Empty if the feed takes all data of its source. */
   readonly tickers: readonly string[];
   /**
    * Yields the data that is new since the last poll. The first poll yields all data of the source. `nowMs` is the wall clock. When `signal`
@@ -34,8 +33,8 @@ export interface Pace {
   /** With `session`, polls run in trading hours. With `always`, polls run at all times. */
   readonly hours: 'always' | 'session';
   /**
-   * The delay of the source's quotes, ms. The hours in which the feed polls are later by this delay, so that the feed still polls the
-   * quotes of the close.
+   * The delay of the source's quotes, ms. The polling hours begin and end later by this delay, so that the feed receives the quotes of the
+   * close.
    */
   readonly delayMs: number;
 }
@@ -50,7 +49,7 @@ export type Delivery =
   | { readonly kind: 'dividends'; readonly dividends: readonly CashDividend[] }
   /** A rejection of data, or a failed request, with the reason and, if known, the ticker. */
   | { readonly kind: 'rejection'; readonly origin: string; readonly reason: string; readonly ticker?: string }
-  /** Previous rejections of this origin no longer apply, because the origin was read again or no longer exists. */
+  /** Previous rejections of this origin no longer apply. The feed has read the origin again, or the origin no longer exists. */
   | { readonly kind: 'resolved'; readonly origin: string }
   /** The stream of a source connected or disconnected. The feed misses prints while the stream is down. */
   | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
@@ -68,7 +67,7 @@ export interface LoadedFile {
   readonly kept: number;
   /** Number of prints whose id was already stored. */
   readonly known: number;
-  /** Number of the already stored prints that the file corrected or canceled. */
+  /** Number of stored prints that the file corrected or canceled. */
   readonly changed: number;
   /** Numbers of rejected rows, by reason. */
   readonly refused: Readonly<Record<string, number>>;

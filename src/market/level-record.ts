@@ -37,7 +37,7 @@ export interface LevelRecord {
   readonly atmIv30d: number | null;
 }
 
-/** One value of the spot in a period's level records. */
+/** One of the spots in the level records of a period. */
 export interface LevelSpot {
   readonly spot: number;
   /** The number of level records with this spot. */
@@ -46,7 +46,7 @@ export interface LevelSpot {
 
 /** An entry of the log of stored levels. Subscribers receive these entries. */
 export interface LevelEvent extends LevelRecord {
-  /** The entry's sequence number in the log. Numbers increase from entry to entry, and no number is used twice. */
+  /** The entry's sequence number in the log. The number of each entry is higher than all earlier numbers. */
   readonly seq: number;
   /** The source of the snapshot. */
   readonly source: string;

@@ -12,9 +12,9 @@ import { pickRows, type TapeColumns } from './tape-columns.ts';
 import { tickerWithin } from './ticker-names.ts';
 import type { Universe } from './universe.ts';
 
-/** The market data of the store, either now or at a past moment. A market has one kind of data: simulated or recorded. */
+/** The market data of the store, at the present or at a past moment. The data of a market is either simulated or recorded. */
 export interface Market {
-  /** Whether this market is the market at a past moment. */
+  /** Whether this market is at a past moment. */
   readonly isPast: boolean;
   /**
    * Returns the newest chain of a ticker in any spelling. Returns the same object until a newer chain arrives. Throws
@@ -26,10 +26,10 @@ export interface Market {
    * ticker need not be tracked. For the root of an index's weekly options, returns the name of the index.
    */
   nameOf(spelling: string): string;
-  /** Whether `nameOf` needs a name or an old symbol to find the ticker. */
+  /** Whether the text is a name or an old symbol, and not a spelling of the ticker. */
   isByName(spelling: string): boolean;
   /**
-   * Returns the name of a tracked ticker. A ticker is tracked if it is in the universe or has a chain. Throws
+   * Returns the name of a tracked ticker. Tracked tickers are the tickers of the universe and the tickers with a chain. Throws
    * `ClientError('unknown_ticker')` if the ticker is not tracked.
    */
   tracked(ticker: string): string;
@@ -76,7 +76,7 @@ export interface Market {
    * settlement. A market at a past moment also returns dividends that became known later.
    */
   dividends(chain: Chain): readonly CashDividend[];
-  /** Returns the number of a ticker's snapshots up to the market's moment that still lack their levels. */
+  /** Returns the number of a ticker's snapshots without stored levels, up to the market's moment. */
   levelsDue(ticker: string): number;
   // The following methods return the same as the methods of `LevelStore`, but only up to the market's moment. The days must be consecutive.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
@@ -87,15 +87,15 @@ export interface Market {
   volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): readonly (number | null)[];
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /**
-   * Returns the market as it was at an instant, without data of a later date. So a ticker that has a chain now may have no chain in this
+   * Returns the market as it was at an instant, without data of a later date. A ticker that has a chain now may have no chain in this
    * market. A later request to this market gets the same answer, as long as no past data is added or removed.
    */
   at(instantMs: number): Market;
 }
 
 /**
- * Maximum time by which the date of a chain may be later than the present, because clocks differ by minutes. If the date is even later, its
- * source used a wrong time zone or a wrong digit. A chain with such a date must not replace the present chain.
+ * The date of a chain may be in the future by at most this time, because clocks differ by minutes. A later date means that the source used
+ * a wrong time zone or a wrong digit. A chain with such a date must not replace the present chain.
  */
 export const AHEAD_MS = 15 * 60_000;
 
@@ -161,7 +161,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     return chain;
   };
 
-  /** Returns the canonical ticker of any spelling or name. A symbol that has data is never read as the name of another ticker. */
+  /** Returns the canonical ticker of any spelling or name. A symbol with data never counts as the name of another ticker. */
   const tickerOf = (spelling: string): string => {
     const symbol = symbolOf(spelling);
     if (universe.tickers.has(symbol)) return symbol;
@@ -282,7 +282,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       volatilitiesOfDays(ticker, days, untilMs) {
         const [name, toMs] = [tickerOf(ticker), Math.min(untilMs, until)];
         const read = () => store.volatilitiesOfDays(name, days, toMs, simulated);
-        // Past markets do not use the cache, because replays of many moments would fill it.
+        // Past markets do not use the cache, because replays of many moments would fill the cache.
         if (until !== Number.MAX_SAFE_INTEGER) return read();
         refresh();
         return volatilities.getOrInsertComputed(`${name} ${days[0]} ${days.length} ${toMs}`, read);
@@ -307,8 +307,8 @@ const LISTED_MAX = 1_000;
 const PAST_CHAINS_MAX = 8;
 
 /**
- * Returns whether the chain of an instant is unknown, because the newest snapshot of that time may have been removed. A thinned day has
- * only its last snapshot. So the chain is unknown if the day's last snapshot is later than the instant.
+ * Returns true if the chain of an instant is unknown, because the snapshot may have been removed. A thinned day has only its last snapshot.
+ * On a thinned day, the chain is unknown if the last snapshot is later than the instant.
  */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
@@ -316,8 +316,8 @@ function isThinned(store: MarketStore, ticker: string, instantMs: number, simula
   const { before, after } = store.snapshotsAround(ticker, simulated, instantMs, dayEndsAt);
   if (before === null || after === null) return false;
   if (!simulated) return true;
-  // The simulated market has quotes once a minute, so the minute of the snapshot `before` has no other snapshot. From the moment `allFrom`
-  // on, all snapshots are kept.
+  // The simulated market has one snapshot a minute, so `before` is the only snapshot of its minute. From the moment `allFrom` on, all
+  // snapshots are kept.
   const newest = store.snapshotsAround(ticker, simulated, Number.MAX_SAFE_INTEGER, 0).before!;
   return lastQuoted(instantMs) - before >= MINUTE_MS && before < simulatedRetention(newest).allFrom;
 }
@@ -329,7 +329,7 @@ function noChain(ticker: string): ClientError {
   });
 }
 
-/** Returns the error for a ticker without a chain at a past moment. `around` has the nearest moments of stored snapshots. */
+/** Returns the error for a ticker without a chain at a past moment. `around` has the moments of the nearest snapshots. */
 function noChainAt(ticker: string, atMs: number, { before, after }: Around): ClientError {
   const stored = [before, after].filter((each) => each !== null).map(iso);
   const nearest =

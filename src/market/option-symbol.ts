@@ -18,7 +18,7 @@ export interface OptionSymbol extends Root {
 export interface Root {
   /** The underlying of the options with this root, for example `SPX` for `SPXW`. */
   readonly underlying: string;
-  /** Whether the contracts deliver something other than 100 plain shares, as after a merger or split. The root AMD1 is an example. */
+  /** Whether the contracts deliver something other than 100 plain shares, for example after a merger. The root AMD1 is an example. */
   readonly adjusted: boolean;
 }
 
@@ -27,8 +27,7 @@ export interface Root {
  * Returns `undefined` for any other text, such as text with an impossible date, a strike of 0 or lower case.
  */
 export function parseOptionSymbol(text: string): OptionSymbol | undefined {
-  // Reads the fields by their positions, because a chain has tens of thousands of symbols. A regular expression with seven groups takes
-  // three times as long.
+  // Reads the fields by their positions, because a regular expression takes three times as long. A chain has tens of thousands of symbols.
   const from = text.startsWith('O:') ? 2 : 0;
   const dateStart = text.length - TAIL_LENGTH;
   let rootEnd = dateStart;

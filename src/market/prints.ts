@@ -26,9 +26,9 @@ export interface Print {
   readonly delta: number | null;
   /** Whether the trade is a leg of a spread. */
   readonly multiLeg: boolean;
-  /** Whether the order went to several exchanges at once, to trade at the quotes of all of them. */
+  /** Whether the order went to several exchanges at the same time. */
   readonly sweep: boolean;
-  /** Whether the price was negotiated instead of taken from the quotes: in a cross, on an exchange's floor or as a block. */
+  /** Whether the price was negotiated: in a cross, on an exchange's floor or as a block. */
   readonly block: boolean;
   readonly canceled: boolean;
   readonly simulated: boolean;
@@ -55,8 +55,8 @@ export interface PrintSum {
 }
 
 /**
- * Maximum absolute delta of contracts whose trades count as opinions about the price. Contracts with a larger absolute delta are deep in
- * the money, and their trades count as dividend and financing trades. Trades with an unknown delta count as opinions.
+ * A trade counts as an opinion about the price if the contract's absolute delta is at most this value. Contracts with a larger absolute
+ * delta are deep in the money, and their trades count as dividend and financing trades. Trades with an unknown delta count as opinions.
  */
 const OPINION_DELTA_MAX = 0.9;
 

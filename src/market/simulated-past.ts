@@ -1,8 +1,8 @@
 import { closeOf, lastQuoted, newYorkDate, newYorkInstant, openOf, previousTradingDay } from './calendar.ts';
 
 /**
- * Decides which snapshots of the simulated market are kept. The simulated market has quotes once a minute. If every snapshot were kept, a
- * disk would be full within weeks, and each snapshot can be computed again. For each ticker, the store keeps:
+ * Rules for the snapshots of the simulated market that are kept. The simulated market has quotes once a minute. All snapshots together
+ * would fill a disk within weeks, and the server can compute each snapshot again. For each ticker, the store keeps:
  *
  * - the snapshots of the last ten minutes, so that a page can ask for further figures of the snapshot that it shows;
  * - the half-hour snapshots of the last five trading days: at the open, at 10:00, 10:30, … and at the close;
@@ -22,7 +22,7 @@ const HALF_HOUR_DAYS = 5;
 /** Number of trading days in the past for which closes are computed. The present or last trading day counts. */
 const CLOSE_DAYS = 60;
 
-/** The retention of a ticker's snapshots, which depends on its newest snapshot. The fields are moments, ms since the epoch. */
+/** The retention of a ticker's snapshots. It depends on the newest snapshot. The fields are moments, ms since the epoch. */
 export interface SimulatedRetention {
   /** The moment from which every snapshot is kept. */
   readonly allFrom: number;
@@ -42,8 +42,8 @@ export function newestSimulated(nowMs: number): number {
 }
 
 /**
- * Returns the past moments for which a new store gets snapshots, the newest moment first. The past moments are the half hours of the last
- * five trading days and the closes of the last 60 trading days, before the moment `newest` of the newest quotes.
+ * Returns the moments of the snapshots that a new store gets, newest first. The past moments are the half hours of the last five trading
+ * days and the closes of the last 60 trading days, before the moment `newest` of the newest quotes.
  */
 export function pastMoments(newest: number): number[] {
   return tradingDaysTo(newest, CLOSE_DAYS)

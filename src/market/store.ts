@@ -14,11 +14,11 @@ export interface SnapshotListing {
   readonly simulated: boolean;
 }
 
-/** The kinds of data that have a retention. The kind `intraday` has all snapshots of a day except the last snapshot. */
+/** The kinds of data that have a retention. The data `intraday` is all snapshots of each day except the last snapshot of the day. */
 export type RetainedKind = 'chains' | 'intraday' | 'prints' | 'levels';
 
 /**
- * Limits of retention. Data is kept if it is not older than its limit. The limits are midnights in New York, ms since the epoch. If a limit
+ * Limits of retention. Data that is not older than the limit is kept. The limits are midnights in New York, ms since the epoch. If a limit
  * is `undefined`, all data is kept. The newest snapshot of each ticker is always kept.
  */
 export interface Retention {
@@ -32,13 +32,13 @@ export interface Retention {
 }
 
 /**
- * The storage of market data. Simulated and recorded data are stored in the same tables. A read returns only one of these two kinds, unless
- * its comment states otherwise. Each write is one transaction, but `packTape` takes many transactions. A write of one process is visible to
- * every other process at once.
+ * The storage of market data. Simulated and recorded data are stored in the same tables. Unless its comment states otherwise, a read
+ * returns only simulated data, or only recorded data. Each write is one transaction, but `packTape` takes many transactions. Every other
+ * process sees a write immediately.
  */
 export interface MarketStore extends SnapshotStore, RetentionStore, PrintStore, CloseStore, DividendStore, LevelStore {
   /**
-   * Returns a text that changes with every write. The text changes at once with a write of this process, and within 10 ms with a write of
+   * Returns a text that changes with every write. The text changes immediately for a write of this process, and within 10 ms for a write of
    * another process. Data that was read under one version is valid until the version changes.
    */
   version(): string;
@@ -66,7 +66,7 @@ export interface SnapshotStore {
   ): { readonly before: number | null; readonly after: number | null };
   /** Returns a snapshot. Returns undefined if the snapshot was removed, or was set aside because it is damaged. */
   chain(id: number): Chain | undefined;
-  /** Returns the same chain as the method `chain`, but blocks the event loop for less time. */
+  /** Returns the same as the method `chain`, but blocks the event loop for a shorter time. */
   readChain(id: number): Promise<Chain | undefined>;
   /**
    * Returns the sorted underlyings that have a snapshot: at most `limit` names, beginning with `from`. Without `from` and `limit`, returns
@@ -79,7 +79,7 @@ export interface SnapshotStore {
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
   /**
    * Permanently removes snapshots of an underlying and their levels, simulated and recorded. If `asOf` is given, removes only the snapshots
-   * of this moment. Returns the number of moments whose data was removed, including moments that only had levels.
+   * of this moment. Returns the number of moments with removed data, including moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
   /**
@@ -94,7 +94,7 @@ export interface SnapshotStore {
 
 export interface RetentionStore {
   /**
-   * Removes a part of the data that is older than the limits, in one transaction. Returns the numbers of removed prints, chains and levels.
+   * Removes some of the data that is older than the limits, in one transaction. Returns the numbers of removed prints, chains and levels.
    * All numbers are 0 when no old data is left.
    */
   removeOld(limits: Retention): { readonly prints: number; readonly chains: number; readonly levels: number };
@@ -149,8 +149,8 @@ export interface PrintStore {
    */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
-   * Returns the first stretch of the tape (a run of consecutive prints) from `fromMs` on. The stretch has at most `mostParts` parts (see
-   * `PARTS`). Returns `undefined` if no print is left. The next stretch begins after `toMs` of this stretch.
+   * Returns the first stretch of the tape from `fromMs` on. A stretch consists of consecutive prints. The stretch has at most `mostParts`
+   * parts (see `PARTS`). Returns `undefined` if no print is left. The next stretch begins after `toMs` of this stretch.
    */
   stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
   /**
@@ -216,8 +216,8 @@ export interface LevelStore {
     simulated: boolean,
   ): (number | null)[];
   /**
-   * Returns the last sequence number of the log of levels, simulated or recorded, even if its entry has been removed. Returns 0 before the
-   * first entry.
+   * Returns the last sequence number of the log of simulated or recorded levels. The entry with this number may have been removed. Returns
+   * 0 before the first entry.
    */
   lastLevelSeq(): number;
   /**
@@ -226,8 +226,8 @@ export interface LevelStore {
    */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /**
-   * Returns the same as `levelEvents`, but only the entries of some underlyings. The time of the call depends on the number of these
-   * underlyings and of the returned entries, but not on the entries of other underlyings.
+   * Returns the same as `levelEvents`, but only the entries of some underlyings. The call takes time for these underlyings and for the
+   * returned entries, but not for the entries of other underlyings.
    */
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /**
@@ -235,6 +235,6 @@ export interface LevelStore {
    * `undefined` if there is no such entry.
    */
   firstMissedAt(underlyings: readonly string[], afterSeq: number, simulated: boolean): number | undefined;
-  /** Returns an underlying's newest levels among the entries up to a sequence number, or `undefined` if there are no such levels. */
+  /** Returns an underlying's newest levels up to a sequence number of the log, or `undefined` if there are no levels. */
   currentLevels(underlying: string, upToSeq: number, simulated: boolean): LevelEvent | undefined;
 }

@@ -69,7 +69,7 @@ export class ContractNumbers {
     return this.#number(this.#seriesOf({ root, expiry, callPut }), strike);
   }
 
-  /** Returns the numbers that this instance assigns to the given contracts, in the order of the contracts. */
+  /** Assigns a number to each of the given contracts, and returns the numbers in the order of the contracts. */
   ofAll({ series, seriesIndex, strike }: TapeContracts): Uint32Array {
     const known = series.map((each) => this.#seriesOf(each));
     const numbers = new Uint32Array(strike.length);

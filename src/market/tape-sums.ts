@@ -2,9 +2,9 @@ import { change } from './prints.ts';
 import { ContractNumbers, FLAG, type TapeColumns, type TapeContracts } from './tape-columns.ts';
 
 /**
- * The sums of each contract over a run of consecutive prints. The sums of two adjacent runs can be combined. All figures are whole numbers,
- * so that the order of addition does not change a sum. Premium is in units of 1 / `PREMIUM_UNITS` dollars. Delta times shares is in units
- * of 1 / `SHARE_PARTS` shares.
+ * The sums of each contract over consecutive prints, which are called a run. The sums of two adjacent runs can be combined. All figures are
+ * whole numbers, so that the order of addition does not change a sum. Premium is in units of 1 / `PREMIUM_UNITS` dollars. Delta times
+ * shares is in units of 1 / `SHARE_PARTS` shares.
  *
  * The aggressor of a print may depend on earlier prints, because the tick rule uses the direction of the contract's last price change. A
  * print is pending if its side follows neither from the feed nor from the quote, and the price of its contract has not changed yet in the
@@ -20,18 +20,18 @@ export interface TapeSums {
   readonly cells: TapeCells;
 }
 
-/** Figures by cell. A cell is one contract with one manner of execution, such as `sweep`. */
+/** Figures by cell. A cell is one contract with one execution type, such as `sweep`. */
 export interface TapeCells {
   readonly count: number;
   readonly contract: Uint32Array;
-  /** The index of the manner of execution in the array `MANNERS`. */
+  /** The index of the execution type in the array `MANNERS`. */
   readonly manner: Uint8Array;
   readonly values: Float64Array;
   /** The rounding errors of `values`. A value plus its rounding error is the exact sum. Undefined if no value was rounded. */
   readonly lost: Float64Array | undefined;
 }
 
-/** The manners of execution of a print. If a print has several manners of execution, the first manner in this list counts. */
+/** The execution types of a print. If a print has several execution types, the first of them in this list counts. */
 export const MANNERS = ['multi_leg', 'sweep', 'block', 'single'] as const;
 
 /**
@@ -60,7 +60,7 @@ export const BY_CONTRACT = {
  * - `bought` and `sold`: the premium of prints in which customers bought or sold;
  * - `shares`: the net shares that customers bought by prints without a delta;
  * - `deltaShares`: delta times the net shares that customers bought by prints with a delta;
- * - `pending…`: the figures of the pending prints. The shares of pending prints are not yet multiplied by the unknown aggressor.
+ * - `pending…`: the figures of the pending prints. The aggressor does not yet multiply the shares of pending prints.
  *
  * A figure needs more than 53 bits, the precision of a double, only if the data is corrupt.
  */
@@ -95,7 +95,7 @@ export function toShareParts(shares: number): number {
   return Math.round(shares * SHARE_PARTS);
 }
 
-/** Sums the prints with a premium of at least `minPremium` dollars. Smaller prints only affect the changes of the price. */
+/** Sums the prints with a premium of at least `minPremium` dollars. Smaller prints are used only for the changes of the price. */
 export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
   const byContract = new Float64Array(contracts.strike.length * BY_CONTRACT.width);
@@ -159,7 +159,7 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   return withoutIdle({ contracts, byContract, cells: cells.takeAll() }, seen);
 }
 
-/** Removes the contracts without prints. Without this function, the figures of such contracts would mean a price of 0. */
+/** Removes the contracts without prints. Without this function, these contracts would have a price of 0. */
 function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Array): TapeSums {
   const left = Uint32Array.from(seen.keys()).filter((contract) => seen[contract] === 1);
   if (left.length === seen.length) return { contracts, byContract, cells };
@@ -253,8 +253,8 @@ export class TapeSummer {
 }
 
 /**
- * Returns the direction of a contract's price change between two prints. Compares the middles of their quotes if both prints have a quote,
- * or else their prices.
+ * Returns the direction of a contract's price change between two prints. Compares the middles of the quotes if both prints have a quote.
+ * Otherwise compares the prices.
  */
 function moveOf(lastPrice: number, lastMiddle: number, price: number, middle: number): 1 | -1 | 0 {
   return !Number.isNaN(middle) && !Number.isNaN(lastMiddle) ? change(lastMiddle, middle) : change(lastPrice, price);

@@ -8,7 +8,7 @@ export type NamesOfTickers = Readonly<Record<string, readonly string[]>>;
 const NEAREST = 3;
 /** Minimum similarity of a suggested ticker. Less similar tickers would be misleading. */
 const SIMILAR_MIN = 0.34;
-/** Maximum number of characters that are compared in a spelling. */
+/** The index compares at most this number of characters. */
 const SPELLING_MAX = 40;
 
 /** Finds tickers by name, and finds the tickers that are most similar to a misspelt ticker. */
@@ -21,7 +21,7 @@ export interface TickerNames {
 
 /**
  * Creates the index of the standard names and of further names. Further names take precedence over standard names. If two tickers have the
- * same name, the name belongs to the ticker that is given last.
+ * same name, the name belongs to the last of these tickers.
  */
 export function createTickerNames(further: NamesOfTickers = {}): TickerNames {
   const entries = [standardNames as NamesOfTickers, further].flatMap((names) =>
@@ -48,7 +48,7 @@ export function createTickerNames(further: NamesOfTickers = {}): TickerNames {
   };
 }
 
-/** The weight of a name, if a symbol has the weight 1. A misspelt symbol is more frequent than a misspelt name. */
+/** The weight of a name. A symbol has the weight 1. A misspelt symbol is more frequent than a misspelt name. */
 const NAME_WEIGHT = 0.95;
 
 /** Returns the letters and digits of a text, in lower case. */
@@ -57,8 +57,8 @@ function lettersOf(text: string): string {
 }
 
 /**
- * Removes text that people and programs write around a symbol: an exchange before the symbol (`NASDAQ:META`), or a market after the symbol
- * (`META US`, `META.US`, `AAPL US Equity`). Returns the canonical ticker.
+ * Removes an exchange before a symbol (`NASDAQ:META`), and a market after a symbol (`META US`, `META.US`, `AAPL US Equity`). Returns the
+ * canonical ticker.
  */
 export function tickerWithin(text: string): string {
   if (PLAIN.test(text)) return text;
@@ -84,7 +84,7 @@ function similarity(a: string, b: string): number {
   return Math.max(0, 1 - (slipDistance(a, b) + firstDiffers) / Math.max(a.length, b.length));
 }
 
-/** The additional distance if the first letters differ, because people rarely mistake the first letter. */
+/** The additional distance for a different first letter, because errors in the first letter are rare. */
 const FIRST_LETTER = 0.4;
 /** The costs of three typing errors: swapping two letters, typing one letter twice or only once, and hitting a neighbouring key. */
 const [SWAP, DOUBLED, BESIDE] = [0.6, 0.5, 0.7];
@@ -111,7 +111,7 @@ function slipDistance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** Returns the cost of the letter at index `i`, if only one of the texts has this letter. */
+/** Returns the cost of an additional letter, which only one of the texts has at index `i`. */
 function lengthening(text: string, i: number): number {
   return text[i] === text[i - 1] ? DOUBLED : 1;
 }

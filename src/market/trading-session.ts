@@ -1,9 +1,9 @@
 import { closeOf, isHalfDay, isTradingDay, newYorkDate, nextTradingDay, openOf, weekdayOf } from './calendar.ts';
 
-/** A session of the New York Stock Exchange: the present session or, if the exchange is closed, the next session. */
+/** The present session of the New York Stock Exchange. If the exchange is closed, this is the next session. */
 export interface TradingSession {
   readonly state: 'open' | 'closed';
-  /** The reason why the exchange is closed. Null if the exchange is open. On a trading day, the reason is `night` outside the session. */
+  /** The reason why the exchange is closed. Null if the exchange is open. On a trading day, the reason is `night`. */
   readonly reason: 'night' | 'weekend' | 'holiday' | null;
   /** The time at which the session opens or has opened, ms since the epoch. */
   readonly opensAt: number;

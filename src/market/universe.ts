@@ -12,7 +12,7 @@ export interface Universe {
   readonly themes: Readonly<Record<string, readonly string[]>>;
   /** All tickers without duplicates, in the order of the themes. */
   readonly tickers: ReadonlySet<string>;
-  /** The sector ETF (the proxy) of each single name. ETFs have no entry, and neither have single names without a proxy. */
+  /** The sector ETF (the proxy) of each single name. ETFs and single names without a proxy have no entry. */
   readonly proxies: ReadonlyMap<string, string>;
   /** Names that clients may use instead of tickers. A ticker with a name need not be in the universe. */
   readonly names: TickerNames;
@@ -68,7 +68,7 @@ const HINT =
   '`proxies` and `names` are optional.';
 const FIELDS: readonly string[] = ['themes', 'proxies', 'names'];
 const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
-/** Maximum number of tickers, because every minute the chain of each ticker is polled and then held in memory. */
+/** Maximum number of tickers. The server polls the chain of each ticker every minute, and stores the chains in memory. */
 const TICKERS_MAX = 1_000;
 
 /** Returns a list of tickers for each name. Adds an error to `fieldErrors` for each invalid value and each repeated ticker. */
@@ -133,8 +133,8 @@ function pointer(key: string): string {
 }
 
 /**
- * The single names of each sector ETF. The flow of the ETF follows the flow of a single name if the ETF's index contains the name, or if
- * both have the same risk: IBIT and MSTR both hold bitcoin.
+ * The single names of each sector ETF. The flow of an ETF can follow the flow of a single name. The ETF's index contains the name, or both
+ * have the same risk: IBIT and MSTR both hold bitcoin.
  */
 const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   SMH: ['NVDA', 'AVGO', 'TSM', 'INTC', 'AMD'],
@@ -153,7 +153,7 @@ const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   XLP: ['KO', 'PG', 'WMT', 'COST'],
 };
 
-/** The default universe, for operators who do not configure a universe. The default has nine themes and 59 tickers. */
+/** The default universe has nine themes and 59 tickers. */
 export const STANDARD_UNIVERSE: Universe = universeOf(
   {
     beta_lords: ['SPY', 'QQQ', 'IWM', 'DIA', 'SMH', 'XLF', 'VXX'],

@@ -18,16 +18,16 @@ export interface ClockWeights {
   readonly shutDay: number;
 }
 
-/** If a caller gives this value instead of weights, variance accrues evenly over calendar time, as in many simulated markets. */
+/** With this value instead of weights, variance accrues evenly over calendar time. Many simulated markets work in this way. */
 export const CALENDAR = 'calendar';
 
 /** In option prices, a day without trading has 0 to 0.12 of the variance of a session. */
 export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.15, shutDay: 0.05 };
 
 /**
- * Measures trading time. Open sessions count fully, half days count by their hours, and nights and days without trading count little. A
- * volatility per year of trading time is the same before and after a weekend, but a volatility per calendar year changes over the weekend.
- * An average calendar year is one year of this clock.
+ * Measures trading time. Open sessions have full weight, and half days have the weight of their hours. Nights and days without trading have
+ * little weight. Over a weekend, a volatility per year of trading time does not change, but a volatility per calendar year does. An average
+ * calendar year is one year of this clock.
  */
 export class VarianceClock {
   private readonly perYear: number;

@@ -25,7 +25,7 @@ export type GreekColumns = Readonly<Record<GreekName, Float64Array>>;
 
 export type GreekName = (typeof GREEKS)[number];
 
-/** The names of the price and the Greeks, which are also the kernel's columns. For a pair, they are the columns of the call. */
+/** The names of the price and the Greeks. The kernel has the same columns. The kernel for pairs uses these columns for the call. */
 export const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 /** The columns of a pair's put. The columns of gamma, vega, vanna and volga are the same for the put and the call. */
 const PUT_COLUMNS: Readonly<Record<GreekName, BlackScholesColumn>> = {
@@ -50,8 +50,8 @@ const genericPair = (count: number, block: number) => kernels.blackScholesPair(c
 const discountedPair = (count: number, block: number) => kernels.blackScholesPair(count, block, true);
 
 /**
- * Discount factors that the caller has already computed, for example once per expiry. With these discount factors, the kernel computes two
- * exponentials less per row.
+ * Discount factors that the caller has already computed, for example once per expiry. The discount factors save the kernel two exponentials
+ * per row.
  */
 export interface Discounts {
   /** e^(-rate * tte). */
@@ -62,10 +62,10 @@ export interface Discounts {
 
 /**
  * Computes Black-Scholes-Merton prices and Greeks. The Greeks are raw partial derivatives: per 1.00 of spot, volatility and rate, and per
- * year. Theta and charm are derivatives with respect to passing time, -d/dT. If T or iv is 0, the results follow from the intrinsic value.
- * Accuracy: the error of every output is at most twice the change that one rounding of each input and of the output can cause. The error
- * was measured on 24,000 rows, up to the ends of the accepted ranges. If `into` is given, the function writes the results into the columns
- * of `into`. To create new columns takes a third more time.
+ * year. Theta and charm are derivatives with respect to the passage of time, -d/dT. If T or iv is 0, the results follow from the intrinsic
+ * value. Accuracy: the error of every output is at most twice the change that one rounding of each input and of the output can cause. The
+ * error was measured on 24,000 rows, up to the ends of the accepted ranges. If `into` is given, the function writes the results into the
+ * columns of `into`. Without `into`, the call takes a third more time.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function greeks(options: OptionColumns, discounts?: Discounts, into?: GreekColumns): GreekColumns {
@@ -81,8 +81,8 @@ export function greeks(options: OptionColumns, discounts?: Discounts, into?: Gre
 }
 
 /**
- * Returns one column of the result of `greeks`, with the same bits. Takes a third less time than `greeks`, because only one of nine columns
- * is copied.
+ * Returns one column of the result of `greeks`, with the same bits. This takes a third less time than `greeks`, because only one of nine
+ * columns is copied.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function oneGreek(name: GreekName, options: OptionColumns): Float64Array {
@@ -155,7 +155,7 @@ const ROW = named((name) => arenaColumn(BlackScholesColumn[name]));
 const DAY_YEARS = 1 / 365;
 const POINT = 0.01;
 
-/** Factors that convert raw units to market units, in which brokers and exchanges quote. */
+/** Factors that convert raw units to market units. Brokers and exchanges quote in market units. */
 export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
   price: 1,
   delta: 1,

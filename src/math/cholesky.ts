@@ -1,13 +1,13 @@
 /**
- * Solves a system of linear equations with a symmetric positive definite matrix. The elements of `matrix` are in order of rows. The
- * function reads only the lower triangle of the matrix. Overwrites `right` with the solution, and the lower triangle with the Cholesky
- * factor. Replaces a pivot below 1e-300 by 1e-300.
+ * Solves a system of linear equations with a symmetric positive definite matrix. The argument `matrix` contains the rows one after the
+ * other. The function reads only the lower triangle of the matrix. Overwrites `right` with the solution, and the lower triangle with the
+ * Cholesky factor. Replaces a pivot below 1e-300 by 1e-300.
  */
 export function solveCholesky(matrix: Float64Array, right: Float64Array): void {
   const n = right.length;
   const column = new Float64Array(n);
-  // When a column is computed, its products are subtracted from all later columns. The processor can compute these differences in parallel.
-  // In a dot product, each addition would wait for the previous addition.
+  // After computing a column, the code subtracts the column's products from all later columns. The processor can compute these differences
+  // in parallel. In a dot product, each addition would wait for the previous addition.
   for (let k = 0; k < n; k++) {
     const root = Math.sqrt(Math.max(matrix[k * n + k]!, 1e-300));
     matrix[k * n + k] = root;

@@ -42,13 +42,13 @@ export function hedges(inputs: HedgeInputs): Hedges<Float64Array> {
   return { delta: delta!, vanna: vanna!, change: change! };
 }
 
-/** The length of the array `partial`: two partial sums for each of three exposures. */
+/** The length of the array `partial`, which has two partial sums for each of three exposures. */
 const PARTIAL_SUMS = 6;
 
 /**
- * Computes the sums of weight * hedge over all options, and writes no columns. A NaN in a row makes the sums NaN, even with weight 0. A
- * caller may add a chain in several calls, one for each range of rows. `partial` passes the sums from one call to the next. If every range
- * except the last has an even number of rows, the result has the same bits as the result of a single call for the whole chain.
+ * Computes the sum of weight * hedge over all options for each hedge, and writes no columns. A NaN in a row makes the sums NaN, even with
+ * weight 0. A caller may add a chain in several calls, one for each range of rows. `partial` passes the sums from one call to the next. If
+ * every range except the last has an even number of rows, the result has the same bits as the result of a single call for the whole chain.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function exposureSums(

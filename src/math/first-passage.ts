@@ -24,14 +24,14 @@ export interface Walk {
 interface Fineness {
   /** The number of equal intervals in the unit of time. */
   readonly intervals: number;
-  /** The number of grid points per standard deviation of the diffusion in an interval or of a jump, whichever is smaller. */
+  /** The number of grid points per smaller standard deviation: of the diffusion in an interval, or of a jump. */
   readonly points: number;
 }
 
 const FAR: Fineness = { intervals: 16, points: 2.2 };
 /**
- * The resolution if the start is at most one standard deviation (of the whole walk) away from the barrier. The error per interval is
- * largest for such a start, and grows with the number of jumps in an interval.
+ * The resolution for a start near the barrier: at most one standard deviation of the whole walk away. The error per interval is largest for
+ * such a start, and grows with the number of jumps in an interval.
  */
 const NEAR: Fineness = { intervals: 32, points: 3 };
 const NEAR_WITH_MANY_JUMPS: Fineness = { intervals: 64, points: 3 };
@@ -42,9 +42,9 @@ const MANY_JUMPS = 2;
  */
 const REACH = 4;
 /**
- * Largest distance of the start, in standard deviations of the whole walk. From a larger distance, only jumps can reach the barrier.
- * Without drift, the probability is at most 1/25^2 = 1.6e-3 (Kolmogorov's inequality). This probability is less than the error bound of
- * `passage`, so the result is 0.
+ * Maximum distance between start and barrier, in standard deviations of the whole walk. For a larger distance, only jumps can reach the
+ * barrier. Without drift, the probability is at most 1/25^2 = 1.6e-3 (Kolmogorov's inequality). This probability is less than the error
+ * bound of `passage`, so the result is 0.
  */
 const START_MAX = 25;
 /**
@@ -64,7 +64,7 @@ const CHANCE_MIN = 1e-4;
  */
 const STEP_PRODUCTS = 250_000;
 const FOLLOWING = { message: 'Computing the passage' };
-/** Weights of Gregory's rule for the grid points next to the barrier. With these weights, the trapezoidal rule has the fourth order. */
+/** The weights of the grid points next to the barrier, by Gregory's rule. With these weights, the trapezoidal rule has the fourth order. */
 const GREGORY = [3 / 8, 7 / 6, 23 / 24];
 
 /**
@@ -133,8 +133,8 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
       passedPlain += met(plain, byDiffusion);
       plain = diffuse(plain);
     }
-    // Adds the densities after each number n of jumps in this interval, multiplied by the Poisson probability of n jumps. `more` is the
-    // probability of at least n jumps.
+    // Adds the densities after each number n of jumps in this interval, multiplied by the Poisson probability of n jumps. The variable
+    // `more` is the probability of at least n jumps.
     let chance = Math.exp(-walk.jumps / intervals);
     let more = 1 - chance;
     let after = density;

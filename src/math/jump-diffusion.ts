@@ -18,7 +18,7 @@ export interface JumpDiffusionColumns extends Omit<OptionColumns, 'callPut'> {
 export interface JumpDiffusionResult {
   /** Risk-neutral probability that spot ends at or above the strike. */
   readonly probAbove: Float64Array;
-  /** Risk-neutral probability that spot ends below the strike. Summed separately, so that even a tiny value is accurate. */
+  /** Risk-neutral probability that spot ends below the strike. A separate sum keeps a tiny value accurate. */
   readonly probBelow: Float64Array;
   readonly call: Float64Array;
   readonly put: Float64Array;
@@ -27,7 +27,7 @@ export interface JumpDiffusionResult {
 /**
  * Computes Merton's (1976) jump diffusion: the probabilities that spot ends above and below the strike, and the prices of European options.
  * The drift includes the compensator of the jumps. The results are NaN if the expected number of jumps up to expiry, `jumpIntensity * tte`,
- * is above 256. The results are also NaN if this number times the mean factor of a jump is above 256.
+ * is above 256. The results are also NaN if the expected number of jumps times the mean factor of a jump is above 256.
  *
  * Accuracy: the error is at most 5 times the change that one rounding of each input and of the result can cause, and at most 1.6 times this
  * change if no more than 60 jumps are expected. The error was measured on 3,000 rows with up to 256 expected jumps.

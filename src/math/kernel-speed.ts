@@ -4,14 +4,14 @@ import { greeks } from './black-scholes.ts';
 const OPTIONS = 512;
 /** Time of one part of the measurement, ms. Other work can run between two parts. */
 const PIECE_MS = 10;
-/** Maximum number of parts. On a busy machine, the compiler starts late, so a kernel counts as slow only after this many parts. */
+/** Maximum number of parts. A kernel counts as slow only after this number of parts, because the compiler starts late on a busy machine. */
 const PIECES_MAX = 30;
 /**
  * On the measured machines, the Greeks of one option take 100 to 300 ns with the runtime's compiler, and 2 to 7 µs without the compiler.
  */
 const SLOW_NS = 1_000;
 
-/** Returns the kernel's time for the Greeks of one option in the fastest call, ns. Takes 10 ms, or 0.3 s if the kernel is slow. */
+/** Returns the time for the Greeks of one option in the kernel's fastest call, ns. Takes 10 ms, or 0.3 s if the kernel is slow. */
 export async function kernelNsPerOption(): Promise<number> {
   const column = (value: (i: number) => number) => Float64Array.from({ length: OPTIONS }, (_, i) => value(i));
   const options = {
@@ -38,7 +38,7 @@ export async function kernelNsPerOption(): Promise<number> {
   return nsPerOption();
 }
 
-/** Returns whether kernels of this speed run without the runtime's compiler, which a hardened operating system can forbid. */
+/** Returns whether kernels of this speed run without the runtime's compiler. A hardened operating system can forbid the compiler. */
 export function isWithoutCompiler(nsPerOption: number): boolean {
   return nsPerOption > SLOW_NS;
 }

@@ -17,10 +17,10 @@ type Offset = number;
 /** The exports of assembly/index.ts, with the types that the compiler declares. */
 type Kernels = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
 
-/** The positions of a kernel's columns by name. Each layout is an enumeration in assembly/columns.ts. */
+/** The position of each column of a kernel, by column name. Each layout is an enumeration in assembly/columns.ts. */
 export type ColumnLayout = { readonly [name: string]: number | string; readonly [place: number]: string };
 
-// The size of the memory is fixed, because every view of a memory is detached when the memory grows.
+// The size of the memory is fixed, because a growing memory detaches all its views.
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
 
 /** The compiled kernels. Kernels have no state between calls, and write only to the columns of the arena. */
@@ -41,7 +41,7 @@ export function arenaColumn(index: number): Float64Array {
   return column;
 }
 
-/** Returns the memory of `columns` consecutive columns, beginning at `index`, for data that is longer than one column. */
+/** Returns the memory of consecutive columns, for data that is longer than one column. */
 export function arenaSpan(index: number, columns: number): Float64Array {
   const { byteOffset } = arenaColumn(index);
   arenaColumn(index + columns - 1);
@@ -82,7 +82,7 @@ export function inChunks(
 
 /**
  * Runs a kernel over columns of any length. The kernel must compute each row independently. Copies the arena's columns at `outputs` into
- * the columns of `into`, or into new columns, and returns the copies. To allocate new columns takes longer than to copy.
+ * the columns of `into`, or into new columns, and returns the copies. Allocation of new columns takes longer than copying.
  * @throws RangeError if `count` is not a whole number >= 0, or if the length of a column is not `count`.
  */
 export function mapColumns(
@@ -116,8 +116,8 @@ export function mapRow(kernel: (count: number, block: Offset) => void, inputs: r
 }
 
 /**
- * Returns a view of the rows `start` (included) to `end` (excluded). If these rows are the whole column, returns the column, because
- * creating a view takes as long as copying a hundred rows.
+ * Returns a view of the rows `start` (included) to `end` (excluded). If the range is the whole column, returns the column, because creating
+ * a view takes as long as copying a hundred rows.
  */
 function rowsOf(column: Float64Array, start: number, end: number): Float64Array {
   return start === 0 && end === column.length ? column : column.subarray(start, end);

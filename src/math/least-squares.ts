@@ -8,7 +8,7 @@ export interface LeastSquares {
 
 export const ITERATIONS_MAX = 60;
 const DAMPING_MAX = 1e10;
-/** The search ends if an iteration reduces the sum of squares by a smaller share than this value. */
+/** The search ends if an iteration reduces the sum of squares by less than this share. */
 const GAIN_MIN = 1e-9;
 /** The relative width of a forward difference. The width is near the square root of a double's precision. */
 const DIFFERENCE_WIDTH = 1e-7;
@@ -16,7 +16,7 @@ const DIFFERENCE_WIDTH = 1e-7;
 /**
  * Minimises the sum of squares of `residuals` over a few parameters, by the method of Levenberg and Marquardt with forward differences
  * (Marquardt 1963, with his scaling by the diagonal). The function `residuals` may return values that are not finite for some parameters,
- * but the search never moves to such parameters. With a small `iterationsMax`, the search ends early, so that a caller can compare several
+ * but the search never moves to such parameters. A small `iterationsMax` ends the search early, so that a caller can compare several
  * starts. Each step of the work evaluates `residuals` at most `evaluations` times.
  */
 export function* leastSquares(

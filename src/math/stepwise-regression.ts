@@ -2,13 +2,13 @@ import { dot } from './least-squares.ts';
 
 /**
  * Fits values by linear least squares. The model is the set of columns that the fit uses. `toggle` adds one column to the model or removes
- * one column, by the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator"). One call of `toggle` takes time quadratic in the
+ * one column, by the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator"). The time of a `toggle` call is quadratic in the
  * number of all columns.
  */
 export class StepwiseRegression {
   /**
-   * The inner products of all columns with each other and with the values. The last row and the last column belong to the values. `toggle`
-   * has applied the sweep operator to this matrix for each column of the model.
+   * The inner product of each pair of columns, and of each column with the values. The last row and the last column belong to the values.
+   * `toggle` has applied the sweep operator to this matrix for each column of the model.
    */
   private readonly matrix: readonly Float64Array[];
   /** The positions of the columns in the model. */
@@ -91,7 +91,7 @@ export class StepwiseRegression {
     return (covariance * Math.abs(covariance)) / row[column]!;
   }
 
-  /** Returns the derivatives of a coefficient with respect to each value. The coefficient belongs to a column in the model. */
+  /** Returns the derivative of a coefficient with respect to each value. The coefficient belongs to a column in the model. */
   leverage(column: number): Float64Array {
     const row = this.matrix[column]!;
     const sums = new Float64Array(this.columns[0]!.length);

@@ -72,7 +72,7 @@ export const REGISTRY = {
 
 export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operation[];
 
-/** Operations that are tools. MCP lists the tools, and `POST /api/v1/tools/{name}` and the CLI call the tools. */
+/** Operations that are tools. MCP lists these tools. `POST /api/v1/tools/{name}` and the CLI call these tools. */
 export const TOOLS = OPERATIONS.filter((operation) => operation.tool !== undefined);
 
 /** The tools of the API contract. */

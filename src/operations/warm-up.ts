@@ -6,7 +6,7 @@ import { getFlowByAggressor } from './flow/flow-by-aggressor.ts';
 import { getSignedPrints } from './flow/signed-prints.ts';
 import { getLiveGexNodes } from './gex/gex-nodes.ts';
 
-/** Time after which the warm-up starts no further ticker, ms. */
+/** The warm-up starts no ticker after this time, ms. */
 const WARM_UP_MS = 1_000;
 
 /** Requests that read all prints of a ticker. */
@@ -17,9 +17,9 @@ const TAPE_REQUESTS: readonly (readonly [operation: unknown, args: object])[] = 
 ];
 
 /**
- * Computes the default answers by flow for about WARM_UP_MS, for tickers that have prints and are not simulated. So when the first client
- * asks, the code is compiled and the results are cached. Other requests can run between two steps. Chain analyses are not computed in
- * advance, because precomputed analyses would save 20 ms of one request and take 8 MiB of memory.
+ * For about WARM_UP_MS, computes the default answers of the flow operations. The code is then compiled and the results are cached before
+ * the first request. Leaves out simulated tickers and tickers without prints. Other requests can run between two steps. Analyses of chains
+ * are not computed in advance. They would save 20 ms of one request, but take 8 MiB of memory.
  */
 export async function warmUp(context: Context, scheduler: Scheduler): Promise<void> {
   const { market } = context;

@@ -15,14 +15,14 @@ const SUFFIXES = ['', 'K', 'M', 'B', 'T'];
 
 /** Returns a count in few characters, with at most three digits before its suffix: 950, 12.3K, -1.5M. */
 export function compactCount(value: number): string {
-  // Rounds first, so that 999,999 becomes 1M instead of 1000K.
+  // Rounding comes before the choice of the suffix, so that 999,999 becomes 1M instead of 1000K.
   const rounded = Number(Math.abs(value).toPrecision(3));
   const thousands = rounded < 1 ? 0 : Math.min(SUFFIXES.length - 1, Math.floor(Math.log10(rounded) / 3 + 1e-9));
   const text = `${Number((rounded / 1000 ** thousands).toPrecision(3))}${SUFFIXES[thousands]}`;
   return value < 0 && rounded > 0 ? `-${text}` : text;
 }
 
-/** Returns a count like `compactCount`, with a plus sign if it is above 0. */
+/** Returns the text of `compactCount`, with a plus sign if the count is above 0. */
 export function signedCount(value: number): string {
   return value > 0 ? `+${compactCount(value)}` : compactCount(value);
 }

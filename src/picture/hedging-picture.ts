@@ -15,7 +15,7 @@ import {
   WHITE,
 } from './svg.ts';
 
-/** The figures of a picture that shows how many shares dealers trade if spot moves. */
+/** The figures of the picture of the shares that dealers trade if spot moves. */
 export interface HedgingFigures {
   readonly ticker: string;
   /** The current spot price, dollars. */
@@ -46,10 +46,10 @@ const [WIDTH, HEIGHT] = [960, 560];
 const PLOT = { left: 90, right: WIDTH - 16, top: 184, bottom: 446 };
 /** Distance between the picture's edge and a text near the edge, pixels. */
 const EDGE = 6;
-/** Upper end of the vertical lines at the present spot and at the flip, and the gap between the labels of the two lines. */
+/** Upper end of the lines at the present spot and at the flip. The second constant is the distance between the labels of the lines. */
 const MARK_TOP = PLOT.top - 22;
 const MARK_GAP = 18;
-/** Distance between the longest bar and the edge of the plot, which leaves room for a value. */
+/** Distance between the longest bar and the edge of the plot. The value of the bar is there. */
 const VALUE_ROOM = 30;
 /** Maximum number of intervals on the axis of shares. */
 const TICK_PARTS = 6;
@@ -57,7 +57,7 @@ const TICK_PARTS = 6;
 const LABEL_GAP = 6;
 const BAR_WIDTH_MAX = 96;
 const BAR_SHARE = 0.72;
-/** Font size of prices and bar values. Twelve values of six characters fit into one row. */
+/** Font size of prices and bar values. With this font size, twelve values of six characters fit into one row. */
 const SMALL_SIZE = 18;
 
 /** Blue and vermilion from the palette of Okabe and Ito. People with any colour vision can tell these colours apart. */
@@ -65,7 +65,7 @@ export const BUY = '#0072b2';
 export const SELL = '#d55e00';
 export const FLIP = '#6a3d9a';
 
-/** Draws how many shares dealers trade for each move of spot, as SVG. A bar points up if dealers buy, and down if dealers sell. */
+/** Draws an SVG with the shares that dealers trade for each move of spot. A bar points up if dealers buy, and down if dealers sell. */
 export function hedgingPicture(figures: HedgingFigures): string {
   const { ticker, expiry, source, simulated, asOf, assumption, flip, rows } = figures;
   const moves = rows.map(({ move }) => move);
@@ -145,7 +145,7 @@ function moveAxis(rows: readonly MoveFigures[], scale: MoveScale): string[] {
   const moves = rows.map(({ move }) => signedMove(move));
   const prices = rows.map(({ spot }) => shortPrice(spot));
   const widths = rows.map((_, i) => Math.max(textWidth(moves[i]!, TEXT_SIZE), textWidth(prices[i]!, SMALL_SIZE)));
-  // If the slots are too narrow for labels, only every second slot (or every third, and so on) has labels.
+  // If the slots are too narrow, labels are only at every second slot, at every third slot, and so on.
   const each = Math.ceil((Math.max(...widths) + LABEL_GAP) / scale.slot);
   const labels = rows.flatMap((_, i) => {
     if (i % each !== 0) return [];
@@ -201,7 +201,7 @@ function values(rows: readonly MoveFigures[], scale: MoveScale, { y, low, high }
     const half = widths[i]! / 2;
     const x = Math.max(PLOT.left + half, Math.min(PLOT.right - half, scale.center(i)));
     const baseline = y(shares) + (shares < 0 ? 22 : -9);
-    // A white rectangle hides the lines behind the text. White outlines of the letters would take 3 to 5 ms longer.
+    // A white rectangle hides the lines behind the text. Letters with white outlines would take 3 to 5 ms longer.
     return [box(x - half, baseline - 16, 2 * half, 19, WHITE), textAt(x, baseline, texts[i]!)];
   });
   return [element('g', { 'font-size': SMALL_SIZE, 'text-anchor': 'middle' }, ...drawn)];

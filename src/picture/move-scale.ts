@@ -1,14 +1,14 @@
 /**
- * Positions of moves on the horizontal axis of bars. All moves have slots of the same width, so that every bar has room, even if some moves
+ * Positions of moves on the horizontal axis of bars. The slots of all moves have the same width, so that every bar has room, even if moves
  * are close to each other. Between two slots, the axis is linear.
  */
 export class MoveScale {
   /** Width of a slot, pixels. */
   readonly slot: number;
-  /** Moves in percent in ascending order, with positions in pixels. Contains all moves with a slot, and the present spot as move 0. */
+  /** Moves in percent in ascending order, with positions in pixels. The list includes the present spot as move 0. */
   private readonly knots: readonly (readonly [move: number, x: number])[];
 
-  /** `moves` are in percent and in ascending order. */
+  /** The moves are in percent and in ascending order. */
   constructor(
     moves: readonly number[],
     private readonly left: number,
@@ -22,7 +22,7 @@ export class MoveScale {
     this.knots = knots;
   }
 
-  /** Returns the middle of a move's slot. `index` is the index of the move in the list. */
+  /** Returns the middle of a move's slot. The argument `index` is the index of the move in the list. */
   center(index: number): number {
     return this.left + (index + 0.5) * this.slot;
   }

@@ -5,8 +5,8 @@ import type { Renderer } from './resvg-renderer.ts';
 let renderer: Promise<Renderer> | undefined;
 
 /**
- * Converts an SVG of this module to a PNG of the same size. The first call loads the renderer. `run` runs the steps of the work, by default
- * without a pause. Rejects with the errors of `run`.
+ * Converts an SVG of this module to a PNG of the same size. The first call loads the renderer. The function `run` runs the steps of the
+ * work. The default function makes no pause. Rejects with the errors of `run`.
  */
 export async function pngOf(
   svg: string,

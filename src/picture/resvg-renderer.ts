@@ -8,8 +8,9 @@ import { FONT_FAMILY, svgPicture } from './svg.ts';
 export type Renderer = (svg: string) => Steps<Uint8Array>;
 
 /**
- * Number of small pictures that the warm-up draws. The first calls of WebAssembly code are interpreted, and take up to ten times as long.
- * Without the warm-up, each step of a first chart takes about 40 ms. After the warm-up, a step of any picture takes less than STEP_MS_MAX.
+ * Number of small pictures that the warm-up draws. The first calls of WebAssembly code are interpreted, and up to ten times as slow.
+ * Without the warm-up, each step of the first chart takes about 40 ms. After the warm-up, a step of any picture takes less than
+ * STEP_MS_MAX.
  */
 const WARM_UP_PICTURES = 5;
 const WARM_UP_SVG = svgPicture({ width: 60, height: 60, title: 'A 0', note: '%' });

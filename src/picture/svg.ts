@@ -1,6 +1,6 @@
 import { cleanLine } from '../core/clean-text.ts';
 
-/** The only font of pictures. The renderer has the Latin letters of this font, in one weight. */
+/** The only font of pictures. The renderer has only the Latin letters of this font, in one weight. */
 export const FONT_FAMILY = 'IBM Plex Sans';
 
 export const WHITE = '#ffffff';
@@ -16,7 +16,7 @@ export const TEXT_SIZE = 20;
 const BADGE_SIZE = 23;
 const BADGE_HEIGHT = 36;
 
-/** The parts of a chart picture around the plot. Every chart picture has these parts. */
+/** The elements of every chart picture around the plot. */
 export interface PictureHead {
   /** Width of the picture, pixels. */
   readonly width: number;
@@ -70,7 +70,7 @@ function simulatedBadge(right: number): { readonly width: number; readonly svg: 
   };
 }
 
-/** Returns an SVG element. The values of its attributes are escaped. `children` are SVG elements. Positions have at most two decimals. */
+/** Returns an SVG element. The values of the attributes are escaped. `children` are SVG elements. Positions have at most two decimals. */
 export function element(name: string, attributes: Attributes, ...children: readonly string[]): string {
   const written = Object.entries(attributes)
     .filter(([, value]) => value !== undefined)
@@ -78,7 +78,7 @@ export function element(name: string, attributes: Attributes, ...children: reado
   return `<${name}${written.join('')}>${children.join('')}</${name}>`;
 }
 
-/** Returns an escaped one-line text. `x` and `y` are the left end of the baseline, or its middle if `text-anchor` is `middle`. */
+/** Returns an escaped one-line text. The baseline starts at (`x`, `y`), or has its middle there if `text-anchor` is `middle`. */
 export function textAt(x: number, y: number, text: string, attributes: Attributes = {}): string {
   return element('text', { x, y, ...attributes }, escaped(text));
 }
@@ -97,7 +97,7 @@ function escaped(text: string): string {
   return cleanLine(text).replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Characters of the font, grouped by an upper bound for their width. */
+/** The characters of the font by an upper bound of the width. */
 const NARROW = /[ '!,.:;ijlft()[\]{}|]/;
 const CAPITAL = /[A-Z&#]/;
 const WIDE = /[mwMW%@…]/;
@@ -113,7 +113,7 @@ export function textWidth(text: string, size: number): number {
   return width * size;
 }
 
-/** Shortens a text that is wider than `width`. Cuts out the middle, because the end of a path is its most specific part. */
+/** Shortens a text that is wider than `width`. The function removes the middle, because the end of a path is the most specific part. */
 function fitted(text: string, size: number, width: number): string {
   let shown = cleanLine(text);
   for (let max = shown.length - 1; max > 0 && textWidth(shown, size) > width; max--) shown = cleanLine(text, max);

@@ -3,8 +3,8 @@ import type { AuditEntry, AuditStore } from '../access/audit.ts';
 import { openAnySchema } from './migrations.ts';
 
 /**
- * Maximum number of entries in each of two classes: keys that members request, and all other entries, which only operators cause. If there
- * were only one class, a member who requests many keys would displace the entries of operators.
+ * Maximum number of entries in each of two classes. One class is for keys that members request, and one for the actions of operators. With
+ * a single class, a member who requests many keys would displace the entries of operators.
  */
 const KEPT_MAX = 50_000;
 /** Number of entries between two trims of the table. The table is not trimmed more often, because a trim reads the table. */

@@ -2,7 +2,7 @@ import { OperatorError } from '../core/errors.ts';
 import { recordOf } from '../core/record-of.ts';
 import { CHAIN_COLUMNS, type Chain, type Series } from '../market/chain.ts';
 
-/** The fields of a chain that are part of its blob. The other fields are columns of the table `snapshots`. */
+/** The fields of a chain in the blob. All other fields are columns of the table `snapshots`. */
 export type ChainColumns = Omit<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'>;
 
 /**
@@ -41,8 +41,8 @@ export function decodeChain(blob: Uint8Array, name: string): ChainColumns {
 }
 
 /**
- * Decodes a blob like `decodeChain`, but decompresses the blob on another thread. For a chain of 190,000 contracts, the event loop is
- * blocked for 10 ms less than by `decodeChain`.
+ * Decodes a blob like `decodeChain`. The decompression runs on another thread. For a chain of 190,000 contracts, `decodeChain` blocks the
+ * event loop for 10 ms more.
  */
 export async function decodeChainAsync(blob: Uint8Array, name: string): Promise<ChainColumns> {
   return chainOf(await Bun.zstdDecompress(compressedOf(blob, name)));
@@ -115,8 +115,8 @@ function aligned(bytes: number): number {
 }
 
 /**
- * Returns a buffer that begins with the given bytes, because views of 8-byte numbers need an aligned offset. Copies the given bytes if
- * their buffer begins with other bytes.
+ * Returns a buffer that begins with the given bytes. Views of 8-byte numbers need an aligned offset. Copies the given bytes if their buffer
+ * begins with other bytes.
  */
 function alignedBuffer(bytes: Uint8Array): ArrayBuffer {
   const isAligned = bytes.byteOffset === 0 && bytes.buffer instanceof ArrayBuffer;

@@ -11,9 +11,8 @@ export function closeTable(db: Database): CloseStore {
     `INSERT INTO closes (simulated, ticker, date, close, volume) VALUES ($simulated, $ticker, $date, $close, $volume)
      ON CONFLICT DO UPDATE SET close = $close, volume = $volume`,
   );
-  // If there are `limit` official closes, reads only the snapshots after the oldest of these closes instead of the whole history. If a
-  // query has max(), SQLite takes the other columns from the row with the maximum. Here, the row with the maximum is the last snapshot of
-  // the day.
+  // If there are `limit` official closes, reads only the snapshots after the oldest of these closes. If a query has max(), SQLite takes the
+  // other columns from the row with the maximum. Here, the row with the maximum is the last snapshot of the day.
   const selectNewest = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, number, number]>(
     `WITH official AS MATERIALIZED (
        SELECT date, close, volume FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4

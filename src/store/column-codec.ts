@@ -129,7 +129,7 @@ export class ColumnReader {
     const from = base - gaps;
     if (width === 0) return { values: values.fill(base), digits };
     const [second, third] = [offset + count, offset + 2 * count];
-    // Each frequent width has its own loop, because these loops take most of the time that is needed to read a tape.
+    // Each frequent width has its own loop, because these loops take most of the time of reading a tape.
     if (width === 1) for (let row = 0; row < count; row++) values[row] = bytes[offset + row]!;
     else if (width === 2)
       for (let row = 0; row < count; row++) values[row] = bytes[offset + row]! | (bytes[second + row]! << 8);
@@ -188,8 +188,8 @@ export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Ar
  */
 export function decimalDigitsOf(...columns: readonly Float64Array[]): number | undefined {
   let digits = 0;
-  // A number times one power of ten may be whole, and the same number times a larger power of ten may not, because of rounding. So all
-  // numbers are checked again after `digits` has changed.
+  // All numbers are checked again after `digits` has changed. Because of rounding, a number times a power of ten may be whole, while the
+  // number times a larger power of ten is not.
   for (let before = -1; before !== digits; ) {
     before = digits;
     let times = 10 ** digits;
@@ -224,7 +224,7 @@ const SEAL_BYTES = 8;
 const WHOLE_MAX = 2 ** 50;
 /** Maximum number of bytes of a whole number. */
 const WIDTH_MAX = 7;
-/** Maximum number of decimals. Further decimals are noise, for which float64 needs no more bytes than whole numbers do. */
+/** Maximum number of decimals. More decimals are noise, and whole numbers would then need as many bytes as float64. */
 const DIGITS_MAX = 13;
 const ZSTD_LEVEL = 3;
 

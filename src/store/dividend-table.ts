@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { CashDividend } from '../market/cash-dividend.ts';
 import type { DividendStore } from '../market/store.ts';
 
-/** Creates the functions that read and write cash dividends. A dividend replaces the stored one with the same ticker and ex-date. */
+/** Creates the functions that read and write cash dividends. A dividend replaces the stored dividend with the same ticker and ex-date. */
 export function dividendTable(db: Database): DividendStore {
   const upsert = db.prepare<null, [Omit<CashDividend, 'simulated'> & { simulated: number }]>(
     `INSERT INTO dividends (simulated, ticker, ex_date, amount, status) VALUES ($simulated, $ticker, $exDate, $amount, $status)

@@ -2,12 +2,12 @@ import type { Database } from 'bun:sqlite';
 import type { FeedLedger, FeedState, Gap, TickerState } from '../market/feed-ledger.ts';
 
 /**
- * Maximum number of rejections that are stored per feed, and also of gaps. If ten thousand files are bad, the last 200 rejections are
- * sufficient for an operator.
+ * Maximum number of stored rejections per feed, and maximum number of stored gaps per feed. The last 200 rejections are sufficient for an
+ * operator, even if ten thousand files are bad.
  */
 export const LEDGER_ROWS_MAX = 200;
 
-/** Maximum number of tickers that are stored per feed. A universe has slightly fewer tickers at most. */
+/** Maximum number of tickers that are stored per feed. The largest universe has slightly fewer tickers. */
 export const TICKERS_MAX = 1_100;
 
 /** Creates the function that reads the state of every feed. */

@@ -30,7 +30,7 @@ function pollTable(
   );
   const expect = db.prepare<null, [string, string]>('INSERT OR IGNORE INTO feed_tickers (feed, ticker) VALUES (?, ?)');
   const deactivate = db.prepare<null, []>('UPDATE feeds SET active = 0');
-  // Gaps are not deleted, because answers that use prints from the days of the gaps still report the gaps.
+  // Gaps are not deleted, because answers still report the gaps on the days of their prints.
   const selectInactive = db.prepare<{ feed: string }, [string]>('SELECT feed FROM feeds WHERE feed = ? AND active = 0');
   const deleteFeed = ['feeds', 'feed_tickers', 'feed_refusals'].map((table) =>
     db.prepare<null, [string]>(`DELETE FROM ${table} WHERE feed = ?`),
@@ -75,8 +75,8 @@ function pollTable(
 }
 
 /**
- * Number of tickers that one call removes. Removing one ticker at a time would be slow, because the search for the oldest tickers takes
- * longer than the write of one ticker.
+ * Number of tickers that one call removes. One call removes several tickers, because the search for the oldest tickers takes longer than
+ * the write of a ticker.
  */
 const THINNED = 100;
 

@@ -39,7 +39,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
   );
-  // The query uses the index to step back from day to day. So the query's time grows with the days, not with the snapshots.
+  // The query uses the index to step back from day to day. The query's time therefore grows with the days, not with the snapshots.
   const selectDaily = db.prepare<{ at: number }, [number, string, number, number]>(
     `WITH RECURSIVE last (at, day) AS (
        SELECT * FROM (
@@ -73,15 +73,15 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
   );
-  // Reads the index of each ticker in ascending order of `seq`, and stops at the limit. After that, reads the rows.
+  // Reads each ticker's index entries in ascending order of `seq`, up to the limit. After that, reads the rows.
   const selectEventsOf = db.prepare<LevelRow & Entry, [number, string, number, number]>(
     `WITH wanted AS (
        SELECT seq FROM json_each(?2) CROSS JOIN levels INDEXED BY levels_of_ticker
        WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
      ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
   );
-  // `kept_at` is the time at which the record was stored. A row of an earlier version of the program has no `kept_at`, so the query uses
-  // its `as_of`, which is only slightly earlier.
+  // `kept_at` is the time at which the record was stored. Rows of earlier program versions have no `kept_at`. For these rows, the query
+  // uses the slightly earlier `as_of`.
   const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
     `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
        SELECT min((
@@ -96,7 +96,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   );
 
   const save = db.transaction((snapshotId: number, record: LevelRecord | undefined) => {
-    // The levels are no longer due if this or another process has meanwhile stored the levels, or has removed or replaced the snapshot.
+    // The levels are no longer due if a process has meanwhile stored the levels, or has removed or replaced the snapshot.
     if (deleteDue.run(snapshotId).changes === 0) return;
     deleteOf.run(snapshotId);
     if (record === undefined) return;

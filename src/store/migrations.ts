@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { OperatorError } from '../core/errors.ts';
 
-/** The number of the first schema, which version 0.2.0 had. */
+/** The number of the first schema. Version 0.2.0 had this schema. */
 export const FIRST_SCHEMA = 13;
 
 /** Returns the number of the schema after the last of these migrations. */
@@ -10,11 +10,11 @@ export function newestSchema(migrations: readonly string[]): number {
 }
 
 /**
- * Migrates the database to the newest schema, in one transaction. If two processes migrate at once, the second process waits for the first
- * process, and then has nothing to do.
+ * Migrates the database to the newest schema, in one transaction. If two processes migrate at the same time, the second process waits, and
+ * then has nothing to do.
  *
- * Throws `OperatorError` if a migration fails, if the schema of the database is newer than the migrations, or if it is older than the first
- * schema. After an error, the database is unchanged.
+ * Throws `OperatorError` if a migration fails, or if the database's schema is newer than the migrations or older than the first schema.
+ * After an error, the database is unchanged.
  */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
   const newest = newestSchema(migrations);
@@ -31,7 +31,7 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
   if (schemaOf(db) !== newest) migrateOnce.immediate();
 }
 
-/** Throws `OperatorError` if this program does not know a schema, because the number of the schema is too high or too low. */
+/** Throws `OperatorError` if the number of a schema is too high or too low for this program. */
 export function requireKnown(schema: number, newest = newestSchema(MIGRATIONS)): void {
   refuseOld(schema);
   if (schema <= newest) return;

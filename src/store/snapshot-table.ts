@@ -17,7 +17,7 @@ export type OnDamaged = (snapshot: SnapshotListing) => void;
  * snapshot. Otherwise, reading a damaged snapshot throws `OperatorError`.
  */
 export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
-  // REPLACE deletes the old row and inserts a row with a new id, so caches never return the old snapshot.
+  // REPLACE deletes the old row and inserts a row with a new id. Caches by id therefore never return the old snapshot.
   const insert = db.prepare<null, [SnapshotRow & { day: string }]>(
     `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
      VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
@@ -30,7 +30,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
   const selectById = db.prepare<SnapshotRow, [number]>(
     'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
   );
-  // The query uses the index to step from one name to the next. So the query's time grows with the underlyings, not with the snapshots.
+  // The query uses the index to step from name to name. Its time therefore grows with the underlyings, not with the snapshots.
   const selectUnderlyings = db.prepare<{ name: string }, [number, string, number]>(
     `WITH RECURSIVE names (name) AS (
        SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying >= ?2

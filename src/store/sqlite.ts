@@ -22,7 +22,7 @@ import { printTable } from './tape/print-table.ts';
 /** The functions that read and write all stored data. All data is in one SQLite file, which several processes can open at the same time. */
 export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore {
   /**
-   * Runs `work` in one transaction, and returns the result of `work`. If `work` throws, none of its writes is committed. The function
+   * Runs `work` in one transaction, and returns the result of `work`. If `work` throws, no write of `work` is committed. The function
    * `work` must not be asynchronous. Transactions can be nested.
    */
   transaction<T>(work: () => T): T;
@@ -43,7 +43,7 @@ export type StoreMode = 'own' | 'write' | 'read';
 export interface StoreEvents {
   /** Called after an upgrade with the previous schema of the database. */
   readonly onUpgrade?: ((from: number) => void) | undefined;
-  /** Called with each damaged snapshot that is set aside. Without this callback, reading a damaged snapshot throws an error. */
+  /** Called with each damaged snapshot that is set aside. If there is no callback, reading a damaged snapshot throws an error. */
   readonly onDamaged?: OnDamaged | undefined;
 }
 
@@ -97,7 +97,7 @@ const MEMORY = ':memory:';
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Maximum number of problems that are returned for a damaged file. */
+/** Maximum number of reported problems of a damaged file. */
 const PROBLEMS_MAX = 10;
 
 /** Pause between two attempts to switch a file to WAL, ms. */
@@ -142,10 +142,10 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
 const OTHERS_CHECK_MS = 10;
 
 /**
- * Creates three functions for the version of the stored data. `version` returns a text that changes when the data changes. The text
- * consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs steps
- * that change only the form of the stored data. `uncounted` runs work whose writes do not affect any cached result. These two functions do
- * not change the version, so results that are cached by version stay valid.
+ * Creates three functions for the version of the stored data. The function `version` returns a text that changes when the data changes. The
+ * text consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. The function
+ * `unchanged` runs steps that change only the format of the stored data. The function `uncounted` runs work whose writes do not affect any
+ * cached result. These two functions do not change the version, so results that are cached by version stay valid.
  */
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
@@ -199,7 +199,7 @@ function atOnce<T>(work: () => T): T {
 /**
  * Sets the options of a connection. In the journal mode WAL, readers continue while one process writes. In the synchronous mode FULL, each
  * commit syncs the log. If the process is killed, neither FULL nor NORMAL loses a commit. But with NORMAL, a power cut could undo the
- * revocation of a member. Market data arrives in a few large transactions, so their syncs (up to a few ms each) take little time.
+ * revocation of a member. Market data arrives in a few large transactions, so the syncs take little time. Each sync takes up to a few ms.
  */
 function configure(db: Database): void {
   // This option affects only new files. With this option, free pages after packing can be returned to the disk.
@@ -210,7 +210,7 @@ function configure(db: Database): void {
   db.run(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
 }
 
-/** Switches a file to WAL permanently. Tries again, because SQLite itself does not wait if two processes switch a file at once. */
+/** Switches a file to WAL permanently. Tries repeatedly, because SQLite does not wait if two processes switch a file at the same time. */
 function switchToWal(db: Database): void {
   const deadlineMs = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {
@@ -232,12 +232,12 @@ function makePrivate(path: string): void {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    // Changes the mode by path, because closing a descriptor of the file would release the locks of this process's other connections.
+    // Changes the mode by path. Closing a descriptor of the file would release the locks of this process's other connections.
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   }
 }
 
-/** Returns a message in the words of SQLite or the operating system on the problem of a database file, and a hint on what to do. */
+/** Returns a message on the problem of a database file, in the words of SQLite or the operating system, with a hint for the operator. */
 function problemOf(path: string, error: unknown): [message: string, hint: string] {
   const reason = error instanceof Error ? error.message : String(error);
   const whose = ownership(path) || ownership(dirname(path));

@@ -9,7 +9,7 @@ export function thinSimulated(
   db: Database,
   table: 'snapshots' | 'levels',
 ): (underlying: string, newest: number) => void {
-  // The index by day has all columns of the query. The last row of a day is never removed.
+  // The index by day contains all columns of the query. The last row of a day is never removed.
   const thin = db.prepare<null, [string, number, number]>(
     `DELETE FROM ${table} WHERE rowid IN (
        SELECT rowid FROM ${table} AS candidate INDEXED BY ${table}_by_day

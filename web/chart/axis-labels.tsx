@@ -3,14 +3,14 @@ import type { ChartLevel } from './chart-levels.ts';
 import { placeLabels } from './place-labels.ts';
 import { cursorPrice, isWithin, type PriceAxis } from './price-axis.ts';
 
-/** Width of the space for the price labels at the left edge, in pixels. */
+/** Width of the price labels at the left edge, in pixels. */
 export const LABELS_WIDTH = 44;
-/** Minimum width from which a chart on the price axis shows the full names of levels, in pixels. */
+/** Minimum width of a chart that shows the full names of levels, in pixels. */
 export const NAMES_FROM = 420;
 /** Half the height of a price label at the left edge, in pixels. */
 const HALF = 7;
 
-/** Renders the price labels at the left edge, without labels that an edge would cut. Screen readers read the table instead. */
+/** Renders the price labels at the left edge. A label that the edge would cut is left out. Screen readers read the table instead. */
 export function AxisLabels({ axis }: { axis: PriceAxis }) {
   return (
     <div class="y-axis small" aria-hidden="true">
@@ -29,15 +29,15 @@ export function AxisLabels({ axis }: { axis: PriceAxis }) {
   );
 }
 
-/** Renders a line at the cursor's price, in all charts on a price axis. */
+/** Renders a line at the price of the cursor. */
 export function Crosshair({ axis }: { axis: PriceAxis }) {
   const at = cursorPrice.value;
   return at !== null && isWithin(axis, at) ? <div class="crosshair" style={{ top: `${axis.y(at)}px` }} /> : null;
 }
 
 /**
- * Renders the labels of a horizontal axis: the exposures at both ends, and zero. `left` and `middle` are the positions of the left end and
- * of zero, in pixels.
+ * Renders the labels of a horizontal axis: the exposures at both ends, and zero. In pixels, `left` is the position of the left end, and
+ * `middle` is the position of zero.
  */
 export function ExtentAxis({ left, middle, extent }: { left: number; middle: number; extent: number }) {
   return (
@@ -61,7 +61,7 @@ interface LevelRulesProps {
   readonly width: number;
 }
 
-/** Renders the lines of the levels within the axis, in an SVG chart. */
+/** Renders an SVG line for each level within the axis. */
 export function LevelRules({ levels, axis, width }: LevelRulesProps) {
   const visible = levels.filter(({ price }) => isWithin(axis, price));
   return visible.map(({ id, tone, dash, price }) => {
@@ -72,7 +72,7 @@ export function LevelRules({ levels, axis, width }: LevelRulesProps) {
 
 /** Height of a level's label, in pixels. */
 const LABEL = 19;
-/** Distance between a label and its level, in pixels, from which a leader line connects the two. */
+/** Minimum distance between a label and its level, in pixels, for a line that connects the label to the level. */
 const LEADER_FROM = 12;
 
 interface LevelLabelsProps {

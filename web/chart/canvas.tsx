@@ -25,7 +25,7 @@ export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; 
   return { ref, size };
 }
 
-/** Renders a canvas at the resolution of the device. Screen readers read the text alternative and the table of its chart instead. */
+/** Renders a canvas at the resolution of the device. Screen readers read a text alternative and a table instead. */
 export function StrokeCanvas({ strokes, size }: { strokes: readonly Stroke[]; size: Size }) {
   const ref = useRef<HTMLCanvasElement>(null);
   const version = themeVersion.value;

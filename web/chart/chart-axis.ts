@@ -11,12 +11,12 @@ export interface ChartAxis {
 /** Returns a horizontal axis between two positions, in pixels. */
 export type AxisBetween = (left: number, right: number) => ChartAxis;
 
-/** Estimated width of one character of an axis label on a wide page, in pixels. */
+/** Estimated width of one character of an axis label, in pixels, on a wide page. */
 export const LABEL_DIGIT = 8;
 
 /**
- * Returns an axis of times to settlement, in years, in ascending order. Positions are proportional to the square root of the time. On this
- * scale, the daily expiries of this week and expiries years away are both readable. `texts` has one label for each time.
+ * Returns an axis of times to settlement, with one label of `texts` per time. Positions are proportional to the square root of the time, so
+ * that this week's daily expiries are readable next to expiries in some years.
  */
 export function maturityAxis(times: readonly number[], texts: readonly string[]): AxisBetween {
   const root = (time: number) => Math.sqrt(Math.max(time, times[0] ?? 0));
@@ -55,9 +55,9 @@ export function expiryLabels(expiries: readonly string[], moment: string | undef
 }
 
 /**
- * Returns the indices of the axis labels that fit without overlap, in ascending order. `at` are the centers of the labels in ascending
- * order, and `sizes` are their lengths, both in pixels. The result always contains the last label. The function adds the other labels in
- * ascending order, and leaves out each label without enough space.
+ * Returns the indices of the axis labels that fit without overlap, in ascending order. The array `at` has the centers of the labels in
+ * ascending order, and the array `sizes` has the lengths of the labels, in pixels. The result always contains the last label. The function
+ * adds the other labels in ascending order, and leaves out each label that does not have enough space.
  */
 export function spacedLabels(at: readonly number[], sizes: readonly number[], gap = 8): number[] {
   const last = at.length - 1;

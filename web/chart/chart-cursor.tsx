@@ -4,10 +4,10 @@ import { useRef, useState } from 'preact/hooks';
 /** Delay before a screen reader announces the figures at the cursor, in ms. Each move of the cursor restarts the delay. */
 const REST_MS = 150;
 
-/** The attributes of a chart with a cursor, which takes the focus and handles keys itself. */
+/** The attributes of a chart that takes the focus and handles keys itself. */
 export const CURSOR_CHART = { role: 'application', 'aria-roledescription': 'chart', tabIndex: 0 } as const;
 
-/** Returns a polite live region, and a debounced function that sets its text. */
+/** Returns a polite live region (ARIA), and a debounced function that sets the text of the region. */
 export function useSpoken(): [region: JSX.Element, speak: (text: string) => void] {
   const [text, setText] = useState('');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -23,8 +23,8 @@ export function useSpoken(): [region: JSX.Element, speak: (text: string) => void
 }
 
 /**
- * Returns a handler of keyboard events for a chart. `act` returns false if the chart has no action for the key. The handler ignores keys
- * pressed with Ctrl, Alt or Meta, because the browser uses them.
+ * Returns a handler of keyboard events for a chart. The function `act` returns false if the chart has no action for the key. The handler
+ * ignores key combinations with Ctrl, Alt or Meta, because the browser uses these combinations.
  */
 export function chartKeys(act: (event: KeyboardEvent) => unknown): (event: KeyboardEvent) => void {
   return (event) => {
@@ -41,8 +41,8 @@ export function pointWithin(event: MouseEvent): { x: number; y: number } {
 }
 
 /**
- * Returns handlers with which a pointer moves the cursor of a chart. `at` returns the place of the cursor at the pointer. After a touch ends,
- * the cursor stays, so that its figures remain visible.
+ * Returns handlers that move the cursor of a chart with the pointer. The function `at` returns the cursor position for a pointer event.
+ * After a touch ends, the cursor stays, so that the figures at the cursor remain visible.
  */
 export function pointerCursor<Place>(at: (event: MouseEvent) => Place | null, onCursor: (at: Place | null) => void) {
   const onPointerMove = (event: PointerEvent) => onCursor(at(event));

@@ -2,11 +2,11 @@ import type { Levels } from '../data/page-answers.ts';
 import { price, strikeText } from '../page-format.ts';
 import type { LadderRule } from './ladder-strokes.ts';
 
-/** A level of a ticker with the name and line style that the charts use. */
+/** A price level of a ticker, with its name and its line style in the charts. */
 export interface ChartLevel extends LadderRule {
   readonly id: 'call_wall' | 'gex_flip' | 'put_wall' | 'max_pain' | 'spot_price';
   readonly name: string;
-  /** Two letters that replace the name on narrow charts. */
+  /** Two letters that replace the name in narrow charts. */
   readonly initials: string;
   readonly text: string;
 }

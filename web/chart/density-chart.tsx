@@ -13,7 +13,7 @@ import { type PriceAxis, priceAxis } from './price-axis.ts';
 const POINTS = 180;
 const REST_MS = 150;
 
-/** Returns the levels of an Omni Radar answer in the form that the charts draw. */
+/** Returns the levels of an Omni Radar answer for the charts. */
 export function radarLevels({ gex_boundaries, spot_price }: Radar): ChartLevel[] {
   return chartLevels({ ...gex_boundaries, spot_price } as unknown as Levels);
 }
@@ -21,7 +21,7 @@ export function radarLevels({ gex_boundaries, spot_price }: Radar): ChartLevel[]
 interface DensityChartProps {
   readonly radar: Radar;
   readonly pair: CursorPair;
-  /** Called when a cursor moves. `isDone` is true if the move has ended. */
+  /** Called when a cursor moves. The argument `isDone` is true if the movement of the cursor has ended. */
   readonly onMove: (pair: CursorPair, isDone: boolean) => void;
 }
 
@@ -165,13 +165,13 @@ function densityAxis(radar: Radar, levels: readonly ChartLevel[], height: number
   const law = mixtureOf(radar);
   const most = densityRange(law, []);
   const reach = (most.high - most.low) / 2;
-  // The axis leaves out a level that is far away, because such a level would flatten the density.
+  // The axis leaves out a level far from spot, because a long axis would flatten the density.
   const near = levels.map((level) => level.price).filter((at) => at > most.low - reach && at < most.high + reach);
   const { low, high } = densityRange(law, near);
   return priceAxis(spot, (50 * (high - low)) / spot, 100 * ((high + low) / 2 / spot - 1), height);
 }
 
-/** Returns the price step of the cursors: a round number, with at most 200 steps on the axis. */
+/** Returns the step of the cursors: a round price difference that fits into the axis at most 200 times. */
 function stepOf({ low, high }: PriceAxis): number {
   const raw = (high - low) / 200;
   const power = 10 ** Math.floor(Math.log10(raw));

@@ -20,20 +20,20 @@ export function mixtureOf({ state_density, density_parameters }: Radar): PriceMi
   return { forward: state_density.forward, ...density_parameters };
 }
 
-/** Returns the lognormal distribution whose volatility is the at-the-money volatility. */
+/** Returns the lognormal distribution with the at-the-money volatility. */
 export function atmLognormal({ state_density: { forward, expected_move } }: Radar): PriceMixture {
   return lognormalMixture(forward, expected_move / forward);
 }
 
 const shareOfOne = (share: number) => percent(100 * share, 1, false);
 
-/** Returns the probabilities of a settlement below, between and above the two cursors, as text. */
+/** Returns a text with the probabilities of a settlement below, between and above the two cursors. */
 export function densityReadout(radar: Radar, pair: CursorPair): string {
   const { low, high, below, between, above } = probabilitiesAround(mixtureOf(radar), pair);
   return `below ${price(low)}: ${shareOfOne(below)} · between: ${shareOfOne(between)} · above ${price(high)}: ${shareOfOne(above)}`;
 }
 
-/** Returns the probabilities of a settlement below, between and above the two cursors under the lognormal distribution, as text. */
+/** Returns a text with the lognormal probabilities of a settlement below, between and above the two cursors. */
 export function lognormalReadout(radar: Radar, pair: CursorPair): string {
   const { below, between, above } = probabilitiesAround(atmLognormal(radar), pair);
   return [below, between, above].map(shareOfOne).join(', ');
@@ -56,7 +56,7 @@ export function describeDensity({ ticker, state_density: density, spot_price }: 
   );
 }
 
-/** Returns the density by price as a table, which the panel shows and exports as CSV. */
+/** Returns a table of the density by price. The panel shows this table and exports it as CSV. */
 export function densityTable(radar: Radar): PanelTable {
   const [law, flat] = [mixtureOf(radar), atmLognormal(radar)];
   const { low, high } = densityRange(law, []);

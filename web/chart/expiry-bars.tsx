@@ -5,12 +5,12 @@ import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 
 const ROW = { least: 14, most: 34 } as const;
-/** Width of the space for the dates at the left edge and for the texts at the right edge, in pixels. */
+/** Widths of the dates at the left edge and of the texts at the right edge, in pixels. */
 const [DATES, TEXTS] = [92, 150];
 
 /**
- * Renders one bar for each series, in order of expiry: the share of gross gamma that expires with the series. The colour of a bar shows the
- * sign of the series' net gamma.
+ * Renders one bar for each series, in order of expiry. The length of a bar is the share of gross gamma that expires with the series. The
+ * colour of a bar shows the sign of the series' net gamma.
  */
 export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoose: (expiry: string) => void }) {
   const { ref, size } = useSize<HTMLDivElement>();

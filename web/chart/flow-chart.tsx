@@ -14,10 +14,10 @@ interface FlowChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
   readonly onChoose: (key: string) => void;
 }
 
-/** Width of the space for the amounts at the left edge, in pixels. */
+/** Width of the amounts at the left edge, in pixels. */
 const AMOUNTS = 52;
 
-/** Renders the premium that customers bought and sold as bars (calls solid, puts hatched), and the net delta in a plot below. */
+/** Renders the premium that customers bought and sold as bars, and the net delta in a plot below. Calls are solid and puts are hatched. */
 export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: FlowChartProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
@@ -32,7 +32,7 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
   const axis = useMemo(() => () => ({ x: (index: number) => bars.centers[index]!, labels }), [bars.centers, labels]);
   const places = useMemo(() => rows.map((_, i) => i), [rows]);
   const delta = useMemo((): ChartSeries[] => {
-    // Manners have no order, so no line connects them.
+    // Execution types have no order, so no line connects their rows.
     const mark = group === 'manner' ? 'bars' : 'line';
     return [{ name: 'Net delta, $', mark, y: rows.map(({ net_delta }) => net_delta) }];
   }, [rows, group]);
@@ -92,7 +92,7 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
         )}
         <div class="y-axis small" aria-hidden="true">
           {bars.ticks.map(({ value, y }) => (
-            // The label shows the absolute value, because premium sold is drawn below zero but is not a negative amount.
+            // The label shows the absolute value, because the premium that customers sold is not a negative amount.
             <span data-label key={value} style={{ top: `${y}px` }}>
               {amount(Math.abs(value))}
             </span>

@@ -2,7 +2,7 @@ import { amount, cleanText, counted, countText, newYorkDay, percent, signedAmoun
 import type { PanelTable } from '../state/panels.ts';
 import { spacedTicks } from './price-axis.ts';
 
-/** The groupings of the flow: names of columns in the answer. */
+/** The columns of the answer by which the flow is grouped. */
 export const FLOW_GROUPS = ['day', 'manner', 'expiry'] as const;
 export type FlowGroup = (typeof FLOW_GROUPS)[number];
 
@@ -19,10 +19,10 @@ const COLUMNS = [
 ] as const;
 type FlowColumn = (typeof COLUMNS)[number];
 
-/** The flow of one day, manner or expiry, in dollars. */
+/** The flow of one day, one execution type or one expiry, in dollars. */
 export type FlowRow = { readonly key: string } & Readonly<Record<FlowColumn, number>>;
 
-/** Returns the rows of one grouping of a `get_flow_by_aggressor` answer. The row that sums all manners is left out. */
+/** Returns the rows of one grouping of a `get_flow_by_aggressor` answer. The row with the sum of all execution types is left out. */
 export function flowRows(part: Readonly<Record<string, unknown>>, group: FlowGroup): FlowRow[] {
   const keys = part[group] as readonly string[];
   const values = part as Readonly<Record<FlowColumn, readonly number[]>>;
@@ -56,11 +56,11 @@ export interface FlowLayout {
   readonly ticks: readonly { readonly value: number; readonly y: number }[];
 }
 
-/** `share` is the width of a bar as a share of the space for its row. `most` is the maximum width of a bar, in pixels. */
+/** `share` is the ratio of the bar's width to the width of its row. `most` is the maximum width of a bar, in pixels. */
 const BAR = { share: 0.78, most: 72 } as const;
 /**
- * Share of a bar's width that the bar of unsigned premium takes. The bar of unsigned premium is drawn next to the others, half above and
- * half below zero, because unsigned premium has no sign.
+ * Width of the bar of unsigned premium, as a share of the width of the other bars. The bar is half above and half below zero, because
+ * unsigned premium has no sign.
  */
 const UNSIGNED = 0.26;
 const TICK_GAP = 34;
@@ -104,7 +104,7 @@ export function flowLayout(rows: readonly FlowRow[], left: number, width: number
   };
 }
 
-/** Returns the name of a row: `Fri 20 Nov`, an expiry with its year, or a manner in words. `isShort` leaves out the weekday. */
+/** Returns the name of a row: `Fri 20 Nov`, an expiry with its year, or an execution type in words. `isShort` leaves out the weekday. */
 export function flowKeyText(key: string, group: FlowGroup, isShort = false): string {
   const day = newYorkDay(key, true);
   if (group === 'manner' || day === UNKNOWN) return cleanText(key).replace('_', '-');
@@ -142,7 +142,7 @@ export function flowTable(rows: readonly FlowRow[], group: FlowGroup): PanelTabl
   return { columns: [group, ...COLUMNS], rows: rows.map((row) => [row.key, ...COLUMNS.map((name) => row[name])]) };
 }
 
-/** The share of signed prints, and how many prints each method signed. */
+/** The share of signed prints, and the number of prints that each method signed. */
 export interface SignedPrintShare {
   /** Percentage of prints that are signed. Null if no print is signed, or if there are no prints. */
   readonly percent: number | null;

@@ -4,12 +4,12 @@ import { type TradingAxis, tradingAxis } from '../time/trading-axis.ts';
 
 type Column = readonly (number | null)[];
 
-/** The rows of the history as aligned columns. A line breaks at null: at an unresolved flip, and at a row that was added for a gap. */
+/** The rows of the history as columns. A null interrupts a line: for an unresolved flip, and in a row that was added for a gap. */
 export interface HistorySeries {
   readonly axis: TradingAxis;
   /** The position of each row on the axis, ascending. */
   readonly x: readonly number[];
-  /** The axis positions of the rows that the answer contains. */
+  /** The axis positions of the answer's rows, without the rows that were added for gaps. */
   readonly at: readonly number[];
   /** The index of each row in the answer. Null if the row was added for a gap. */
   readonly row: readonly (number | null)[];
@@ -17,20 +17,20 @@ export interface HistorySeries {
   readonly flip: Column;
   readonly callWall: Column;
   readonly putWall: Column;
-  /** Net gamma exposure, split by sign into a positive and a negative column. */
+  /** Net gamma exposure, in one column for positive values and one for negative values. */
   readonly positive: Column;
   readonly negative: Column;
   readonly volatility: Column;
-  /** The number of gaps. A gap is a place where trading days, or snapshots of a day, are missing. */
+  /** The number of gaps. In a gap, trading days are missing, or snapshots of one day. */
   readonly gaps: number;
 }
 
-/** Maximum time between two snapshots of a day without a gap, as a multiple of the usual time between snapshots. */
+/** Two snapshots of a day have a gap if the time between them is more than this multiple of the usual time. */
 const USUAL_MOST = 3;
 
 /**
- * Returns a history as columns for the charts. The function adds a row of nulls between two rows that no line may connect. `ends` are the
- * first and the last date of the axis.
+ * Returns a history as columns for the charts. The function adds a row of nulls between two rows that no line may connect. The argument
+ * `ends` has the first and the last date of the axis.
  */
 export function historySeries(history: History, ends: { from?: string; to?: string } = {}): HistorySeries {
   const { as_of, day, net_gex, count } = history;
@@ -52,7 +52,7 @@ export function historySeries(history: History, ends: { from?: string; to?: stri
     x.push(axis.at(at[i]!));
     row.push(i);
   }
-  /** Returns how a row is connected to the row before. A line ends at the close of its session: overnight prices are unknown. */
+  /** Returns how the chart connects a row to the row before. A line ends at the session's close: overnight prices are unknown. */
   function joinOf(i: number): 'line' | 'night' | 'gap' {
     const [before, now] = [day[i - 1]!, day[i]!];
     if (before === now) return at[i]! - at[i - 1]! > USUAL_MOST * usual ? 'gap' : 'line';
@@ -82,10 +82,10 @@ function usualStep(at: readonly number[], day: readonly string[]): number {
   return steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 0;
 }
 
-/** Maximum distance, as a share of spot, from the range of spot to a flip or a wall that the price axis includes. */
+/** The price axis extends beyond the range of spot by at most this share, to include flips and walls. */
 const REACH = 0.2;
 
-/** Returns the range of the price axis: spot and the levels near spot. With a level far from spot, spot would look like a flat line. */
+/** Returns the range of the price axis: spot and the levels near spot. On a longer axis, spot would look like a flat line. */
 export function historyRange({ spot, flip, callWall, putWall }: HistorySeries): [low: number, high: number] {
   const spots = spot.filter((each) => each !== null);
   if (spots.length === 0) return [0, 1];

@@ -7,8 +7,8 @@ import type { TradingAxis } from '../time/trading-axis.ts';
 /** The time range that the History view shows. */
 export interface HistorySpan {
   /**
-   * The start and the end of the range, both inclusive: New York dates or instants. If `from` is undefined, the range starts a year ago. If
-   * `to` is undefined, the range ends with the newest data.
+   * The start and the end of the range, both inclusive: New York dates or instants. If the start `from` is undefined, the range starts a
+   * year ago. If the end `to` is undefined, the range ends with the newest data.
    */
   readonly from: string | undefined;
   readonly to: string | undefined;
@@ -16,10 +16,10 @@ export interface HistorySpan {
 }
 
 const EDGE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
-/** Longest range, in days, for which the default is to show every snapshot. A longer range shows one row per day by default. */
+/** Up to this number of days, a range shows every snapshot by default. A longer range shows one row per day. */
 const SNAPSHOT_DAYS = 10;
 
-/** Returns the time range of the settings of the view. `moment` is the newest one of the page. An invalid value counts as not set. */
+/** Returns the time range that the view's settings select. `moment` is the page's newest moment. Invalid values are ignored. */
 export function historySpan(own: Readonly<Record<string, string>>, moment: string): HistorySpan {
   const edge = (text: string | undefined) =>
     text !== undefined && EDGE.test(text) && Number.isFinite(Date.parse(text)) ? text : undefined;
@@ -30,13 +30,13 @@ export function historySpan(own: Readonly<Record<string, string>>, moment: strin
   return { from, to, per };
 }
 
-/** Returns the instant of a start or an end of a range, in ms. A date starts and ends at midnight in New York. */
+/** Returns the instant at which a range starts or ends, in ms. A day starts and ends at midnight in New York. */
 function instantOf(edge: string, isEnd: boolean): number {
   if (edge.includes('T')) return Date.parse(edge);
   return newYorkMidnight(isEnd ? shiftedDate(edge, 1) : edge);
 }
 
-/** Returns the date `days` days before a moment, `YYYY-MM-DD`. */
+/** Returns the date (`YYYY-MM-DD`) that is `days` days before a moment. */
 export function daysBefore(moment: string, days: number): string {
   return shiftedDate(newYorkIsoDate(moment), -days);
 }
@@ -47,10 +47,10 @@ export function spanOfRows({ per, day, as_of }: History, from: number, to: numbe
   return { from: edge(from), to: edge(to) };
 }
 
-/** Maximum number of days without rows before the first row and after the last row of the axis. */
+/** Maximum number of days without rows at each end of the axis. */
 const EMPTY_DAYS_MOST = 400;
 
-/** Returns the first and last date of the axis, at most EMPTY_DAYS_MOST days from the rows. An end that is not set is left out. */
+/** Returns the first and last date of the axis, if the range has a start and an end. Each end has at most EMPTY_DAYS_MOST empty days. */
 export function spanEnds({ from, to }: HistorySpan, { day }: History): { from?: string; to?: string } {
   const date = (edge: string) => (edge.includes('T') ? newYorkIsoDate(edge) : edge);
   const [first, last] = [day[0], day.at(-1)];

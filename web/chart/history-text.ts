@@ -11,12 +11,12 @@ import {
 } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 
-/** Returns the text of a row's moment: a day in the daily history, otherwise a day with its time. */
+/** Returns the moment of a row as text. In the daily history the text is a day, otherwise a day and a time. */
 export function rowMoment({ per, as_of }: History, i: number): string {
   return per === 'day' ? newYorkDay(as_of[i], true) : newYorkMoment(as_of[i]);
 }
 
-/** Returns the figures of a history row, for the read-out and for screen readers. */
+/** Returns the figures of a history row as text, for the panel and for screen readers. */
 export function historyReadout(history: History, i: number): string {
   const spot = history.spot[i]!;
   const flip = history.flip_resolved[i]
@@ -32,7 +32,7 @@ export function historyReadout(history: History, i: number): string {
   ].join(' · ');
 }
 
-/** Returns the changes from one history row to a later one, as text. */
+/** Returns a text with the changes between two history rows. */
 export function selectionText(history: History, from: number, to: number): string {
   const move = (column: readonly number[]) => {
     const difference = column[to]! - column[from]!;

@@ -26,10 +26,10 @@ export interface LadderRule {
   readonly width: number;
 }
 
-/** Thickness of a bar as a share of the distance between strikes, and the bounds of the thickness in pixels. */
+/** `share` is the thickness of a bar as a share of the distance between strikes. The thickness has bounds in pixels. */
 const BAR = { least: 1, most: 14, share: 0.72 } as const;
 
-/** Returns the largest sum of exposures with the same sign at one visible strike, or 1 if all exposures are 0. */
+/** Returns the exposure of the longest visible bar, or 1 if all exposures are 0. At a strike, bars of the same sign add up. */
 export function ladderExtent(rows: readonly LadderRows[], axis: PriceAxis): number {
   let extent = 0;
   for (const { strike, calls, puts } of rows) {
@@ -44,10 +44,10 @@ export function ladderExtent(rows: readonly LadderRows[], axis: PriceAxis): numb
 }
 
 /**
- * Returns the bars of a ladder as strokes. The side and the colour of a bar show its sign. Calls are solid and puts are hatched, and a
- * vertical tick marks the net exposure. Two bars with the same sign at one strike are drawn end to end. If several strikes share a row of
- * pixels, only the strike with the largest bar of each sign is drawn there. If `asOutline` is true, the bars are outlines, for the earlier
- * moment of a comparison.
+ * Returns the bars of a ladder as strokes. A bar shows the sign of its value by its side and its colour. Calls are solid and puts are
+ * hatched, and a vertical tick marks the net exposure. Two bars with the same sign at one strike are drawn end to end. If several strikes
+ * share a row of pixels, only the largest bar of each sign is drawn. If `asOutline` is true, the bars are outlines, for the earlier moment
+ * of a comparison.
  */
 export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = false): Stroke[] {
   const { axis, left, right, extent } = layout;
@@ -93,7 +93,7 @@ export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = f
   return strokes;
 }
 
-/** Returns the lines of the levels within the axis, as strokes. */
+/** Returns one line as a stroke for each level within the axis. */
 export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, left: number, right: number): Stroke[] {
   return rules
     .filter(({ price }) => isWithin(axis, price))
@@ -104,8 +104,8 @@ export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, left:
 }
 
 /**
- * Returns labels for the visible strikes that only one of two moments has, from the highest strike to the lowest. A strike shares the label
- * of the same kind if it is less than `apart` pixels below that label. Labels of different kinds may be next to each other.
+ * Returns labels for the visible strikes that exist at only one of two moments, highest strike first. A strike less than `apart` pixels
+ * below a label shares this label if both are new, or if both are gone. A label of new strikes may be next to a label of gone strikes.
  */
 export function presenceLabels(
   rows: readonly { readonly strike: number; readonly presence: 'new' | 'gone' | undefined }[],
@@ -129,7 +129,7 @@ export function strikesPerRow({ strike }: LadderRows, axis: PriceAxis): number {
   return Math.max(1, within / Math.max(1, axis.height));
 }
 
-/** Returns the strikes to draw. If strikes share a row of pixels, `sign` is the sign of the bar that is the largest one in its row. */
+/** Returns the strikes to draw. If strikes share a row of pixels, `sign` is the sign of the largest bar in the row. */
 function visibleRows({ strike, calls, puts }: LadderRows, axis: PriceAxis): { index: number; sign?: 1 | -1 }[] {
   const within: number[] = [];
   for (let i = 0; i < strike.length; i++) if (isWithin(axis, strike[i]!)) within.push(i);
@@ -153,7 +153,7 @@ function barThickness(strike: readonly number[], visible: readonly { index: numb
   for (let k = 1; k < visible.length; k++) {
     gaps.push(Math.abs(axis.y(strike[visible[k]!.index]!) - axis.y(strike[visible[k - 1]!.index]!)));
   }
-  // The thickness follows from the median distance between strikes. Bars may touch near spot, where the strikes are closest.
+  // The thickness follows from the median distance between strikes. Near spot, bars may touch, because the strikes are closest there.
   const gap = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? BAR.most;
   return Math.max(BAR.least, Math.min(BAR.most, gap * BAR.share));
 }

@@ -32,8 +32,8 @@ export interface LadderProps {
 }
 
 /**
- * Renders the ladder: a bar chart of exposure by strike, with the highest price at the top. The ladder shows bars of calls and puts, levels
- * as lines, and a cursor that follows the arrow keys and the pointer.
+ * Renders the ladder: a bar chart of exposure by strike, with the highest price at the top. The ladder has bars of calls and puts, and a
+ * line for each level. The arrow keys and the pointer move its cursor.
  */
 export function Ladder({ strikes, levels, before, measure, onExplain }: LadderProps) {
   const { ref, size } = useSize<HTMLDivElement>();
@@ -98,7 +98,7 @@ export const MEASURE_UNITS: Readonly<Record<Measure, string>> = {
   charm: '$ over the coming day',
 };
 
-/** Returns the unit line of the ladder: the unit, the side of calls and puts, and the number of strikes that share a row of pixels. */
+/** Returns a text with the unit of the ladder, the sides of calls and puts, and the number of strikes in a row of pixels. */
 export function ladderUnit(strikes: Strikes, measure: Measure, perRow: number): string {
   const sides =
     measure !== 'gamma'
@@ -128,7 +128,7 @@ export function describeLadder(strikes: Strikes, levels: Levels, measure: Measur
   );
 }
 
-/** Returns the figures at a strike, for the read-out and for screen readers. `before` are the strikes at moment A of a comparison. */
+/** Returns the figures at a strike as text, for the panel and for screen readers. `before` are the strikes at moment A of a comparison. */
 export function strikeReadout(strikes: Strikes, index: number, before?: Strikes): string {
   const at = strikes.strike[index]!;
   const then = before?.strike.indexOf(at) ?? -1;
@@ -149,7 +149,7 @@ export function strikeReadout(strikes: Strikes, index: number, before?: Strikes)
   ].join(' · ');
 }
 
-/** Returns the sums over the selected strikes, as text. */
+/** Returns a text with the sums over the selected strikes. */
 export function selectionReadout(strikes: Strikes, [from, to]: readonly [number, number]): string {
   let [calls, puts, n] = [0, 0, 0];
   for (const [i, each] of strikes.strike.entries()) {
@@ -161,7 +161,7 @@ export function selectionReadout(strikes: Strikes, [from, to]: readonly [number,
   return `${n} strikes ${strikeText(from)} to ${strikeText(to)} · calls ${signedAmount(calls)} · puts ${signedAmount(puts)} · net ${signedAmount(calls + puts)}`;
 }
 
-/** Returns the ladder as a table. In a comparison, it also has the net gamma at A, its change, and the strikes that exist only at A. */
+/** Returns the ladder as a table. In a comparison, the table includes gone strikes, net gamma at moment A, and the change. */
 export function ladderTable(strikes: Strikes, before?: Strikes): PanelTable {
   const { columns, rows } = columnTable(strikes);
   if (!before) return { columns, rows };
@@ -215,7 +215,7 @@ function useLadderCursor(
         ',': nearestOf(prices, strikes, at, -1),
       };
       const to = moves[key];
-      // Some keyboards need Shift to type a full stop, so Shift extends the selection only with named keys such as arrows.
+      // Shift extends the selection only with named keys such as arrows, because some keyboards need Shift for a full stop.
       if (to !== undefined) moveTo(to, shiftKey && key.length > 1);
       else if (key === ' ') selection.value = [strikes.strike[at]!, strikes.strike[at]!];
       else if (key === 'Enter') onExplain(strikes.strike[at]!);
@@ -254,7 +254,7 @@ function useLadderCursor(
   return { handlers, spoken };
 }
 
-/** Returns the index of the strike nearest to the next price in a direction. If there is no such price, returns the current index. */
+/** Returns the index of the strike nearest to the next price in a direction. If there is no next price, returns the current index. */
 function nearestOf(prices: readonly number[], { strike }: Strikes, at: number, direction: 1 | -1): number {
   const ahead = prices.map((price) => bisectCenter(strike, price)).filter((index) => direction * (index - at) > 0);
   return ahead.length === 0 ? at : direction > 0 ? Math.min(...ahead) : Math.max(...ahead);
@@ -274,10 +274,10 @@ function bandOf([from, to]: readonly [number, number], axis: PriceAxis, left: nu
   return { kind: 'bar', x: left, y: top, width: right - left, height: bottom - top, tone: 'band', fill: 'solid' };
 }
 
-/** Height of a label for strikes that are new or gone, in pixels. */
+/** Height of the label of a new or gone strike, in pixels. */
 const PRESENCE = 13;
 
-/** Renders labels for strikes that exist at only one of two moments. Labels that would overlap become one label with a count. */
+/** Renders labels for the strikes that are new or gone. Labels that would overlap become one label with a count. */
 function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: Strikes; axis: PriceAxis }) {
   const rows = useMemo(() => strikeDifferences(strikes, before), [strikes, before]);
   return (

@@ -1,6 +1,6 @@
-/** The probability distribution of the price at a settlement, as a mixture of lognormals. The means are multiples of the forward. */
+/** The probability distribution of the price at a settlement, as a mixture of lognormals. Each mean is a multiple of the forward. */
 export interface SmileLaw {
-  /** Standard deviation of the log-price, the same for every component. */
+  /** Standard deviation of the log-price, equal for all components. */
   readonly kernel: number;
   readonly node: readonly number[];
   readonly mass: readonly number[];
@@ -8,15 +8,15 @@ export interface SmileLaw {
 
 /**
  * Returns the implied volatility of the out-of-the-money option at ln(K/F), times the square root of the time to settlement. The
- * distribution gives the price of the option, and Black's formula converts this price into a volatility. The server uses the same
- * distribution, so the page and the server show the same figures.
+ * distribution gives the price of the option, and Black's formula converts this price into a volatility. The server computes volatilities
+ * in the same way, so the page and the server show the same figures.
  */
 export function deviationAt({ kernel, node, mass }: SmileLaw, logMoneyness: number): number {
   const moneyness = Math.exp(logMoneyness);
   let price = 0;
   for (const [i, mean] of node.entries())
     price += mass[i]! * mean * optionPrice(logMoneyness >= 0, moneyness / mean, kernel);
-  // The option price increases with the deviation, so bisection finds the deviation. 60 bisections give the precision of a double.
+  // Bisection finds the deviation, because the option price increases with the deviation. 60 bisections give the precision of a double.
   let [low, high] = [0, 20];
   for (let i = 0; i < 60; i++) {
     const half = (low + high) / 2;
@@ -35,8 +35,8 @@ function optionPrice(isCall: boolean, strike: number, deviation: number): number
 }
 
 /**
- * The absolute value of x from which `normalBelow` uses a continued fraction for the tail. From this value on, TAIL_TERMS terms of the
- * fraction give the precision of a double. For smaller values, the function uses a power series, which has the same precision.
+ * The absolute value of x from which `normalBelow` uses a continued fraction for the tail. For larger values, TAIL_TERMS terms of the
+ * fraction give the precision of a double. For smaller values, a power series has the same precision.
  */
 const TAIL_FROM = 3;
 const TAIL_TERMS = 40;

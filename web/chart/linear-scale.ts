@@ -2,11 +2,11 @@ import { nice, ticks } from 'd3-array';
 
 type Span = readonly [first: number, last: number];
 
-/** Maps numbers of a domain to pixels of a range, linearly. The scale also maps numbers outside the domain. */
+/** Maps numbers to pixels linearly. The scale also maps numbers outside the domain to pixels outside the range. */
 export interface LinearScale {
   (value: number): number;
   readonly domain: Span;
-  /** Returns the number at a pixel position. */
+  /** Returns the number for a pixel position. */
   invert(pixel: number): number;
   /** Returns about `count` round numbers within the domain. */
   ticks(count: number): number[];

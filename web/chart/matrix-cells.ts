@@ -1,19 +1,19 @@
 import type { Matrix } from '../data/page-answers.ts';
 
 /**
- * The values of the matrix of strikes and expiries. The outer list has one entry per expiry column, and each inner list has one value per
- * strike, ascending. A value is null if the series has no contract with this strike.
+ * The values of the matrix of strikes and expiries. The outer list has one inner list per expiry, and each inner list has one value per
+ * strike. A value is null if the series has no contract with this strike.
  */
 export type MatrixValues = readonly (readonly (number | null)[])[];
 
-/** The colour ramp has the steps 0 to 8: 0 is the most negative, 8 is the most positive, and 4 is the step of values around 0. */
+/** The colour ramp has the steps 0 to 8: Step 0 is the most negative, step 8 is the most positive, and step 4 is for values around 0. */
 export const NEUTRAL_STEP = 4;
-/** The step of a cell without a contract. */
+/** The colour step of a cell without a contract. */
 export const BLANK_STEP = 255;
 
 /**
- * Returns the lower bounds of the four colour steps of a sign, as absolute values in ascending order. Each lower bound is round (1, 2 or 5
- * times a power of ten), and is four or five times the bound before. The last bound is at most the largest absolute value. Returns an empty
+ * Returns four lower bounds in ascending order, as absolute values: one for each colour step of a sign. Each lower bound is 1, 2 or 5 times
+ * a power of ten, and four or five times the bound before. The last bound is not greater than the largest absolute value. Returns an empty
  * list if all values are 0 or unknown.
  */
 export function rampBounds(values: MatrixValues): number[] {
@@ -33,7 +33,7 @@ function roundSize(index: number): number {
   return Number(`${[1, 2, 5][index - 3 * power]}e${power}`);
 }
 
-/** Returns the colour step of a value, 0 to 8. It never decreases as the value increases, and opposite values have opposite steps. */
+/** Returns the colour step of a value, 0 to 8. The step never decreases as the value increases, and opposite values have opposite steps. */
 export function rampStep(value: number, bounds: readonly number[]): number {
   const size = Math.abs(value);
   let steps = 0;
@@ -41,7 +41,7 @@ export function rampStep(value: number, bounds: readonly number[]): number {
   return NEUTRAL_STEP + Math.sign(value) * steps;
 }
 
-/** The fields of a matrix that a comparison of two moments uses. */
+/** The fields of a matrix for a comparison of two moments. */
 type ComparableMatrix = Pick<
   Matrix,
   'strike' | 'root' | 'expiry' | 'settlement' | 'values' | 'by_strike' | 'by_expiry' | 'within_band' | 'left_out'
@@ -49,7 +49,7 @@ type ComparableMatrix = Pick<
 
 /**
  * Returns the matrix of the changes since an earlier moment. The change of a cell is null if only one of the two moments has the cell. The
- * sums contain only the cells that both moments have.
+ * sums contain only cells that exist at both moments.
  */
 export function matrixChange<M extends ComparableMatrix>(now: M, before: ComparableMatrix): M {
   const nameOf = ({ root, expiry, settlement }: ComparableMatrix, i: number) =>
@@ -75,7 +75,7 @@ export function matrixChange<M extends ComparableMatrix>(now: M, before: Compara
   };
 }
 
-/** Returns the colour steps of all cells row by row, with the highest strike first, as the bitmap stores them. */
+/** Returns the colour steps of all cells in the order of the bitmap: row by row, with the highest strike first. */
 export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Uint8Array {
   const [columns, rows] = [values.length, values[0]?.length ?? 0];
   const steps = new Uint8Array(columns * rows).fill(BLANK_STEP);
@@ -88,11 +88,11 @@ export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Ui
   return steps;
 }
 
-/** Bounds of the height of a cell, in pixels. A lower cell would not be visible, so the matrix may be higher than `target`. */
+/** Minimum and maximum height of a cell, in pixels. The matrix may be higher than `target`, because lower cells would not be visible. */
 const CELL_HEIGHT = { least: 2, most: 24 } as const;
 
 export interface MatrixLayout {
-  /** The left edge of the cells and the size of a cell, in pixels. */
+  /** The position of the left edge, and the size of a cell, in pixels. */
   readonly left: number;
   readonly cellWidth: number;
   readonly cellHeight: number;
@@ -112,7 +112,7 @@ export function matrixLayout(columns: number, rows: number, left: number, right:
   };
 }
 
-/** A cell, given by its column and by the index of its strike. */
+/** A cell, as the index of its column and the index of its strike. */
 export interface MatrixPlace {
   readonly column: number;
   readonly row: number;
@@ -136,8 +136,8 @@ export function placeWithin({ column, row }: MatrixPlace, columns: number, rows:
 }
 
 /**
- * Returns the vertical position of a price, in pixels from the top. A strike is in the middle of its row, and positions between two strikes
- * are interpolated linearly. All rows have the same height, even if the distances between strikes differ.
+ * Returns the vertical position of a price, in pixels from the top. A strike is in the middle of its row. The function interpolates
+ * linearly between two strikes. All rows have the same height, even if the distances between strikes differ.
  */
 export function yOfPrice(strikes: readonly number[], { cellHeight, rows }: MatrixLayout, price: number): number {
   let i = 1;

@@ -32,7 +32,7 @@ function nameOfCell(
   return `${strikeText(strikes[row])} on ${expiryDay(expiry[column]!, moment)} ${isOneRoot ? '' : `${root[column]} `}${settlement[column]}`;
 }
 
-/** Returns the value of a cell with the totals of its row and its column, as text. */
+/** Returns a text with the value of a cell, the total of its row and the total of its column. */
 export function matrixReadout(matrix: Matrix, place: MatrixPlace, moment: string | undefined): string {
   const { values, by_strike, by_expiry, strike: strikes, spot_price, band } = matrix;
   const value = values[place.column]![place.row] ?? null;

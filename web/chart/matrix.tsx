@@ -25,24 +25,24 @@ import type { TermStructureProps } from './term-structure.tsx';
 
 interface MatrixProps extends Pick<TermStructureProps, 'moment' | 'chosen' | 'onPick'> {
   readonly matrix: Matrix;
-  /** The name of the cells' measure, such as `Net gamma`, for the text that describes the matrix. */
+  /** The measure that the cells show, such as `Net gamma`. */
   readonly title: string;
   readonly unit: string;
   readonly cursor: MatrixPlace | null;
   onCursor(place: MatrixPlace | null): void;
 }
 
-/** Width of the space for the price labels at the left edge, in pixels. */
+/** Width of the price labels at the left edge, in pixels. */
 const PRICES = 46;
-/** Target height of the matrix as a share of the window's height, and its minimum height in pixels. */
+/** `share` is the target height of the matrix as a share of the window's height. The matrix also has a minimum height in pixels. */
 const HEIGHT = { share: 0.6, least: 300 } as const;
-/** In a window at least `from` pixels wide, the matrix leaves `around` pixels of the height for other elements. */
+/** If the window is at least `from` pixels wide, the matrix leaves `around` pixels of the window's height for other elements. */
 const WIDE = { from: 1900, around: 300 } as const;
 const LABEL_HEIGHT = 18;
-/** Minimum cell size at which a cell shows its sign, and minimum width at which it shows its value, in pixels. */
+/** Minimum size of a cell that shows the sign of its value, and minimum width of a cell that shows the value, in pixels. */
 const TEXT_FROM = { sign: 18, value: 54 } as const;
 
-/** Renders exposure by strike (vertical) and expiry (horizontal) as cells in nine colours, with a cursor for keys and pointer. */
+/** Renders exposure by strike (vertical) and expiry (horizontal) as cells in nine colours. Keys and the pointer move the cursor. */
 export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCursor, onPick }: MatrixProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { values, strike: strikes, expiry, spot_price: spot } = matrix;
@@ -193,7 +193,7 @@ function Cells({ values, bounds, layout }: { values: MatrixValues; bounds: reado
   return <canvas ref={ref} class="cells" aria-hidden="true" />;
 }
 
-/** Hatches the background of the matrix, which is visible in cells without a contract. */
+/** Draws a hatched background, which is visible in cells without a contract. */
 function hatch(context: CanvasRenderingContext2D, left: number, right: number, bottom: number, color: string): void {
   context.strokeStyle = color;
   context.globalAlpha = 0.5;
@@ -227,7 +227,7 @@ function channels(color: string): [number, number, number] {
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-/** Returns true if black text on the colour has a higher contrast than white text. */
+/** Returns true if black text on the colour has more contrast than white text. */
 function isLight(color: string): boolean {
   const [red, green, blue] = channels(color);
   return 0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2 > 0.18;

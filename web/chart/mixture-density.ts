@@ -3,7 +3,7 @@ import { normalBelow } from './law-smile.ts';
 /** The probability distribution of a price at expiry, as a mixture of lognormals. Each list has one entry per lognormal. */
 export interface PriceMixture {
   readonly forward: number;
-  /** Means of the components, as multiples of the forward. */
+  /** Mean of each component, as a multiple of the forward. */
   readonly node: readonly number[];
   /** Probabilities of the components. */
   readonly mass: readonly number[];
@@ -11,7 +11,7 @@ export interface PriceMixture {
   readonly kernel: number | readonly number[];
 }
 
-/** Returns the lognormal distribution with a given standard deviation of the log-price. */
+/** Returns the lognormal distribution. `deviation` is the standard deviation of the log-price. */
 export function lognormalMixture(forward: number, deviation: number): PriceMixture {
   return { forward, node: [1], mass: [1], kernel: deviation };
 }
@@ -49,10 +49,10 @@ export function probabilitiesAround(mixture: PriceMixture, [a, b]: readonly [num
   return { low, high, below, between: Math.max(0, 1 - below - above), above };
 }
 
-/** Probability below the lower end of the chart axis, and also the probability above its upper end. */
+/** Probability of a price below the chart axis, equal to the probability of a price above the axis. */
 const TAIL = 0.002;
 
-/** Returns a price range for an axis, which includes the prices in `also` and leaves out a probability of TAIL at each end. */
+/** Returns the price range of an axis that includes the prices `also`. The range leaves out a probability of TAIL at each end. */
 export function densityRange(mixture: PriceMixture, also: readonly number[]): { low: number; high: number } {
   return {
     low: Math.min(quantileOf(mixture, TAIL), ...also.map((price) => price * 0.99)),
@@ -62,7 +62,7 @@ export function densityRange(mixture: PriceMixture, also: readonly number[]): { 
 
 const BISECTIONS = 40;
 
-/** Returns the price below which the underlying settles with a given probability. */
+/** Returns the price for a given probability that the underlying settles below the price. */
 export function quantileOf(mixture: PriceMixture, probability: number): number {
   let [low, high] = [Math.log(1e-3), Math.log(1e3)];
   for (let i = 0; i < BISECTIONS; i++) {

@@ -11,7 +11,7 @@ export interface PictureTitle {
 
 const SCALE = 2;
 const HEAD = 30;
-/** CSS properties of SVG shapes that are copied into the SVG, because an exported picture has no style sheet. */
+/** CSS properties that are copied into the SVG. An exported picture has no style sheet. */
 const SHAPE_STYLES = [
   'fill',
   'fill-opacity',
@@ -25,7 +25,7 @@ const SHAPE_STYLES = [
   'display',
 ];
 
-/** Saves the canvases, SVGs and labels of a chart as a PNG, with a header line of ticker, moment and `SIMULATED`. */
+/** Saves a chart as a PNG with a header line, which names the ticker, the moment and a simulated market. */
 export async function savePicture(panel: HTMLElement, name: string, title: PictureTitle): Promise<void> {
   const canvas = await pictureOf(panel, title);
   canvas.toBlob((blob) => blob && save(name, blob), 'image/png');
@@ -80,7 +80,7 @@ export async function pictureOf(panel: HTMLElement, title: PictureTitle): Promis
   return canvas;
 }
 
-/** Loads an SVG as an image, with the computed styles that the SVG has on the page. */
+/** Loads an SVG as an image, with the computed styles of the SVG on the page. */
 async function imageOf(svg: SVGSVGElement, width: number, height: number): Promise<HTMLImageElement> {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const originals = [...svg.querySelectorAll('*')];

@@ -2,15 +2,14 @@
 export interface LabelPlace {
   /** Position of the value that the label names, in pixels. */
   readonly at: number;
-  /** Length of the label along the axis, in pixels. */
+  /** Length of the label in the direction of the axis, in pixels. */
   readonly size: number;
 }
 
 /**
- * Returns the centers of the labels, in the order of the argument. No two labels overlap, and each label is as close to its value as
- * possible. All labels lie within [from, to] if there is enough space. The labels have the same order along the axis as their values.
- * Labels that touch form a block and move together. The center of a block is the mean of the centers that its labels would have without the
- * other labels. The mean minimizes the sum of the squared distances.
+ * Returns the center of each label, in the order of `labels`. No two labels overlap, and each label is as close to its value as possible.
+ * If there is enough space, all labels lie within [from, to]. The labels have the order of their values. Labels that touch form a block and
+ * move together. The position of a block minimizes the sum of the squared distances between the labels and their values.
  */
 export function placeLabels(labels: readonly LabelPlace[], from: number, to: number, gap = 2): number[] {
   const order = labels.map((_, i) => i).toSorted((a, b) => labels[a]!.at - labels[b]!.at);
@@ -18,8 +17,7 @@ export function placeLabels(labels: readonly LabelPlace[], from: number, to: num
   for (const index of order) {
     const { at, size } = labels[index]!;
     const length = size + gap;
-    // `wanted` is a sum with one start of the block per label. Each label adds the start of the block that would put the label's center at
-    // the label's value.
+    // For each label, one start of the block puts the center of the label at its value. `wanted` is the sum of these starts.
     let block = { members: [index], size: length, wanted: at - length / 2, start: 0 };
     block.start = bounded(block.wanted, from, to - block.size);
     for (let before = blocks.at(-1); before && before.start + before.size > block.start; before = blocks.at(-1)) {

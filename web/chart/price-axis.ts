@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import { linearScale } from './linear-scale.ts';
 
-/** The price at the cursor, in dollars. All charts on the price axis draw the crosshair at this price. Null if there is no cursor. */
+/** The price at the cursor, in dollars. All charts on the price axis mark this price. Null if there is no cursor. */
 export const cursorPrice = signal<number | null>(null);
 
-/** The range of strikes that the member has selected in the ladder, with the lower strike first. Null if no strike is selected. */
+/** The lowest and the highest strike that the member has selected in the ladder. Null if no strike is selected. */
 export const selection = signal<readonly [from: number, to: number] | null>(null);
 
 /** The vertical price axis that all charts of a ticker share. Higher prices are further up. */
@@ -17,7 +17,7 @@ export interface PriceAxis {
   y(price: number): number;
   /** Returns the price at a vertical position in pixels. */
   priceAt(y: number): number;
-  /** The ticks of the axis: round prices in ascending order, at least TICK_GAP pixels apart. */
+  /** The ticks of the axis are round prices in ascending order, at least TICK_GAP pixels apart. */
   readonly ticks: readonly number[];
 }
 
@@ -28,8 +28,8 @@ export function isWithin({ low, high }: Pick<PriceAxis, 'low' | 'high'>, price: 
 const TICK_GAP = 40;
 
 /**
- * Returns the price axis. `zoom` is half the length of the axis, and `shift` is the distance from spot to the middle of the axis. `zoom`
- * and `shift` are percentages of spot.
+ * Returns the price axis. In percent of spot, `zoom` is half the length of the axis, and `shift` is the distance from spot to the middle of
+ * the axis.
  */
 export function priceAxis(spot: number, zoom: number, shift: number, height: number): PriceAxis {
   const low = Math.max(0, spot * (1 + (shift - zoom) / 100));
@@ -45,7 +45,7 @@ export function priceAxis(spot: number, zoom: number, shift: number, height: num
   };
 }
 
-/** Returns round values within [low, high] in ascending order, at least `gap` pixels apart on an axis with a length of `length` pixels. */
+/** Returns ascending round values within [low, high]. On an axis of `length` pixels, the values are at least `gap` pixels apart. */
 export function spacedTicks(low: number, high: number, length: number, gap = TICK_GAP): number[] {
   if (!(length > 0) || !(high > low)) return [];
   const scale = linearScale([low, high], [0, length]);

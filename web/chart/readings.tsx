@@ -1,13 +1,13 @@
 import { amount, price, UNKNOWN } from '../page-format.ts';
 
-/** The value of a figure under one reading of the chain. The value is null if the reading gives no value. */
+/** The value of a figure under one reading, which is an analysis of the chain with certain options. Null if the figure has no value. */
 export interface ReadingDot {
   readonly id: string;
   readonly name: string;
-  /** A note on the reading, or the reason why the reading has no value. */
+  /** A note on the value, or the reason why the value is null. */
   readonly note: string;
   readonly value: number | null;
-  /** Sets the reading for the whole page. Undefined if the page already uses this reading, null if the server refuses the reading. */
+  /** Sets the reading for the whole page. Undefined if the page already uses the reading. Null if the server refuses the reading. */
   readonly onChoose: (() => void) | null | undefined;
 }
 
@@ -18,12 +18,12 @@ interface ReadingDotsProps {
   readonly print: (value: number) => string;
 }
 
-/** Free space at each end of the axis, as a share of its length, so that no dot is cut off. */
+/** Margin at each end of the axis, as a share of the axis length. The margin prevents a dot from being cut off. */
 const ROOM = 0.06;
 
 /**
- * Renders the same figure under several readings, as dots on one axis with name and value next to each dot. `band` is the range within
- * which the readings agree. An axis of signed amounts includes zero.
+ * Renders one figure under several readings, as dots on one axis. The readings agree within the range `band`. An axis of signed amounts
+ * includes zero.
  */
 export function ReadingDots({ dots, band, isSigned, print }: ReadingDotsProps) {
   const known = dots.flatMap(({ value }) => (value === null ? [] : [value]));

@@ -2,11 +2,11 @@ import type { RecordAnswer } from '../data/page-answers.ts';
 import { newYorkDay, percent, plain } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 
-/** The levels of the track record, in the order of their prices. The band is the price range from the put wall to the call wall. */
+/** The levels of the track record, ordered by price. The band is the price range from the put wall to the call wall. */
 export const RECORD_LEVELS = ['call_wall', 'put_wall', 'band', 'flip'] as const;
 export type RecordLevel = (typeof RECORD_LEVELS)[number];
 
-/** The possible outcomes of a level on a day. Stronger words would claim more than the stored spots show. */
+/** The possible outcomes of a level on a day. Stronger names would claim more than the stored spots show. */
 export const OUTCOMES = ['held', 'touched', 'crossed'] as const;
 export type RecordOutcome = (typeof OUTCOMES)[number];
 
@@ -25,7 +25,7 @@ export const OUTCOME_NOTES: Readonly<Record<RecordOutcome, string>> = {
 
 const whole = (value: number | null) => percent(value, 0, false);
 
-/** Returns three texts: the share of days with an outcome, its confidence interval, and the share of the control at the same distance. */
+/** Returns three texts: the share of days with an outcome, the confidence interval of the share, and the share of the control level. */
 export function rateText({ pct, low_pct, high_pct, control_pct }: RecordAnswer['flip']['held']) {
   return {
     share: whole(pct),
@@ -34,7 +34,7 @@ export function rateText({ pct, low_pct, high_pct, control_pct }: RecordAnswer['
   };
 }
 
-/** Returns a sentence on a level: the share of days with each outcome, and that of a control level at the same distance from spot. */
+/** Returns a sentence with the share of days for each outcome of a level. The sentence also has the shares of the control level. */
 export function recordSentence(record: RecordAnswer, level: RecordLevel): string {
   const score = record[level];
   const days = `${score.n} ${score.n === 1 ? 'day' : 'days'}`;
@@ -49,7 +49,7 @@ export function recordSentence(record: RecordAnswer, level: RecordLevel): string
   return `${LEVEL_NAMES[level]}, ${days}: ${rates.join('; ')}. Verdict: ${score.verdict}.`;
 }
 
-/** Returns a text on the data of the record: its trading days, the average number of spots per day, and the days left out. */
+/** Returns a text with the record's number of trading days, the average number of spots per day, and the days left out. */
 export function recordScope({ count, days, spots_per_day, left_out }: RecordAnswer): string {
   const missing = Object.entries(left_out)
     .filter(([, n]) => n > 0)
@@ -69,14 +69,14 @@ export interface RecordDay {
   /** The moment of the snapshot that gave the level, ISO 8601. */
   readonly at: string;
   readonly spot: number;
-  /** The prices of the level: one price, or both walls for the band. */
+  /** The price of the level. A band has two prices: both walls. */
   readonly levels: readonly number[];
   readonly close: number;
   readonly spots: number;
   readonly outcomes: Readonly<Record<RecordOutcome, boolean>>;
 }
 
-/** Returns the days of a level, newest first. A day without the level is left out. */
+/** Returns the days on which a level exists, newest first. */
 export function recordDays({ days }: RecordAnswer, level: RecordLevel): RecordDay[] {
   const rows = days.date.flatMap((date, i): RecordDay[] => {
     const seen = (outcome: RecordOutcome) => days[`${level}_${outcome}`][i] ?? null;
@@ -103,7 +103,7 @@ export function recordDays({ days }: RecordAnswer, level: RecordLevel): RecordDa
   return rows.reverse();
 }
 
-/** Returns the figures of the track record as a table with one row for each level and outcome. */
+/** Returns the track record as a table. Each pair of a level and an outcome has one row. */
 export function recordTable(record: RecordAnswer): PanelTable {
   return {
     columns: ['level', 'outcome', 'days', 'count', 'pct', 'low_pct', 'high_pct', 'control_pct', 'verdict'],

@@ -10,49 +10,49 @@ import { spacedTicks } from './price-axis.ts';
 
 type Values = readonly (number | null)[];
 
-/** Values over the horizontal axis of a chart. A value of null is unknown: the line breaks there, and no mark is drawn. */
+/** A list of values with one mark per value. For an unknown value (null), the chart draws no line and no mark. */
 export interface ChartSeries {
   readonly name: string;
   /**
-   * The mark of the series. `ranges` draws whiskers and `band` draws an area, both between `from` and `y`. `steps` draws a horizontal line
-   * that ends at the position of its value. `stairs` draws a horizontal line that starts at the position of its value.
+   * The mark of the series. Between `from` and `y`, `ranges` draws whiskers and `band` draws an area. `steps` draws a horizontal line that
+   * ends at the position of its value. `stairs` draws a horizontal line that starts at the position of its value.
    */
   readonly mark: 'line' | 'steps' | 'stairs' | 'dots' | 'diamonds' | 'bars' | 'ranges' | 'band';
   readonly y: Values;
   readonly from?: Values;
-  /** Positions on the axis. Undefined if the series uses the positions of the chart. */
+  /** Positions on the axis. Undefined if the series has the same positions as the chart. */
   readonly x?: readonly number[];
   /** Further class names, such as `dashed` or `faint`. */
   readonly class?: string;
 }
 
 export interface SeriesPlotProps {
-  /** Positions of the cursor on the axis, ascending. */
+  /** The positions at which the cursor can be, ascending. */
   readonly x: readonly number[];
   readonly axis: AxisBetween;
   readonly series: readonly ChartSeries[];
-  /** Returns the text of a value on the vertical axis. */
+  /** Returns the label of a value on the vertical axis. */
   format(value: number): string;
-  /** The ends of the vertical axis. Undefined if the values determine the ends. */
+  /** The ends of the vertical axis. If undefined, the chart computes the ends from the values. */
   readonly range?: readonly [low: number, high: number];
-  /** True if the vertical axis includes 0, which bars need. */
+  /** True if the vertical axis includes 0. Bars need this. */
   readonly hasZero?: boolean;
   /** A horizontal line with a name, such as spot. */
   readonly rule?: { readonly at: number; readonly name: string } | undefined;
-  /** Shaded ranges of the horizontal axis, such as those of events, with further class names. */
+  /** Shaded ranges of the horizontal axis, such as events, with class names. */
   readonly spans?: readonly (readonly [from: number, to: number, name?: string])[];
-  /** A marked position on the horizontal axis, such as the forward or the chosen expiry. */
+  /** A position with a mark on the horizontal axis, such as the forward. */
   readonly marker?: { readonly at: number; readonly name?: string } | undefined;
-  /** Renders elements on top of the plot. `height` is the height of the plot in pixels. */
+  /** Renders elements on top of the plot, whose `height` is in pixels. */
   overlay?(x: (value: number) => number, y: (value: number) => number, height: number): ComponentChildren;
-  /** False if another plot below shows the labels of the horizontal axis. */
+  /** False if a plot below this one shows the labels of the horizontal axis. */
   readonly hasLabels?: boolean;
   readonly cursor: number | null;
   onCursor(index: number | null): void;
   onOpen?(index: number): void;
 }
 
-/** Width of the space for the value labels at the left edge, in pixels. */
+/** Width of the value labels at the left edge, in pixels. */
 const LEFT = 46;
 const PAD = { right: 10, y: 9 } as const;
 const TICK_GAP = 26;
@@ -156,7 +156,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
   );
 }
 
-/** Removes decimals that are zero in all texts of an axis. */
+/** Removes trailing decimals if they are zero in all texts of an axis. */
 function shortTexts(texts: readonly string[]): readonly string[] {
   const decimals = /\.0+(?!\d)/;
   return texts.every((each) => decimals.test(each)) ? texts.map((each) => each.replace(decimals, '')) : texts;
@@ -232,7 +232,7 @@ const POINTS = {
   diamonds: (x: number, y: number) => `M${x - 4.5} ${y}l4.5-4.5l4.5 4.5l-4.5 4.5z`,
 } as const;
 
-/** Renders the names of the series, each with a sample of its mark. */
+/** Renders the legend: the name of each series with a sample of its mark. */
 function Legend({ series }: { series: readonly ChartSeries[] }) {
   return (
     <p class="legend small" aria-hidden="true">
@@ -255,7 +255,7 @@ function Legend({ series }: { series: readonly ChartSeries[] }) {
   );
 }
 
-/** Horizontal positions of the legend's samples, for marks that have a length. */
+/** Horizontal positions for the samples of the legend. */
 const SAMPLES: Partial<Record<ChartSeries['mark'], number[]>> = {
   line: [0, 20],
   steps: [0, 20],
@@ -276,7 +276,7 @@ interface CursorFrameProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor' |
   readonly children: ComponentChildren;
 }
 
-/** Renders the focusable frame of a chart. Arrow keys move the cursor of all its plots, and a live region announces the figures. */
+/** Renders the focusable frame of a chart. Arrow keys move the cursor in all plots. A live region announces the figures. */
 export function CursorFrame(props: CursorFrameProps) {
   const { id, label, count, cursor, onCursor, onOpen, readout, children } = props;
   const [spoken, speak] = useSpoken();

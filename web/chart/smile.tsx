@@ -10,7 +10,7 @@ import { linearScale } from './linear-scale.ts';
 import { probabilityBelow } from './mixture-density.ts';
 import { CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
 
-/** The fitted smile of a settlement, by strike. */
+/** The fitted smile of a settlement. */
 export interface FittedSmile {
   readonly law: SmileLaw;
   readonly forward: number;
@@ -20,10 +20,10 @@ export interface FittedSmile {
   readonly iv: readonly number[];
 }
 
-/** The smile covers this many standard deviations on each side of the forward. */
+/** Number of standard deviations that the smile covers on each side of the forward. */
 const REACH = 3;
 
-/** Computes the smile of a settlement at `count` strikes that are evenly spaced in ln(K/F). The answer must contain the parameters. */
+/** Computes a smile at `count` strikes, which are evenly spaced in ln(K/F). The answer must contain the parameters of the settlement. */
 export function fittedSmile({ expiries, parameters }: Surface, settlement: number, count = 61): FittedSmile {
   const { kernel, node, mass } = parameters!;
   const law = { kernel: kernel[settlement]!, node: node[settlement]!, mass: mass[settlement]! };
@@ -39,7 +39,7 @@ export function fittedSmile({ expiries, parameters }: Surface, settlement: numbe
   };
 }
 
-/** The value of d1 for the 10-delta put, the 25-delta put, the forward, the 25-delta call and the 10-delta call. */
+/** The value d1 of Black's formula for the 10-delta put, the 25-delta put, the forward, the 25-delta call and the 10-delta call. */
 const DELTAS = [1.2815515655446004, 0.6744897501960817, 0, -0.6744897501960817, -1.2815515655446004];
 
 interface SmileChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
@@ -48,7 +48,7 @@ interface SmileChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
   readonly smile: FittedSmile;
 }
 
-/** Renders the fitted smile of a settlement by strike, its volatilities at 10 and 25 deltas, and the bid and ask of each quote. */
+/** Renders the fitted smile of a settlement with the volatilities at 10 and 25 deltas. Whiskers show each quote's bid and ask. */
 export function SmileChart({ surface, settlement, smile, cursor, onCursor }: SmileChartProps) {
   const { put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv } = surface.expiries;
   const figures = [put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv].map(
@@ -106,7 +106,7 @@ export function describeSmile({ expiries }: Surface, i: number): string {
   );
 }
 
-/** Returns the figures at a strike of a smile, as text. */
+/** Returns a text with the figures of a smile at one strike. */
 export function smileReadout({ law, forward, tte, strike: strikes, iv }: FittedSmile, i: number): string {
   const distance = Math.log(strikes[i]! / forward);
   const deviation = iv[i]! * Math.sqrt(tte);
@@ -138,8 +138,8 @@ export interface SmileMultiplesProps {
 }
 
 /**
- * Renders small charts of the smiles of several settlements, in order of time. All charts have the same axes: strikes in standard
- * deviations, and volatility minus the at-the-money volatility. A click selects a settlement.
+ * Renders one small chart for the smile of each settlement, in order of time. All charts have the same axes. The strikes are in standard
+ * deviations, and the at-the-money volatility is subtracted from the volatilities. A click selects a settlement.
  */
 export function SmileMultiples({ surface, moment, settlement, onSelect }: SmileMultiplesProps) {
   const { ref, size } = useSize<HTMLDivElement>();

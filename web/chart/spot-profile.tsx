@@ -19,8 +19,8 @@ interface SpotProfileProps {
 }
 
 /**
- * Renders the profile: net gamma at hypothetical spot prices, on the same price axis as the ladder. `before` is the curve at moment A of a
- * comparison. In a comparison, the area between the two curves is filled, and its colour shows the sign of the change.
+ * Renders the net gamma at hypothetical spot prices, on the price axis of the ladder. `before` is the curve at moment A of a comparison. In
+ * a comparison, the area between the two curves has a colour for the sign of the change.
  */
 export function SpotProfile({ profile, levels, before }: SpotProfileProps) {
   const { ref, size } = useSize<HTMLDivElement>();
@@ -85,13 +85,13 @@ function profileShapes(
   const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
   const x = linearScale([-extent, extent], [LABELS_WIDTH, width - 2]);
   const zero = x(0);
-  // Without a comparison, the filled area is between the curve and zero.
+  // If there is no comparison, the filled area is between the curve and zero.
   const pairs = before
     ? profilePairs(profile, before).filter(({ spot }) => isNear(spot))
     : points.map(([spot, now]): ProfilePair => ({ spot, now, before: 0 }));
   /**
-   * Returns the path of the area where the difference has the given sign. The difference is net gamma minus net gamma at A. Without a
-   * comparison, the difference is net gamma itself.
+   * Returns the path of the area in which the value has a given sign. The value is the change of net gamma in a comparison, otherwise net
+   * gamma.
    */
   const between = (sign: 1 | -1) =>
     area<ProfilePair>()
@@ -121,7 +121,7 @@ export function describeProfile(profile: ProfileAnswer): string {
   return `Net dealer gamma were spot elsewhere: ${amount(gexAt(profile, spot_price))} dollars per 1 % move at spot ${price(spot_price)}. ${flip}`;
 }
 
-/** Returns what dealers would trade per 1 % move if spot were at a given price, as text. */
+/** Returns a text with the amount that dealers would trade per 1 % move at a given spot price. */
 export function profileReadout(profile: ProfileAnswer, at: number, before?: ProfileAnswer): string {
   const gex = gexAt(profile, at);
   const shares = Math.abs(gex / at);

@@ -1,4 +1,4 @@
-/** A shape of a canvas chart as data, so that tests need no browser. Lengths are CSS pixels from the upper left corner. */
+/** A shape of a canvas chart, as data that tests can check without a browser. Positions are CSS pixels from the upper left corner. */
 export type Stroke =
   | {
       readonly kind: 'bar';
@@ -35,8 +35,8 @@ export function colorsOf(element: Element): Colors {
 }
 
 /**
- * Clears a canvas and draws the strokes on it. The transform of the canvas is set to CSS pixels. Strokes before the first hatched bar in
- * the list are drawn beneath all bars.
+ * Clears a canvas and draws the strokes on it. The transform of the canvas is set to CSS pixels. Strokes that precede the first hatched bar
+ * in the list appear beneath all bars.
  */
 export function paint(
   context: CanvasRenderingContext2D,

@@ -9,13 +9,13 @@ export interface TermStructureProps extends Pick<SeriesPlotProps, 'cursor' | 'on
   readonly before?: Expiries | undefined;
   /** The moment of the quotes, ISO 8601. */
   readonly moment: string | undefined;
-  /** The expiry to which the page is restricted. */
+  /** The only expiry that the page includes. */
   readonly chosen: string | undefined;
   /** Called when the member chooses an expiry, `YYYY-MM-DD`. */
   onPick(expiry: string): void;
 }
 
-/** Renders three plots over the time to settlement: at-the-money volatility, expected move, and share of gross gamma of each series. */
+/** Renders three plots over the time to settlement: at-the-money volatility, expected move, and share of gross gamma. */
 export function TermStructure({ expiries, before, moment, chosen, cursor, onCursor, onPick }: TermStructureProps) {
   const { tte, expiry, settlement, atm_iv: iv, spot_price: spot, forward, expected_move: move } = expiries;
   const of = (kind: string) => iv.map((each, i) => (settlement[i] === kind ? each : null));
@@ -78,7 +78,7 @@ export function TermStructure({ expiries, before, moment, chosen, cursor, onCurs
   );
 }
 
-/** Returns the figures of a series, for the read-out and for screen readers. */
+/** Returns the figures of a series as text, for the panel and for screen readers. */
 export function expiryReadout(expiries: Expiries, i: number, moment: string | undefined): string {
   const { smile_refused, atm_iv_bid, atm_iv_ask, expected_move, spot_price } = expiries;
   const refused = smile_refused[i];
@@ -95,7 +95,7 @@ export function expiryReadout(expiries: Expiries, i: number, moment: string | un
   ].join(' · ');
 }
 
-/** Returns the time to a settlement as text. A time below 30 days has one decimal (`21.8 d`), a longer time is in whole days. */
+/** Returns the time to a settlement as text. Times below 30 days have one decimal (`21.8 d`). Other times are whole numbers of days. */
 export function daysText(years: number): string {
   const days = years * 365;
   return `${days < 30 ? days.toFixed(1) : countText(days)} d`;

@@ -1,8 +1,8 @@
-/** A text from docs/clients.md to paste into an MCP client or a shell. */
+/** A text from docs/clients.md that the member pastes into an MCP client or a shell. */
 export interface ClientConfig {
   /** The heading of the section, such as `Settings files`. */
   readonly section: string;
-  /** The paragraph before the text, which names the client. */
+  /** The paragraph that precedes the text and names the client. */
   readonly purpose: string;
   readonly language: string;
   readonly text: string;
@@ -13,8 +13,8 @@ const ADDRESS = /http:\/\/127\.0\.0\.1:8080/g;
 export const KEY_PLACEHOLDER = 'ZOMMA_…';
 
 /**
- * Reads the code blocks of docs/clients.md, each with its section and the paragraph before it. The build calls this function, so that the
- * page needs no Markdown parser.
+ * Returns the code blocks of docs/clients.md. Each entry includes the block's section and the preceding paragraph. The build calls this
+ * function, so that the page needs no Markdown parser.
  */
 export function clientConfigs(page: string): ClientConfig[] {
   return page
@@ -33,7 +33,7 @@ export function clientConfigs(page: string): ClientConfig[] {
     });
 }
 
-/** Returns a text with the address of this server. If a key is given, the text also contains the key. */
+/** Replaces the example address in a text by the address of this server. If a key is given, the text also contains the key. */
 export function filledConfig(text: string, origin: string, key?: string): string {
   const addressed = text.replace(ADDRESS, () => origin);
   return key === undefined ? addressed : addressed.replaceAll(KEY_PLACEHOLDER, () => key);

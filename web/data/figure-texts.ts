@@ -1,4 +1,4 @@
-/** The figures of a ticker that the Explain panel explains. A strike of the ladder has its own id, such as `strike.637_5`. */
+/** The figures of a ticker that the Explain panel explains. Each strike of the ladder has an id such as `strike.637_5`. */
 export type ExplainedFigure =
   | 'spot_price'
   | 'call_wall'
@@ -12,11 +12,11 @@ export type ExplainedFigure =
 /** The texts of the Explain panel for a figure. */
 export interface FigureText {
   readonly unit: string;
-  /** The definition of the figure. The text after "is" or "has" is identical to docs/methods, word for word. */
+  /** The definition of the figure. The words after "is" or "has" are identical to docs/methods. */
   readonly sentence: string;
   /** The formula of the figure. Empty if the figure is not computed. */
   readonly formula: string;
-  /** The anchor of a section in docs/methods, and the first words of the list item about the figure. */
+  /** The anchor of a section in docs/methods, and the start of the list item about the figure. */
   readonly section: string;
   readonly item: string;
 }
@@ -25,11 +25,11 @@ export interface FigureText {
 export interface FigureTexts {
   readonly figures: Readonly<Record<ExplainedFigure, FigureText>>;
   /**
-   * Remarks on how options change the sentences and formulas, by option and value. The page adds the chosen expiries to the end of the
-   * remark on the option `expiries`.
+   * Remarks by option and value: how the option changes the sentences and formulas. The remark on the option `expiries` ends with the
+   * chosen expiries, which the page adds.
    */
   readonly remarks: Readonly<Record<string, string>>;
-  /** Sentences of the sections of the Explain panel, by name. */
+  /** Sentences by name, for the sections of the Explain panel. */
   readonly notes: Readonly<Record<FigureNote, string>>;
 }
 

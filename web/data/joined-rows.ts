@@ -1,12 +1,12 @@
-/** A row of two moments, as the row's index at each moment. An index is undefined if the moment has no such row. */
+/** The indices of one row at two moments. The index for a moment is undefined if the row does not exist at that moment. */
 export interface JoinedRow {
   readonly now: number | undefined;
   readonly before: number | undefined;
 }
 
 /**
- * Joins the rows of two moments by their keys. The rows of `now` come first, in their order, and the rows that are gone follow. If there is
- * no earlier moment, every row exists only now.
+ * Joins the rows of two moments by their keys. The result starts with the rows of `now` in unchanged order. The rows that are gone follow.
+ * Without an earlier moment, every row counts as a row that exists only now.
  */
 export function joinRows(
   now: readonly (string | number)[],

@@ -4,7 +4,7 @@ import type { Levels } from './page-answers.ts';
 import { parseData, RequestProblem, send } from './request.ts';
 import { noteUnanswered } from './server-connection.ts';
 
-/** The levels of a ticker as the server's event stream sends them. */
+/** The levels of a ticker in the form of the server's event stream. */
 export interface LiveLevels
   extends Pick<Levels, 'ticker' | 'spot_price' | 'call_wall' | 'put_wall' | 'gex_flip' | 'net_gex_mil' | 'regime'>,
     Partial<Pick<Levels, 'flip_resolved' | 'sign_margin_pct'>> {
@@ -12,7 +12,7 @@ export interface LiveLevels
   readonly provenance: { readonly as_of: string; readonly simulated: boolean; readonly source: string };
 }
 
-/** True if the event stream is connected, in this tab or in the leading tab. */
+/** True if the event stream is connected. Either this tab or another tab reads the stream. */
 export const isStreaming = signal(false);
 /** True in the tab that reads the event stream for all tabs. */
 export const isLeading = signal(false);
@@ -21,7 +21,7 @@ export const eventCount = signal(0);
 
 const byTicker = new Map<string, Signal<LiveLevels | undefined>>();
 
-/** Returns a signal with the newest levels of a ticker. A component that reads it renders again only when these levels change. */
+/** Returns a signal with the newest levels of a ticker. The signal changes only when the levels of this ticker change. */
 export function liveLevels(ticker: string): Signal<LiveLevels | undefined> {
   let levels = byTicker.get(ticker);
   if (!levels) {
@@ -36,7 +36,7 @@ let waiting = new Map<string, LiveLevels>();
 let isScheduled = false;
 let lastId = 0;
 
-/** Receives events and renders them together in the next frame. A hidden page renders them when it becomes visible. */
+/** Receives events and renders all of them in the next frame. A hidden page renders the events when it becomes visible. */
 function receive(events: readonly LiveLevels[]): void {
   for (const event of events) {
     lastId = Math.max(lastId, event.id);
@@ -56,7 +56,7 @@ function receive(events: readonly LiveLevels[]): void {
   });
 }
 
-/** Timeout of the event stream, in ms. The server sends a comment every 15 s, so a stream without data for this time is broken. */
+/** Timeout of the event stream, in ms. The server sends a comment every 15 s, so a silent stream is broken. */
 const SILENT_MS = 40_000;
 const RETRY_MS = { first: 500, most: 30_000 };
 
@@ -66,8 +66,8 @@ type Message =
   | { readonly kind: 'wanted' };
 
 /**
- * Follows the live levels of tickers until `stop` is called. One tab of a browser reads the event stream and sends the events to the other
- * tabs, because a browser opens only six connections to a server without HTTP/2. Tabs of different members do not share a stream.
+ * Follows the live levels of tickers until `stop` is called. Only one tab reads the event stream, and sends the events to the other tabs.
+ * Without HTTP/2, a browser opens at most six connections to a server. Tabs share a stream only if the same member is signed in.
  */
 export function followLiveLevels(tickers: readonly string[], account: string): { stop(): void } {
   const stopped = new AbortController();
@@ -121,13 +121,13 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
         .then(
           () => false,
           () => {
-            // Another tab has taken the lock, so this tab stops reading the stream.
+            // This tab stops reading the stream, because another tab has taken the lock.
             leading?.abort();
             return waitingFor.signal.aborted;
           },
         );
       clearInterval(check);
-      // A tab that holds the lock but reads no data loses the lock. The browser may have frozen this tab, for example.
+      // A tab loses the lock if it reads no data, for example because the browser has frozen the tab.
       if (isSilent && !stopped.signal.aborted) {
         await navigator.locks.request(name, { steal: true }, lead).catch(() => leading?.abort());
       }
@@ -172,7 +172,7 @@ async function readStream(
       retryMs = RETRY_MS.first;
       for await (const events of eventsOf(response.body!, heard)) onEvents(events);
     } catch (error) {
-      // Status 400 means that the server does not know this event id, because its database is a different one. The stream then starts with
+      // Status 400 means that the server's database is a different one, which does not contain this event id. The stream then starts with
       // the current levels.
       if (error instanceof RequestProblem && error.status === 400) lastId = 0;
       if (error instanceof RequestProblem && error.status === 0) noteUnanswered(Date.now() + retryMs);
@@ -191,7 +191,7 @@ async function readStream(
   isStreaming.value = false;
 }
 
-/** Yields the events of a stream that arrive together. `heard` is called for each chunk of data, including pings. */
+/** Yields the events of a stream that arrive together. Calls `heard` for each chunk of data, including pings. */
 async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<LiveLevels[]> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let text = '';
@@ -223,7 +223,7 @@ export function parseEvent(block: string): LiveLevels[] {
   return [{ ...(parseData(data) as Omit<LiveLevels, 'id'>), id: Number(fields.get('id')) }];
 }
 
-// When the member signs out, the live figures are removed.
+// The live figures are removed when the member signs out.
 effect(() => {
   if (memberKey.value !== null) return;
   lastId = 0;

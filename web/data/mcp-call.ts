@@ -3,7 +3,7 @@ import { memberKey } from './member-key.ts';
 import { parseData, RequestProblem, send } from './request.ts';
 import type { McpTool } from './tool-fields.ts';
 
-/** The MCP protocol version of the page. From this version on, requests need no session. */
+/** The MCP protocol version of the page. Requests of this version need no session. */
 export const MCP_REVISION = '2026-07-28';
 
 const NAMESPACE = 'io.modelcontextprotocol/';
@@ -14,7 +14,7 @@ export interface McpRequest {
   readonly body: string;
 }
 
-/** An MCP request and the server's response, both as they were sent. */
+/** An MCP request and the server's response, unchanged. */
 export interface McpExchange {
   readonly request: McpRequest;
   /** The HTTP status, or 0 if the server does not answer. */
@@ -28,7 +28,7 @@ export interface McpExchange {
 export interface McpOutcome {
   readonly exchange: McpExchange;
   readonly result?: Readonly<Record<string, unknown>>;
-  /** The error of the protocol, of HTTP or of the connection, as a sentence. */
+  /** A sentence on the error. The error comes from the MCP protocol, from HTTP or from the connection. */
   readonly problem?: string;
 }
 
@@ -58,7 +58,7 @@ export function nextMcpId(): number {
   return lastId + 1;
 }
 
-/** Sends a request to `/mcp`. Rejects with `AbortError` if `signal` is aborted. Every other failure is returned as an outcome. */
+/** Sends a request to `/mcp`. Rejects with `AbortError` if `signal` is aborted. Returns every other failure as an outcome. */
 export async function callMcp(
   method: string,
   params: Readonly<Record<string, unknown>>,
@@ -77,7 +77,7 @@ export async function callMcp(
   return { exchange, ...readResponse(text, status) };
 }
 
-/** Parses a JSON-RPC response. If the response is an HTTP error, it has the fields of RFC 9457. */
+/** Parses a JSON-RPC response. An HTTP error response has the fields of RFC 9457. */
 export function readResponse(text: string, status: number): Omit<McpOutcome, 'exchange'> {
   let body: Readonly<Record<string, unknown>>;
   try {
@@ -92,11 +92,11 @@ export function readResponse(text: string, status: number): Omit<McpOutcome, 'ex
   return { problem: words.join('. ') || `The server answered with status ${status}.` };
 }
 
-/** The outcome of a tool call: an answer, or the sentence of an error. */
+/** The outcome of a tool call: an answer or an error message. */
 export interface ToolOutcome {
   readonly exchange: McpExchange;
   readonly answer?: Readonly<Record<string, unknown>>;
-  /** Source and age of the market data in the answer, as text. Empty if the answer does not depend on market data. */
+  /** A text with the source and the age of the market data. Empty if the answer does not depend on market data. */
   readonly provenance: string;
   readonly problem?: string;
 }
@@ -123,7 +123,7 @@ export function toolOutcome({ exchange, result, problem }: McpOutcome): ToolOutc
 
 let listed: Promise<McpOutcome> | undefined;
 
-/** Returns the list of the server's tools. The list is requested once for each key, and again after a failure. */
+/** Returns the list of the server's tools. The page requests the list once for each key, and repeats the request after a failure. */
 export async function listMcpTools(): Promise<{ tools: readonly McpTool[]; problem?: string }> {
   listed ??= callMcp('tools/list', {});
   const { result, problem } = await listed;
@@ -136,7 +136,7 @@ memberKey.subscribe(() => {
   listed = undefined;
 });
 
-/** Returns a request as HTTP text, with a masked key and an indented body. */
+/** Returns a request as HTTP text. The key is masked and the body is indented. */
 export function requestText({ headers, body }: McpRequest, key: string): string {
   const fields = Object.entries({ 'X-API-Key': maskedKey(key), ...headers }).map(
     ([name, value]) => `${name}: ${value}`,

@@ -16,7 +16,7 @@ export interface AccountStatus {
   readonly live_streams: number;
 }
 
-/** Requests the account of the signed-in key. Rejects with `RequestProblem`. */
+/** Requests the account of the member who is signed in. Rejects with `RequestProblem`. */
 export async function accountStatus(): Promise<AccountStatus> {
   const response = await send('/api/v1/account', {});
   return (await response.json()) as AccountStatus;
@@ -25,8 +25,8 @@ export async function accountStatus(): Promise<AccountStatus> {
 export const MEMBER_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Requests a route about a member or a key. The member or the key may differ from the signed-in one, so a refusal does not sign the member
- * out. Rejects with the server's error message.
+ * Requests a route about a member or a key. A refusal does not sign the member out, because the request may be about another member or key.
+ * Rejects with the server's error message.
  */
 async function askApart(path: string, key?: string): Promise<Record<string, unknown>> {
   let response: Response;
@@ -49,7 +49,7 @@ export async function checkKey(key: string): Promise<void> {
   await askApart('/api/v1/account', key);
 }
 
-/** Requests the key of a member. Rejects if the UUID has no access. */
+/** Requests the key of a member. Rejects if the member with this UUID has no access. */
 export async function keyOfMember(uuid: string): Promise<string> {
   const { api_key: key } = await askApart(`/api/v1/auth/my-key?uuid=${encodeURIComponent(uuid)}`);
   return cleanText(key);
@@ -57,7 +57,7 @@ export async function keyOfMember(uuid: string): Promise<string> {
 
 const LINKAGE = ['status', 'telegram_id', 'routing_1dte', 'routing_radar', 'last_ping'] as const;
 
-/** The link between a member and Telegram, as the server returns it. The texts are empty if there is no link. */
+/** The link between a member and a Telegram account, in the server's format. The texts are empty if there is no link. */
 export type TelegramLinkage = Readonly<Record<(typeof LINKAGE)[number], string>>;
 
 export async function telegramLinkage(uuid: string): Promise<TelegramLinkage> {

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 
 /**
- * The member's API key. The page stores the key in memory, and also in this tab's session storage if the member chooses to stay signed in.
- * The page never puts the key into a cookie, local storage, an address, or a text that it shows for copying.
+ * The member's API key. The page stores the key in memory. If the member chooses to stay signed in, the page also stores the key in this
+ * tab's session storage. The page never puts the key into a cookie, local storage, an address, or a text for copying.
  */
 export const memberKey = signal<string | null>(null);
 
@@ -20,8 +20,8 @@ export function isKey(text: string): boolean {
 }
 
 /**
- * Reads the key from the fragment `#key=…`, which `zomma start` prints. The function immediately removes this fragment from the address and
- * from the browser history. Without such a fragment, the function reads the key from this tab's session storage.
+ * Reads the key from the fragment `#key=…`, which `zomma start` prints. The function immediately removes the fragment with the key from the
+ * address and from the browser history. If the fragment has no key, the function reads the key from this tab's session storage.
  */
 export function takeInitialKey(): void {
   const given = /^#key=([^&]*)(?:&(.*))?$/.exec(location.hash);
@@ -50,7 +50,7 @@ export function signIn(key: string, isKept: boolean): void {
   keepKey(isKept);
 }
 
-/** Signs the member out and removes the key. Every module that holds figures removes them when the key changes. */
+/** Signs the member out and removes the key. Each module removes its figures when the key changes. */
 export function signOut(reason: string | null = null): void {
   signedOutReason.value = reason;
   memberKey.value = null;

@@ -22,7 +22,7 @@ export type RecordAnswer = FullAnswer<'get_level_record'>;
 export type FeedStatusAnswer = FullAnswer<'get_feed_status'>;
 export type UniverseAnswer = FullAnswer<'get_target_universe'>;
 
-/** The levels, strikes, profile and expiries of one snapshot, in one answer. */
+/** One answer with the levels, strikes, profile and expiries of one snapshot. */
 export interface GexView {
   readonly levels: Levels;
   readonly strikes: Strikes;
@@ -31,13 +31,13 @@ export interface GexView {
 }
 
 /**
- * The state of a panel's request: it has an answer, it has failed, or it is still loading. While the next request for the same ticker is
- * running, the previous answer stays.
+ * The state of a panel's request: the request has an answer, has failed, or is still running. The previous answer stays until the next
+ * answer for the same ticker arrives.
  */
 export interface Asked<Body> {
   readonly answer: WebAnswer<Body> | undefined;
   readonly problem: RequestProblem | undefined;
-  /** True if a request has been running for more than 150 ms. The delay prevents flicker when an answer arrives quickly. */
+  /** True if a request has been running for more than 150 ms. The delay prevents flicker if an answer arrives quickly. */
   readonly isSlow: boolean;
 }
 
@@ -45,22 +45,22 @@ const NOTHING: Asked<never> = { answer: undefined, problem: undefined, isSlow: f
 const SLOW_MS = 150;
 const RETRY_MS = 2_000;
 /**
- * Debounce interval of calls, in ms. While calls change faster than this, for example while a key is held down, only the first call and the
- * last call are sent.
+ * Debounce interval of calls, in ms. If calls change faster than this interval, for example because a key is held down, only the first and
+ * the last call are sent.
  */
 const REST_MS = 80;
 
 /**
- * Requests a call, and requests again when the call changes. If the call is undefined, the hook requests nothing. The result is always that
- * of the last call, even if answers arrive in another order. A change of `version` repeats the same call, for example after each new
- * snapshot.
+ * Sends a call to the server, and sends the next call when the argument `call` changes. If the call is undefined, the hook sends nothing.
+ * The result belongs to the last call, even if answers arrive in another order. A change of `version` repeats the call, for example after
+ * each new snapshot.
  */
 export function useAnswer<Body>(call: Call | undefined, version: unknown = undefined): Asked<Body> {
   const asked = useSignal<Asked<Body>>(NOTHING);
   const address = call && addressOf(call);
   useEffect(() => follow(call, asked.peek(), (next) => (asked.value = next)), [address, version, memberKey.value]);
   const { value } = asked;
-  // An answer for another ticker is never shown under the new ticker's name.
+  // The page never shows the answer for one ticker under the name of another ticker.
   return value.answer && !isOf(value.answer.call, call) ? { ...NOTHING, isSlow: value.isSlow } : value;
 }
 
@@ -74,10 +74,10 @@ function addressOf(call: Call): string {
   return `${path} ${body ?? ''}`;
 }
 
-/** Requests a call once and reports each change of its state. Returns a function that cancels the request. */
+/** Sends a call once, and reports each change of the request's state. Returns a function that cancels the request. */
 function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (asked: Asked<Body>) => void): () => void {
   const present = before.answer && isOf(before.answer.call, call) ? before.answer : undefined;
-  // The cached answer of the same call is shown until the new answer arrives, so that returning to live data is immediate.
+  // The page shows the cached answer of a call until the new answer arrives, so that the page returns to live data immediately.
   const kept = (call && keptAnswer<Body>(call)) ?? present;
   if (call === undefined || memberKey.peek() === null) {
     report(NOTHING);
@@ -97,8 +97,8 @@ function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (aske
             error instanceof RequestProblem
               ? error
               : new RequestProblem(0, { code: 'page_error', detail: String(error) });
-          // If the server does not answer, or answers with status 429 or above, the previous answer stays visible with its age. Any other
-          // error is about this call, so the previous answer is removed.
+          // If the server does not answer, or answers with status 429 or above, the previous answer stays visible with its age. After any
+          // other error, the previous answer is removed, because the error is about this call.
           report({ answer: problem.status === 0 || problem.status >= 429 ? kept : undefined, problem, isSlow: false });
           // Status 503 means that the server is loading its data or computing levels.
           if (problem.status === 503) retry = setTimeout(send, RETRY_MS);
@@ -114,14 +114,14 @@ function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (aske
   };
 }
 
-/** A request that the whole page shares, such as the view of the ticker, the feed status or the universe. The answer is a signal. */
+/** A request that the whole page shares, for example for the feed status or the universe. The answer is a signal. */
 export interface SharedAnswer<Body> {
   readonly asked: { readonly value: Asked<Body> };
   /** Sends the request again. */
   refresh(): void;
 }
 
-/** Requests the call that `wanted` returns. `wanted` reads signals, and runs again when one of them changes. */
+/** Sends the call that the function `wanted` returns. The function reads signals, and runs again when a signal changes. */
 export function shareAnswer<Body>(wanted: () => Call | undefined): SharedAnswer<Body> {
   const asked = signal<Asked<Body>>(NOTHING);
   const round = signal(0);

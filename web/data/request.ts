@@ -6,24 +6,24 @@ import { noteAnswered, noteServerTime, noteUnanswered } from './server-connectio
 
 /**
  * Matches invisible characters and bidirectional control characters. The pattern also matches the start of a Unicode escape in JSON,
- * because an escape can encode such a character.
+ * because an escape can encode an invisible character.
  */
 const SUSPECT = /\\u|[\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/u;
 
 /**
  * Parses a JSON answer of the server. File names and error texts of providers are untrusted, so invisible characters and bidirectional
- * control characters are removed from all texts. Most answers contain no such characters and are parsed without this step.
+ * control characters are removed from all texts. Most answers contain only visible characters and are parsed without this step.
  */
 export function parseData(text: string): unknown {
   if (!SUSPECT.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? cleanText(value, 10_000) : value));
 }
 
-/** An answer of the server, with its provenance from the header fields. */
+/** An answer of the server, with the provenance from the header fields of the response. */
 export interface WebAnswer<Body> {
   readonly call: Call;
   readonly body: Body;
-  /** The body of the answer, as the server sent it. */
+  /** The unparsed body of the answer. */
   readonly text: string;
   /** The time of the quotes, ISO 8601. Undefined if the answer does not depend on market data. */
   readonly asOf: string | undefined;
@@ -38,9 +38,9 @@ export class RequestProblem extends Error {
   readonly status: number;
   readonly code: string;
   readonly hint: string;
-  /** The nearest moments with a snapshot, ISO 8601, if the requested moment has no snapshot. */
+  /** The nearest moments with a snapshot, ISO 8601. Present if the requested moment has no snapshot. */
   readonly nearest: readonly string[];
-  /** The body of the error response, as the server sent it. */
+  /** The unparsed body of the error response. */
   readonly body: Readonly<Record<string, unknown>>;
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
@@ -54,8 +54,8 @@ export class RequestProblem extends Error {
 }
 
 /**
- * The state of the account's rate limit. `waitUntil` is the time from which the next request is allowed, in ms since the epoch. Null if
- * requests are allowed now.
+ * The state of the account's rate limit. The next request is allowed at `waitUntil`, in ms since the epoch. Null if requests are allowed
+ * now.
  */
 export const rateLimit = signal<{ quota: number; left: number; waitUntil: number | null }>({
   quota: 0,
@@ -74,7 +74,7 @@ const kept = new Map<string, { etag: string | null; answer: WebAnswer<unknown> }
 // used.
 memberKey.subscribe(() => kept.clear());
 
-/** The earliest time of the next request, in ms since the epoch. It spaces requests while few tokens of the rate limit are left. */
+/** The earliest time of the next request, in ms since the epoch. This time spaces requests while few tokens of the rate limit are left. */
 let spacedUntil = 0;
 
 /**
@@ -110,7 +110,7 @@ export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<WebAn
     source: cleanText(decodedField(headers.get('x-data-source'))),
     notes: cleanText(decodedField(headers.get('x-data-notes')), 600),
   };
-  // The answer is not cached if the member has signed out since the request.
+  // If the member has signed out since the request, the answer is not cached.
   if (key === memberKey.peek()) kept.set(address, { etag: headers.get('etag'), answer });
   if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value!);
   return answer;
@@ -126,17 +126,17 @@ export function keptAnswer<Body>(call: Call): WebAnswer<Body> | undefined {
   return kept.get(keyOf(call))?.answer as WebAnswer<Body> | undefined;
 }
 
-/** Returns whether the answer of a call is cached and cannot change, because it is for a past moment. */
+/** Returns whether the answer of a call is cached and final. An answer for a past moment is final. */
 export function isFinal(call: Call): boolean {
   return typeof call.args.at === 'string' && call.args.at.includes('T') && kept.has(keyOf(call));
 }
 
-/** Prefetch requests that are running, by their address. */
+/** The prefetch requests in progress, by address. */
 const ahead = new Map<string, Promise<WebAnswer<unknown>>>();
-/** Number of requests that are waiting for a response. */
+/** Number of requests without a response yet. */
 let running = 0;
 
-/** Prefetches the answer of a call into the cache. Does nothing while other requests are running, or if half of the rate limit is used. */
+/** Requests an answer in advance for the cache. Does nothing while other requests are running, or if half of the rate limit is used. */
 export function askAhead(call: Call): void {
   const { quota, left, waitUntil } = rateLimit.peek();
   const address = keyOf(call);
@@ -156,7 +156,7 @@ function reused(address: string): WebAnswer<unknown> {
 }
 
 /**
- * Sends a request with the key, and returns a successful response (200 to 299, or 304). Rejects with `RequestProblem` for any other
+ * Sends a request with the key, and returns a response with a status of 200 to 299, or 304. Rejects with `RequestProblem` for any other
  * response. If the server refuses the key, the member is signed out.
  */
 export async function send(path: string, init: RequestInit): Promise<Response> {
@@ -220,7 +220,7 @@ async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
   }
 }
 
-/** Reads the rate limit. With less than a tenth of the quota left, requests slow down to the rate at which tokens are refilled. */
+/** Reads the rate limit. If less than a tenth of the quota is left, requests wait until the server has added a token. */
 function noteRate(headers: Headers): void {
   const policy = /q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '');
   const left = /r=(\d+)/.exec(headers.get('ratelimit') ?? '');

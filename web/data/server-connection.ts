@@ -1,19 +1,19 @@
 import { signal } from '@preact/signals';
 
-/** The state of the connection to the server. `since` is the time of the last answer, in ms since the epoch, by this computer's clock. */
+/** The state of the connection to the server. `since` is when the last answer arrived, by this computer's clock, in ms since the epoch. */
 export const connection = signal<{ isOnline: boolean; since: number; retryAt: number | null }>({
   isOnline: true,
   since: Date.now(),
   retryAt: null,
 });
 
-/** The server's clock minus this computer's clock, in ms. Ages are measured by the server's clock. */
+/** The server's clock minus this computer's clock, in ms. The page computes ages by the server's clock. */
 export const clockOffsetMs = signal(0);
 
 /** The current time by the server's clock, in ms since the epoch. The signal changes once a second while the page is visible. */
 export const serverNow = signal(Date.now());
 
-/** Smaller differences of the clocks are ignored: the `Date` field is in seconds, and the request takes time. */
+/** The page ignores a smaller difference of the clocks, because the `Date` field is in seconds and the request takes time. */
 const SAME_CLOCK_MS = 2_000;
 
 export function noteServerTime(dateField: string | null): void {
@@ -26,11 +26,11 @@ export function noteServerTime(dateField: string | null): void {
 
 export function noteAnswered(): void {
   const { isOnline, since } = connection.value;
-  // The time of the last answer is updated at most every 10 s, because every change of the signal renders the status ribbon again.
+  // The time of the last answer changes at most every 10 s, because each change of the signal renders the status ribbon.
   if (!isOnline || Date.now() - since > 10_000) connection.value = { isOnline: true, since: Date.now(), retryAt: null };
 }
 
-/** Records a failed request. `retryAt` is the time of the next attempt, in ms since the epoch. */
+/** Records a failed request. The next attempt is at `retryAt`, in ms since the epoch. */
 export function noteUnanswered(retryAt: number | null = null): void {
   const { isOnline, since } = connection.value;
   connection.value = {

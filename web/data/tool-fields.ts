@@ -1,6 +1,6 @@
 import { cleanText } from '../page-format.ts';
 
-/** The JSON schema of one argument or of one figure of a tool. The type contains only the fields that forms use. */
+/** The JSON schema of an argument or a figure of a tool. The type contains only the fields that the forms use. */
 export interface ToolSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -12,13 +12,13 @@ export interface ToolSchema {
   readonly exclusiveMaximum?: number;
 }
 
-/** The JSON schema of a tool's arguments, or of its answer. */
+/** The JSON schema of a tool's arguments or of a tool's answer. */
 export interface ToolObjectSchema {
   readonly properties?: Readonly<Record<string, ToolSchema>>;
   readonly required?: readonly string[];
 }
 
-/** A tool as `tools/list` describes it. */
+/** A tool in the format of `tools/list`. */
 export interface McpTool {
   readonly name: string;
   readonly title?: string;
@@ -28,21 +28,21 @@ export interface McpTool {
   readonly _meta?: { readonly 'zomma/example'?: Readonly<Record<string, unknown>> };
 }
 
-/** One field of a form, for one argument of a tool. */
+/** The form field of one argument. */
 export interface ToolField {
   readonly name: string;
   readonly label: string;
   readonly kind: 'text' | 'number' | 'integer' | 'choice';
-  /** The values of a choice. The first value of an optional choice is the empty text. */
+  /** The values of a choice. If the argument is optional, the first choice is the empty text. */
   readonly choices: readonly string[];
   readonly isRequired: boolean;
-  /** The initial content of the field: the default value from the schema. */
+  /** The initial content of the field, which is the default value of the schema. */
   readonly initial: string;
-  /** The argument's value in the tool's example, shown as a placeholder in an empty field. */
+  /** The argument's value in the example of the tool. An empty field shows this value as a placeholder. */
   readonly example: string;
   /** The meaning of the argument, with its unit. */
   readonly help: string;
-  /** The bounds of the argument, and whether the argument is optional, as text. */
+  /** A text with the bounds of the argument, and whether the argument is optional. */
   readonly rule: string;
 }
 
@@ -118,9 +118,9 @@ export function argumentsOf(fields: readonly ToolField[], texts: Readonly<Record
 }
 
 export interface ToolProblem {
-  /** Error messages by the name of their field. */
+  /** Error messages by the name of the field. */
   readonly byField: Readonly<Record<string, string>>;
-  /** The error messages that belong to no single field. */
+  /** The error messages that do not belong to a single field. */
   readonly rest: string;
 }
 
@@ -158,7 +158,7 @@ function fieldIn(text: string, fields: readonly ToolField[], texts: Readonly<Rec
 }
 
 function sentence(words: string): string {
-  // A regular expression in an error message is removed, because the words after the expression have the same meaning.
+  // The function removes a regular expression, because the words after the expression have the same meaning.
   const plain = words.replace(/must match \S+: (.)/, (_, first: string) => `must be: ${first.toLowerCase()}`);
   return `${plain[0]!.toUpperCase()}${plain.slice(1)}${plain.endsWith('.') ? '' : '.'}`;
 }

@@ -1,11 +1,11 @@
 import { minIndex } from 'd3-array';
 import type { GexView, Radar } from './page-answers.ts';
 
-/** Initial days to expiry of the option in the tool forms. A radar answer replaces this value with its own expiry. */
+/** Initial days to expiry in the tool forms. The expiry of a radar answer replaces this value. */
 const DAYS = 30;
 const DIGITS = 6;
 
-/** Returns the page's values for the arguments of tools, by name. An unknown value is left out. */
+/** Returns values from the page for the arguments of tools, by argument name. An unknown value is left out. */
 export function toolPrefill(
   ticker: string,
   at: string | null,
@@ -31,7 +31,7 @@ export function toolPrefill(
       tte,
       iv,
       rate,
-      // The dividend yield with which the model's forward equals the chain's forward.
+      // The dividend yield for which the forward of the model equals the forward of the chain.
       dividend: tte && forward && rate != null ? rate - Math.log(forward / levels.spot_price) / tte : undefined,
       current_iv: iv,
       days_to_expiry: tte === undefined ? undefined : Math.round(tte * 365.25),

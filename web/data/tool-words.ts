@@ -24,7 +24,7 @@ export interface ToolFigure {
 
 const LIST_MOST = 12;
 
-/** Returns the figures of an answer. The names of the figures of an inner object start with the name of the object. */
+/** Returns the figures of an answer. Figures in an inner object have a name that starts with the name of the object. */
 export function toolFigures(answer: Values, schema: ToolObjectSchema | undefined): ToolFigure[] {
   return Object.entries(answer).flatMap(([name, value]): ToolFigure[] => {
     const note = cleanText(schema?.properties?.[name]?.description, 600);
@@ -66,7 +66,7 @@ const share = (value: unknown) => percent(typeof value === 'number' ? 100 * valu
 /** Returns a constant of the registry as words: `FREE_PARTICLE: NO_FRICTION` becomes `free particle, no friction`. */
 const words = (value: unknown) => cleanText(value).toLowerCase().replaceAll('_', ' ').replaceAll(': ', ', ');
 
-/** Functions that summarize the answer of a tool in one sentence, by tool. */
+/** For each tool, a function that summarizes an answer in one sentence. */
 const SENTENCES: Readonly<Record<string, (answer: Values, args: Values) => string>> = {
   compute_options_greeks: ({ delta, theta, vega }, { put_call, strike: at }) =>
     `The ${put_call === 'P' ? 'put' : 'call'} at ${strikeText(number(at))} moves like ${plain(number(delta), 3)} shares, ` +
@@ -111,7 +111,7 @@ const SENTENCES: Readonly<Record<string, (answer: Values, args: Values) => strin
       : `The flow of ${cleanText(single_name_ticker)} spills into ${cleanText(etf_proxy)}.`,
 };
 
-/** Returns one sentence that summarizes the answer of a tool. Returns an empty text if the tool has no such sentence. */
+/** Returns one sentence that summarizes the answer of a tool. Returns an empty text if the tool has no summary. */
 export function toolSentence(name: string, answer: Values, args: Values): string {
   return SENTENCES[name]?.(answer, args) ?? '';
 }

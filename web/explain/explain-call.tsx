@@ -13,14 +13,14 @@ type Tab = (typeof TABS)[number];
 /** Maximum number of lines of the answer that the panel shows. The copy button copies all lines. */
 const LINES_SHOWN = 40;
 
-/** Renders the API call that returns the figure. It contains the moment of the snapshot, so that it returns exactly this figure. */
+/** Renders the API call that returns the figure. The call contains the moment of the snapshot and therefore returns the same figure. */
 export function ExplainCall({ figure, snapshot, notes }: ExplainSectionProps) {
   const tab = useSignal<Tab>('curl');
   const { ticker, moment, options } = snapshot;
   const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options, ticker);
   const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
   const hasOptions = Object.keys(options).length > 0;
-  // MCP tools and `zomma` commands of tools do not accept options of the analysis.
+  // The analysis options are missing in the MCP tools, and in the `zomma` commands for tools.
   const text = {
     curl: () => curlOf(call, location.origin),
     MCP: () => (hasOptions ? undefined : mcpOf(call)),
@@ -68,18 +68,18 @@ export function ExplainCall({ figure, snapshot, notes }: ExplainSectionProps) {
   );
 }
 
-/** The operation that returns each figure. The default answer of `get_live_gex_nodes` contains every figure that is not in this table. */
+/** The operation for each figure. The default answer of `get_live_gex_nodes` contains every figure that is not in this table. */
 const OPERATION: Partial<Record<ExplainedFigure, Call['operation']>> = {
   hedging: 'get_gex_view',
   strike: 'get_gex_by_strike',
 };
 
-/** Returns the call as `zomma` accepts it. Tools accept no options, so a call with options becomes one of `get_gex_view`. */
+/** Returns the call for the `zomma` command. A call with options uses `get_gex_view`, because tools do not accept options. */
 function commandCall(call: Call, hasOptions: boolean): Call {
   return hasOptions && WEB_OPERATIONS[call.operation].isTool ? { ...call, operation: 'get_gex_view' } : call;
 }
 
-/** Returns a note if MCP offers no call for the figure, or if the MCP message differs from the call. MCP resources accept no moment. */
+/** Returns a note if MCP has no call for the figure, or if the MCP message differs from the call. MCP resources accept no moment. */
 function mcpNote({ operation }: Call, hasOptions: boolean, text: string | undefined): FigureNote | undefined {
   if (hasOptions) return 'mcp_options';
   if (!text) return 'mcp_none';

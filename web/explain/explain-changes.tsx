@@ -29,7 +29,7 @@ const DRIVER_NAMES = {
 const STRIKES = 5;
 const SERIES = 3;
 
-/** Renders the causes of a figure's change: since the previous snapshot, and since moment A if the member has pinned one. */
+/** Renders the causes of a figure's change since the previous snapshot, and also since moment A if the member has pinned this moment. */
 export function ExplainChanges(props: ExplainSectionProps) {
   const shownMs = Date.parse(props.snapshot.moment);
   const before = moments.value.findLast((each) => Date.parse(each) < shownMs);
@@ -68,8 +68,8 @@ function ChangesSince({ figure, strike: at, snapshot: now, print, since, name, i
       </>
     );
   }
-  // While an answer for other options is loading, the previous answer stays. For this reason, the component checks that the answer belongs
-  // to the current call.
+  // While an answer for other options is loading, the previous answer stays. The component checks that the answer belongs to the current
+  // call.
   if (!asked.answer || requestOf(asked.answer.call).path !== requestOf(call).path) return title;
   const was = asked.answer.body;
   const { driver } = EXPLANATIONS[figure];
@@ -149,7 +149,7 @@ function valueIn({ levels, strikes }: GexView, figure: ExplainedFigure, at: numb
     : (strikeRow(strikes, levels.gross_gex_mil, at)?.net ?? null);
 }
 
-/** Returns the name of a series for the page: its expiry, and its root if the root differs from the ticker. */
+/** Returns the name of a series: its expiry, with the root if the root differs from the ticker. */
 function seriesName(series: string, ticker: string): string {
   const [expiry, root] = series.split(' ');
   return `${newYorkDay(expiry, true).slice(4)}${root === ticker ? '' : ` ${root}`}`;

@@ -16,12 +16,12 @@ import {
 } from './figure-readings.ts';
 
 /**
- * Debounce delay in ms. The panel requests the readings when the page has shown the same snapshot for this time, so dragging the time strip
- * sends no requests.
+ * Debounce delay in ms. The panel requests the readings after this time with the same snapshot, so no requests are sent while the member
+ * drags the time strip.
  */
 const REST_MS = 300;
 
-/** The readings of one figure in one snapshot. */
+/** The readings of one figure for one snapshot. */
 interface ReadingSet {
   readonly key: string;
   readonly address: string;
@@ -30,7 +30,7 @@ interface ReadingSet {
   readonly others: readonly FigureReading[];
 }
 
-/** Renders how much a figure depends on the analysis options. Each row shows the figure with one option changed. */
+/** Renders how much a figure depends on the analysis options. In each row, one option differs. */
 export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainSectionProps) {
   const { ticker, moment, options, levels } = snapshot;
   const readings = otherReadings(options);
@@ -44,7 +44,7 @@ export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainS
     const { answer, problem }: Asked<LevelFields> = asked[i]!;
     if (isRefused(reading)) return { ...reading, value: null, refusal: 'no print signs this chain' };
     if (problem) return { ...reading, value: null, refusal: problem.message };
-    // The answer for the previous moment stays until the new answer arrives, but readings of two moments are not compared.
+    // Until the new answer arrives, the old answer stays. The component does not compare readings of two moments.
     if (!answer || requestOf(answer.call).path !== requestOf(calls[i]!).path) return undefined;
     return { ...reading, value: figureValue(figure, answer.body, !isFlipUnresolved(answer.notes)), refusal: '' };
   });
@@ -97,7 +97,7 @@ export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainS
   );
 }
 
-/** Returns true once a value has not changed for REST_MS. */
+/** Returns true if a value has not changed for REST_MS. */
 function useRested(value: string): boolean {
   const [rested, setRested] = useState('');
   useEffect(() => {

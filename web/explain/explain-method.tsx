@@ -4,8 +4,8 @@ import { type MarkdownBlock, plainText, sectionOf } from '../markdown/markdown-p
 import { readPageFile } from '../state/page-files.ts';
 
 /**
- * Renders the method of a figure: a section of docs/methods.md, which the page loads when the member opens it. A link in the section opens
- * another section of the same page.
+ * Renders the section of docs/methods.md about a figure. The page loads the section when the member opens it. A link opens another section
+ * of docs/methods.md.
  */
 export function ExplainMethod({ section, item }: { section: string; item: string }) {
   const [isOpen, setOpen] = useState(false);

@@ -12,7 +12,7 @@ export interface ExplainedSnapshot extends GexView {
   readonly ticker: string;
   /** The time of the snapshot's quotes, ISO 8601. */
   readonly moment: string;
-  /** The options of the analysis. They differ from the page's options while the answer for the new options is loading. */
+  /** The options of the analysis. These options differ from the page's options while the answer for the new options is loading. */
   readonly options: ChosenOptions;
 }
 
@@ -30,11 +30,11 @@ export interface ExplainSectionProps {
   /** Returns a value of the figure as text. */
   readonly print: (value: number) => string;
   readonly notes: FigureTexts['notes'] | undefined;
-  /** False if the section is scrolled out of view, so that it sends no requests. */
+  /** False if the section is scrolled out of view. A section out of view sends no requests. */
   readonly isVisible: boolean;
 }
 
-/** The ids of the open sections. A section stays open when another figure is explained. */
+/** The ids of the open sections. An open section stays open if the member selects another figure. */
 const openParts = signal<ReadonlySet<string>>(new Set(['inputs', 'firmness', 'call']));
 
 interface ExplainPartProps {
@@ -43,7 +43,7 @@ interface ExplainPartProps {
   readonly children: (isVisible: boolean) => ComponentChildren;
 }
 
-/** Renders a section of the Explain panel that the member can open and close. `children` receives whether the section is visible. */
+/** Renders a section of the Explain panel that the member can open and close. `children` gets true if the section is visible. */
 export function ExplainPart({ id, title, children }: ExplainPartProps) {
   const ref = useRef<HTMLDetailsElement>(null);
   const [isVisible, setVisible] = useState(false);
@@ -75,7 +75,7 @@ export function ExplainPart({ id, title, children }: ExplainPartProps) {
   );
 }
 
-/** Renders a list of names with their values, one pair per row. */
+/** Renders a list with a name and a value in each row. */
 export function Facts({ of }: { of: readonly (readonly [name: string, value: string])[] }) {
   return (
     <dl class="facts">

@@ -6,7 +6,7 @@ import { tickerCall } from '../state/page.ts';
 import type { ExplainSectionProps } from './explain-part.tsx';
 import { EXPLANATIONS } from './explained-figures.ts';
 
-/** Renders on how many days the explained level held, compared with a control level at the same distance from spot. */
+/** Renders the number of days on which the level held, next to the number for a control level at the same distance from spot. */
 export function ExplainRecord({ figure, snapshot, isVisible, notes }: ExplainSectionProps) {
   const { record } = EXPLANATIONS[figure];
   const { answer, problem } = useAnswer<RecordAnswer>(

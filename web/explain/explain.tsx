@@ -22,18 +22,18 @@ import { EXPLANATIONS, figureOfId, remarksOn, type StrikeRow, strikeRow } from '
 const WIDE = matchMedia('(min-width: 1900px)');
 
 /**
- * True if the window is wide enough to show the Explain panel at all times. The panel then explains the gamma flip until the member asks
- * about another figure.
+ * True if the window is wide enough to show the Explain panel at all times. In a wide window, the panel explains the gamma flip until the
+ * member selects another figure.
  */
 export const isExplainAlwaysOpen = signal(WIDE.matches);
 WIDE.addEventListener('change', () => (isExplainAlwaysOpen.value = WIDE.matches));
 
-/** True if the last input came from the keyboard. Opening the panel moves the focus only after keyboard input. */
+/** True if the last input came from the keyboard. The focus moves into a newly opened panel only after keyboard input. */
 let isByKeyboard = false;
 addEventListener('keydown', () => (isByKeyboard = true), true);
 addEventListener('pointerdown', () => (isByKeyboard = false), true);
 
-/** Renders the Explain panel of a figure: definition, inputs, firmness, changes, track record, and the same call for other clients. */
+/** Renders the Explain panel of a figure: definition, inputs, firmness, changes, track record, and the API call. */
 export function Explain({ id }: { id: string }) {
   const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -49,7 +49,7 @@ export function Explain({ id }: { id: string }) {
     const opener = document.activeElement as HTMLElement | null;
     if (isByKeyboard) heading.current!.focus();
     return () => {
-      // When the panel closes, the focus returns to the element that opened the panel, so that the focus is not lost.
+      // When the panel closes, the focus returns to the element that opened the panel.
       const { activeElement, body } = document;
       if (activeElement !== body && !element.contains(activeElement)) return;
       const back = opener?.isConnected && opener !== body ? opener : null;
@@ -58,7 +58,7 @@ export function Explain({ id }: { id: string }) {
   }, [chosen]);
   const hadFocus = panel.current?.contains(document.activeElement);
   useLayoutEffect(() => {
-    // When the ticker changes, the sections are removed from the document. If the focus was in a section, it moves to the heading.
+    // A change of the ticker removes the sections from the document. If a section had the focus, the focus moves to the heading.
     if (hadFocus && !panel.current!.contains(document.activeElement)) heading.current!.focus();
   });
   const name = told?.name ?? (known ? 'Explain' : 'No such figure');
@@ -87,7 +87,7 @@ export function Explain({ id }: { id: string }) {
 
 type Known = NonNullable<ReturnType<typeof figureOfId>>;
 
-/** Returns the name and the value of a figure in a snapshot. If the value is missing, the result contains the reason. */
+/** Returns the name and the value of a figure in a snapshot. If the snapshot has no value, the result contains the reason. */
 function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
   const { levels, strikes } = body;
   if (strike === null) {
@@ -114,13 +114,13 @@ interface ToldProps {
   readonly texts: FigureTexts | undefined;
 }
 
-/** Renders the figure's value immediately. The texts are in a separate file and appear when the file has loaded. */
+/** Renders the figure's value immediately. The texts appear when their separate file has loaded. */
 function Told({ told, answer, texts }: ToldProps) {
   const { figure, strike, value, note, number, tone, print, row } = told;
   const text = texts?.figures[figure];
   const snapshot = snapshotOf(answer);
   const section = { figure, strike, snapshot, print, notes: texts?.notes };
-  // The note on spot is left out here, because it only repeats the moment of the quotes.
+  // The panel leaves out the note on spot, because this note repeats the moment of the quotes.
   const aside = figure === 'spot_price' ? '' : note;
   return (
     <>

@@ -6,11 +6,11 @@ import type { ChosenOptions } from '../state/address.ts';
 export type Driver = 'net_gex' | 'call_gex' | 'put_gex' | 'open_interest';
 
 export interface Explanation {
-  /** The kind of the figure: a price of the underlying, an amount whose sign matters most, or a value that the source provides. */
+  /** The type of the figure: a price of the underlying, a signed amount, or a value that the source provides. */
   readonly kind: 'price' | 'signed' | 'given';
-  /** The column of the strikes that causes the changes of the figure. */
+  /** The name of the strike column whose changes cause the changes of the figure. */
   readonly driver: Driver;
-  /** The part of a `get_level_record` answer with the days on which the level held. Null if the figure has no such part. */
+  /** The field of a `get_level_record` answer about the level. Null if the figure has no track record. */
   readonly record: 'call_wall' | 'put_wall' | 'flip' | null;
 }
 
@@ -27,7 +27,7 @@ export const EXPLANATIONS = {
   strike: EXPLAINED_AMOUNT,
 } as const satisfies Readonly<Record<string, Explanation>>;
 
-/** Returns the figure with an id, and the strike if the figure is a row of the ladder. Returns `undefined` if the id is unknown. */
+/** Returns the figure with the given id. For a row of the ladder, also returns the strike. Undefined if the id is unknown. */
 export function figureOfId(id: string): { figure: ExplainedFigure; strike: number | null } | undefined {
   const strike = /^strike\.(\d+(?:_\d+)?)$/.exec(id)?.[1];
   if (strike) return { figure: 'strike', strike: Number(strike.replace('_', '.')) };
@@ -44,15 +44,15 @@ export function remarksOn(remarks: Readonly<Record<string, string>>, options: Ch
   });
 }
 
-/** The fields from which the page reads the figures of the levels. The default answer of `get_live_gex_nodes` contains these fields. */
+/** The fields from which the page reads the figures. The default answer of `get_live_gex_nodes` contains these fields. */
 export type LevelFields = Pick<
   Levels,
   'spot_price' | 'call_wall' | 'gex_flip' | 'put_wall' | 'max_pain' | 'net_gex_mil'
 >;
 
 /**
- * Returns the value of a figure of the levels, in the unit of the figure. Returns null for an unresolved flip, and for a strike, which the
- * levels do not contain.
+ * Returns the value of a figure from the levels, in the unit of the figure. Returns null for an unresolved flip, and for the figures of a
+ * strike.
  */
 export function figureValue(figure: ExplainedFigure, levels: LevelFields, isFlipResolved: boolean): number | null {
   switch (figure) {
@@ -73,8 +73,8 @@ const DAYS_A_YEAR = 252;
 const MONTH = 30 / 365.25;
 
 /**
- * Returns one standard deviation of spot over one day, in dollars, with its volatility and expiry. The volatility and the expiry are those
- * of the series whose expiry is closest to 30 days. Returns `undefined` if no series has an at-the-money volatility.
+ * Returns the standard deviation of spot over one day, in dollars. The volatility is from the series whose expiry is closest to 30 days.
+ * Returns `undefined` if no series has an at-the-money volatility.
  */
 export function dailyDeviation({ spot_price, series }: Pick<Levels, 'spot_price' | 'series'>) {
   const known = series.filter(({ atm_iv }) => atm_iv !== null);
@@ -105,7 +105,7 @@ export function strikeRow(strikes: Strikes, grossGexMil: number, strike: number)
     strikes.net_gex[i]!,
     strikes.sign_margin_pct[i]!,
   ];
-  // The sign margin is 50 · |net| / gross, so gross can be computed from it unless calls and puts cancel out.
+  // The sign margin is 50 · |net| / gross, so the code computes gross from the margin unless calls and puts cancel out.
   const gross = signMargin > 0 ? (50 * Math.abs(net)) / signMargin : Math.abs(calls) + Math.abs(puts);
   return {
     calls,

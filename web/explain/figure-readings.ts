@@ -2,14 +2,14 @@ import { price } from '../page-format.ts';
 import { type ChosenOptions, OPTION_VALUES, type OptionName } from '../state/address.ts';
 import type { Explanation } from './explained-figures.ts';
 
-/** A reading of the chain: the same analysis with one option changed. */
+/** A reading of the chain: an analysis in which one option differs from the page. */
 export interface OtherReading {
   readonly option: OptionName;
   readonly name: string;
   readonly options: ChosenOptions;
 }
 
-/** The options that the readings vary: the name of the default value, and another value with its name. */
+/** The options that the readings change. Each option has a name for the default value, and another value with a name. */
 const CHOICES: readonly (readonly [option: OptionName, standard: string, value: string, other: string])[] = [
   ['forward', 'parity forwards', 'flat', 'flat forwards'],
   ['gamma', 'recomputed gamma', 'feed', 'feed gamma'],
@@ -19,8 +19,8 @@ const CHOICES: readonly (readonly [option: OptionName, standard: string, value: 
 ];
 
 /**
- * Returns the readings that differ from the page's reading in exactly one option. A reading changes the option to another value if the page
- * uses the default value, and otherwise to the default value.
+ * Returns the readings that differ from the page in exactly one option. If the page uses the default value, the reading uses the other
+ * value. Otherwise the reading uses the default value.
  */
 export function otherReadings(options: ChosenOptions): OtherReading[] {
   return CHOICES.map(([option, standard, value, other]) => {
@@ -32,30 +32,30 @@ export function otherReadings(options: ChosenOptions): OtherReading[] {
   });
 }
 
-/** Returns whether the notes report an unresolved flip, for which the default answer of the levels has no field. */
+/** Returns whether the notes report an unresolved flip. The default answer of the levels has no field for an unresolved flip. */
 export function isFlipUnresolved(notes: string): boolean {
   return notes.includes('Net gamma has one sign within');
 }
 
-/** A figure under one reading. Its value is null if the flip is unresolved, or if the server refuses the reading (`refusal`). */
+/** A figure under one reading. The value is null if the flip is unresolved, or if the server refuses the reading (`refusal`). */
 export interface FigureReading extends OtherReading {
   readonly value: number | null;
   readonly refusal: string;
 }
 
-/** A verdict on how much a figure depends on the options. `isFirm` is null if there is no basis for a verdict. */
+/** A verdict on how much a figure depends on the options. The field `isFirm` is null if the data does not allow a verdict. */
 export interface Firmness {
   readonly isFirm: boolean | null;
   readonly text: string;
 }
 
-/** Upper bound of the spread of the readings of a firm level, as a share of a day's move. */
+/** Maximum spread between the readings of a firm level, as a share of a day's move. */
 export const FIRM_SHARE = 0.25;
 
 /**
- * Compares the figure of the page with the figure under the other readings. A price is firm if the spread of all readings is less than a
- * quarter of `dayMove`, and if all readings have a value. An amount is firm if it has the same sign under all readings. Readings that the
- * server refuses do not count. `print` formats a value of the figure.
+ * Compares a figure between the page and the other readings. A price is firm if all readings have a value, and the values differ by less
+ * than a quarter of `dayMove`. An amount is firm if it has the same sign under all readings. If the server refuses a reading, the reading
+ * does not count. The function `print` formats a value of the figure.
  */
 export function firmnessOf(
   kind: Explanation['kind'],

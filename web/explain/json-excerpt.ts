@@ -1,11 +1,11 @@
 import { parseData } from '../data/request.ts';
 
-/** Maximum number of values that the excerpt shows of a list of numbers, strings or booleans. */
+/** Maximum number of values in the excerpt of a list of numbers, strings or booleans. */
 const VALUES_SHOWN = 4;
 
 /**
- * Returns JSON as indented text of at most `most` lines. A list of numbers, strings or booleans takes one line and shows only its first
- * values. The text states how many values and lines are left out.
+ * Returns JSON as indented text of at most `most` lines. One line shows the first values of a list of numbers, strings or booleans. The
+ * text states how many values and lines are left out.
  */
 export function jsonExcerpt(json: string, most: number): string {
   const lines = linesOf(parseData(json), '');

@@ -1,7 +1,7 @@
 import type { Expiries, Strikes } from '../data/page-answers.ts';
 import type { Driver } from './explained-figures.ts';
 
-/** The value of a row in two snapshots. A value is null if the snapshot does not contain the row. */
+/** The values of a row in two snapshots. Null if a snapshot does not contain the row. */
 export interface RowChange {
   readonly name: string;
   readonly was: number | null;
@@ -12,18 +12,18 @@ export interface RowChange {
 export interface LargestChanges {
   /** The rows with the largest changes, largest first. */
   readonly rows: readonly RowChange[];
-  /** The sum of these rows' absolute changes, as a percentage of the sum over all rows. */
+  /** The sum of the absolute changes of these rows, as a percentage of the sum for all rows. */
   readonly sharePct: number;
   /** The sum of the changes of all rows. */
   readonly total: number;
 }
 
-/** Values by the name of their row. */
+/** Values by row name. */
 export type NamedValues = ReadonlyMap<string, number>;
 
 /**
- * Returns the rows with the largest changes from one snapshot to another. If only one of the snapshots contains a row, the row's whole
- * value counts as its change.
+ * Returns the rows with the largest changes between two snapshots. If only one of the snapshots contains a row, the value of the row counts
+ * as its change.
  */
 export function largestChanges(before: NamedValues, now: NamedValues, most: number): LargestChanges {
   const changes = [...new Set([...now.keys(), ...before.keys()])].flatMap((name): RowChange[] => {
@@ -48,7 +48,7 @@ export function valuesByStrike(strikes: Strikes, driver: Driver): NamedValues {
   return new Map(strikes.strike.map((strike, i) => [String(strike), value(i)]));
 }
 
-/** Returns net GEX or open interest by series. The answer has no separate columns for the calls and the puts of a series. */
+/** Returns net GEX or open interest by series. The answer does not separate the calls and the puts of a series. */
 export function valuesBySeries(expiries: Expiries, driver: Driver): NamedValues {
   const column = driver === 'open_interest' ? expiries.open_interest : expiries.net_gex;
   return new Map(expiries.expiry.map((expiry, i) => [`${expiry} ${expiries.root[i]}`, column[i]!]));

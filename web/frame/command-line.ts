@@ -15,9 +15,9 @@ interface CommandContext {
 }
 
 /**
- * Parses a command: a ticker, a view and one or two moments, in this order. Each part of the command is optional. Examples are `SPY flow`,
- * `SPY @2026-11-20 15:30` and `@-1d`. Two moments, such as `@09:45 ~ @15:45`, show their difference. Times are in New York time. Returns
- * `undefined` if the text is not a command.
+ * Parses a command, which has up to three fields in this order: a ticker, a view, and one or two moments. Examples are `SPY flow`, `SPY
+ * @2026-11-20 15:30` and `@-1d`. A command with two moments, such as `@09:45 ~ @15:45`, compares these moments. Times are in New York time.
+ * Returns `undefined` if the text is not a command.
  */
 export function parseCommand(text: string, context: CommandContext): Command | undefined {
   const [head = '', ...times] = text.split(/\s*~?\s*@/);
@@ -43,8 +43,8 @@ export function parseCommand(text: string, context: CommandContext): Command | u
 }
 
 /**
- * Returns the last stored moment that is not after a given time. The text is a New York date, a time, a date with a time, or a number of
- * days before the moment on the page.
+ * Returns the last moment with a snapshot that is not after a given time. The text states a New York date, a time, a date with a time, or a
+ * number of days before the page's moment.
  */
 function momentOf(text: string, { state, moments }: CommandContext): string | undefined {
   const shown = state.at ?? moments.at(-1);

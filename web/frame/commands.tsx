@@ -15,7 +15,7 @@ interface Choice {
   run(): void;
 }
 
-/** Renders the command palette, in which the member types a ticker, a view, a moment or the name of an action. */
+/** Renders the command palette. The member enters a ticker, a view, a moment or the name of an action. */
 export function Commands({ isTickerOnly = false }: { isTickerOnly?: boolean }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
@@ -85,7 +85,7 @@ function choicesFor(text: string, isTickerOnly: boolean): Choice[] {
   const command = parseCommand(wanted, { state: page.value, tickers: tickers.value, moments: moments.value });
   const direct = command ? [{ id: 'direct', label: command.label, run: () => navigate(command.change) }] : [];
   const actions = ACTION_LIST.filter(({ label, id }) => isFuzzy(`${label} ${id}`, wanted))
-    // Actions with a word that starts with the text come first.
+    // The list starts with the actions in which a word starts with the text.
     .toSorted((a, b) => Number(hasWord(b.label, wanted)) - Number(hasWord(a.label, wanted)))
     .map(({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAction(id) }));
   return [...direct, ...(wanted === '' ? [] : names), ...actions].slice(0, wanted === '' ? 100 : CHOICES_MAX);
@@ -95,7 +95,7 @@ function hasWord(label: string, start: string): boolean {
   return ` ${label}`.toLowerCase().includes(` ${start.toLowerCase()}`);
 }
 
-/** Returns whether the characters of `wanted` occur in `text` in the same order. */
+/** Returns whether all characters of `wanted` occur in `text`, in the order of `wanted`. */
 function isFuzzy(text: string, wanted: string): boolean {
   const lower = text.toLowerCase();
   let at = 0;
@@ -106,7 +106,7 @@ function isFuzzy(text: string, wanted: string): boolean {
   return true;
 }
 
-/** Renders all keyboard shortcuts by group. The list of actions is the source, so the page shows exactly the shortcuts that work. */
+/** Renders all keyboard shortcuts by group. The shortcuts come from the list of actions, so all shown shortcuts work. */
 export function KeyMap() {
   const keyed = ACTION_LIST.flatMap(({ group, keys, label }) => (keys ? [{ group, keys, label }] : []));
   const inChart = CHART_KEYS.map(([keys, label]) => ({ group: 'In a chart', keys, label }));

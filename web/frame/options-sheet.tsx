@@ -11,7 +11,7 @@ const NAMES: Readonly<Record<OptionName, string>> = {
   forward: 'Forward price',
 };
 
-/** Renders the dialog with the options of the analysis. The options apply to all panels of the page. */
+/** Renders the dialog for the analysis options, which apply to all panels of the page. */
 export function OptionsSheet() {
   const { options } = page.value;
   const set = (name: OptionName | 'expiries', value: string, initial: string) => {

@@ -8,7 +8,7 @@ interface SheetProps {
   readonly class?: string;
 }
 
-/** Renders a modal dialog. The dialog traps the focus, and Escape closes it. The focus then returns to the element that had it before. */
+/** Renders a modal dialog. The dialog traps the focus, and Escape closes it. A closed dialog returns the focus to the previous element. */
 export function Sheet({ title, onClose, children, class: name }: SheetProps) {
   const ref = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {

@@ -13,14 +13,14 @@ import { SignIn } from './sign-in.tsx';
 import { TimeStrip } from './time-strip.tsx';
 import { Watchlist } from './watchlist.tsx';
 
-/** Views that show one ticker at one moment, and therefore have the time strip. */
+/** The views of one ticker at one moment. These views have the time strip. */
 const TIMED: ReadonlySet<ViewName> = new Set(['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface']);
 
 /** Renders the frame of the page: header, status ribbon, watchlist, current view, Explain panel and time strip. */
 export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentType>> }) {
   if (memberKey.value === null) return <SignIn />;
   const View = views[view.value];
-  // A wide window shows the Explain panel at all times in the views of a ticker.
+  // In a wide window, the views of a ticker always show the Explain panel.
   const explained = page.value.explain ?? (isExplainAlwaysOpen.value && TIMED.has(view.value) ? 'gex_flip' : null);
   return (
     <div class={`shell${explained ? ' explaining' : ''}`}>
@@ -89,7 +89,7 @@ function Dialogs() {
   return Dialog && <Dialog />;
 }
 
-/** Renders the menu of a narrow window: the views, the watchlist, and the controls that a wide window has in its header. */
+/** Renders the menu of a narrow window. The menu has the views, the watchlist, and the controls that are in the header of a wide window. */
 function Menu() {
   const close = () => (dialog.value = null);
   return (
@@ -141,7 +141,7 @@ function skipToMain(event: Event): void {
   document.getElementById('main')!.focus();
 }
 
-/** Catches a rendering error of a view, so that the rest of the page still works and the member can open another view. */
+/** Catches an error in the code that renders a view. The rest of the page still works, so the member can open another view. */
 class Boundary extends Component {
   override state: { message?: string } = {};
 

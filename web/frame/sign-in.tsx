@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { checkKey, keyOfMember, MEMBER_UUID } from '../data/member-account.ts';
 import { isKey, signedOutReason, signIn } from '../data/member-key.ts';
 
-/** Renders the sign-in form for a key or a member's UUID. Before it signs the member in, it checks the key with one request. */
+/** Renders the sign-in form for a key or a member's UUID. The form checks the key with one request before it signs the member in. */
 export function SignIn() {
   const [given, setGiven] = useState('');
   const [isKept, setKept] = useState(false);

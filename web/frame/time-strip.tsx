@@ -17,10 +17,10 @@ import {
   togglePlay,
 } from '../state/time-stops.ts';
 
-/** Debounce delay of the request for figures while the member drags the time strip, in ms. The moment changes immediately. */
+/** Debounce delay of the request for figures during a drag of the time strip, in ms. The moment changes immediately. */
 const REST_MS = 80;
 
-/** Renders the time strip: a slider that stops only at stored snapshots, with buttons for moving in time and comparing. */
+/** Renders the time strip: a slider with one position per stored snapshot, and buttons for moving in time and comparing. */
 export function TimeStrip() {
   const { at, pinned, isDiff } = page.value;
   const index = momentIndex.value;
@@ -95,12 +95,12 @@ export function TimeStrip() {
 }
 
 /**
- * Number of steps of the slider element. The steps only have to be smaller than the distances between snapshots, because the page stores
- * the moment and not the position of the slider.
+ * Number of steps of the slider element. A step must be smaller than the distance between two snapshots. The page stores the moment, not
+ * the position of the slider.
  */
 const FINE = 100_000;
 
-/** Renders the slider, the buttons next to it, and the selected moment. */
+/** Renders the slider with its buttons and the selected moment. */
 function StripSlider({ children }: { children: ComponentChildren }) {
   const all = stopList.value;
   const axis = stripAxis.value;
@@ -112,7 +112,7 @@ function StripSlider({ children }: { children: ComponentChildren }) {
   const places = useMemo(() => all.ms.map((ms) => (FINE * axis.at(ms)) / axis.length), [all, axis]);
   const placeOf = (ms: number) => (axis.length > 0 ? (FINE * axis.at(ms)) / axis.length : 0);
   const stop = dragged ?? index;
-  // The moment in the address may be between two snapshots. The strip shows this moment unchanged and marks the nearest snapshot.
+  // The moment in the address may be between two snapshots. The strip shows this moment, and marks the nearest snapshot.
   const isBetween = dragged === null && all.ms.length > 0 && !Number.isNaN(shown) && all.ms[index] !== shown;
   const nearest = bisectCenter(all.ms, shown);
   const isShown = gexView.asked.value.answer?.call.args.at === page.value.at;
@@ -128,8 +128,8 @@ function StripSlider({ children }: { children: ComponentChildren }) {
   const onInput = (event: { currentTarget: HTMLInputElement }) => {
     const wanted = Number(event.currentTarget.value);
     let to = bisectCenter(places, wanted);
-    // A screen reader moves the slider by one step, which may be too short to reach the next snapshot. In this case the slider moves to the
-    // next snapshot.
+    // A screen reader moves the slider by one step. If the step is too short to reach another snapshot, the slider moves to the next
+    // snapshot.
     if (!isPressed.current && to === stop) to += Math.sign(wanted - value);
     to = Math.max(0, Math.min(all.at.length - 1, to));
     setDragged(to);
@@ -204,7 +204,7 @@ function Flag({ letter, at }: { letter: 'A' | 'B'; at: number }) {
   );
 }
 
-/** Renders the background of the slider: ticks of snapshots, the spot curve, boundaries of days, and hatched gaps of data and feeds. */
+/** Renders the background of the slider: a tick per snapshot, the spot curve, day boundaries, and hatched areas for missing data. */
 function StripMarks() {
   const all = stopList.value;
   const axis = stripAxis.value;
@@ -217,7 +217,7 @@ function StripMarks() {
     return {
       ticks: x.map((each) => `M${each} 100V78`).join(''),
       spot: all.spot.map((each, i) => `${isNew(i) ? 'M' : 'L'}${x[i]} ${y(each)}`).join(''),
-      // A day with one snapshot has no boundary line, because its tick already marks the day.
+      // A day with one snapshot has no boundary line, because the tick of the snapshot marks the day.
       days: axis.days.map(({ start, count }) => (count > 1 ? `M${start} 0V100` : '')).join(''),
     };
   }, [all, axis]);
@@ -248,7 +248,7 @@ function StripMarks() {
   );
 }
 
-/** Returns whether the day before a date on the axis has no data. */
+/** Returns whether the axis has no data on the day before a date. */
 function hasHole(days: readonly { readonly date: string; readonly count: number }[], date: string): boolean {
   const at = days.findIndex((each) => each.date === date);
   return at > 0 && days[at - 1]!.count === 0;

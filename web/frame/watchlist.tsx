@@ -3,7 +3,7 @@ import { percent, price, signedAmount, signTone, UNKNOWN } from '../page-format.
 import { navigate, pageTicker } from '../state/page.ts';
 import { tickers, universe } from '../state/page-market.ts';
 
-/** Renders the universe by theme with live spot, flip and net GEX. A row renders again only when the levels of its ticker change. */
+/** Renders the tickers of the universe by theme, with live values. Each row renders again only when the levels of the ticker change. */
 export function Watchlist() {
   const themes: Record<string, string[]> = universe.asked.value.answer?.body.macro_themes ?? {};
   const inThemes = new Set(Object.values(themes).flat());

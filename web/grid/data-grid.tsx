@@ -11,7 +11,7 @@ export interface GridColumn<Row> {
   readonly title: string;
   /** Returns the value of the cell. Rows are sorted by this value unless the column has `rank`. */
   value(row: Row): Value;
-  /** Returns the value by which rows are sorted, if it differs from the cell's value: for example the size of a change. */
+  /** Returns the value for sorting, if the rows are not sorted by the cell's value. An example is the size of a change. */
   rank?(row: Row): Value;
   /** Returns the text of the cell. */
   text(row: Row): string;
@@ -26,18 +26,18 @@ export interface GridProps<Row> {
   readonly label: string;
   readonly columns: readonly GridColumn<Row>[];
   readonly rows: readonly Row[];
-  /** The sort order of the grid before the member clicks a column heading. */
+  /** The initial sort order. A click on a column heading changes the order. */
   readonly initialSort?: { readonly column: string; readonly isDescending: boolean };
   readonly onOpen?: (row: Row) => void;
-  /** True if a single click opens a row. Otherwise a click moves the focus, and a double click opens the row. */
+  /** True if a single click opens a row. If false, a click moves the focus, and a double click opens the row. */
   readonly opensOnPress?: boolean;
   /** True if the grid has an input field that filters the rows. */
   readonly hasFilter?: boolean;
-  /** Returns true for the row that is initially in the middle of the viewport. Without it, the grid starts at the first row. */
+  /** Returns true for the row that is initially in the middle of the viewport. If undefined, the grid starts at the first row. */
   startAt?(row: Row): boolean;
 }
 
-/** Returns a function that creates the column of one field of a row. Without `print`, the cell shows the value unchanged. */
+/** Returns a function that creates a column for a field of the rows. If `print` is undefined, the cell shows the value unchanged. */
 export function fieldColumns<Row extends object>() {
   return <Id extends Extract<keyof Row, string>>(
     id: Id,
@@ -64,18 +64,18 @@ export function figureColumn<Row>(
   return isSigned ? { ...column, tone: (row) => signTone(value(row) ?? 0) } : column;
 }
 
-/** Returns the values of a grid as a table, for the CSV export. */
+/** Returns the values of a grid as a table for the CSV export. */
 export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readonly Row[]): PanelTable {
   return { columns: columns.map(({ id }) => id), rows: rows.map((row) => columns.map(({ value }) => value(row))) };
 }
 
 const OVERSCAN = 6;
-/** The font size for which the column widths are given, in pixels. */
+/** Font size in pixels to which the column widths refer. */
 const REM = 13;
 
 /**
  * Renders a grid of any number of rows. Only the visible rows are in the document. The grid follows the ARIA grid pattern: one cell has the
- * focus, and the arrow keys move the focus. A click on a column heading sorts the rows. Unknown values are last in both sort orders.
+ * focus, and the arrow keys move the focus. A click on a column heading sorts the rows. Ascending or descending, unknown values are last.
  */
 export function DataGrid<Row>(props: GridProps<Row>) {
   const { label, columns, rows, initialSort, onOpen, opensOnPress, hasFilter, startAt } = props;
@@ -90,7 +90,7 @@ export function DataGrid<Row>(props: GridProps<Row>) {
     [rows, columns, filter, sort],
   );
 
-  /** Height of a row in pixels: two lines of text, as in the style sheet. */
+  /** Height of a row in pixels: two lines of text. The style sheet has the same height. */
   const rowHeight = 2 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   const virtualizer = useRef<Virtualizer<HTMLDivElement, HTMLDivElement>>(undefined);
   const options = {
@@ -160,7 +160,7 @@ export function DataGrid<Row>(props: GridProps<Row>) {
 
   const widths = columns.map(({ isNumber, width }) => width ?? (isNumber ? 86 : 96));
   const rem = (pixels: number) => `${pixels / REM}rem`;
-  // All rows have the same width, so that their columns line up.
+  // All rows have the same width, so that the columns line up.
   const line = {
     gridTemplateColumns: widths.map((width) => `minmax(${rem(width)}, ${width}fr)`).join(' '),
     width: `max(100%, ${rem(widths.reduce((sum, each) => sum + each, 0))})`,

@@ -2,11 +2,11 @@ import { UNKNOWN } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { DataGrid } from './data-grid.tsx';
 
-/** Maximum width of a column with long texts, in pixels. */
+/** Maximum width of a column, in pixels. */
 const WIDTH_MAX = 320;
 /** Maximum width of the first column in pixels. The first column stays visible while the other columns scroll. */
 const FIRST_MAX = 180;
-/** Number of rows that determine the column widths. */
+/** Number of rows from which the table computes the column widths. */
 const SAMPLE = 30;
 
 /** Renders the figures of a chart as a table, for members who prefer figures to charts. */

@@ -1,12 +1,12 @@
-/** A fragment of a line of Markdown. */
+/** A piece of Markdown text within a line. */
 export type MarkdownSpan =
   | { readonly kind: 'text' | 'code'; readonly text: string }
   | { readonly kind: 'strong' | 'em'; readonly spans: readonly MarkdownSpan[]; readonly href?: undefined }
   | { readonly kind: 'link'; readonly spans: readonly MarkdownSpan[]; readonly href: string };
 
 /**
- * A block of a Markdown page. `id` is the anchor that GitHub creates for a heading. Each item of a list is a list of blocks, and each cell
- * of a table is a list of spans.
+ * A block of a Markdown page. The `id` of a heading is the anchor that GitHub creates. Each list item contains blocks, and each table cell
+ * contains spans.
  */
 export type MarkdownBlock =
   | { readonly kind: 'heading'; readonly level: number; readonly id: string; readonly spans: readonly MarkdownSpan[] }
@@ -16,7 +16,7 @@ export type MarkdownBlock =
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'formula'; readonly tex: string; readonly math?: MathNode };
 
-/** MathML: a text, or an element as a list of its name, its attributes and its children. */
+/** MathML: a text, or an element as an array of its name, its attributes and its children. */
 export type MathNode =
   | string
   | readonly [name: string, attributes: Readonly<Record<string, string>>, children: readonly MathNode[]];

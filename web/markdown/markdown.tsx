@@ -9,8 +9,8 @@ interface MarkdownProps {
 }
 
 /**
- * Renders Markdown blocks. A link within the page calls `onJump` with its anchor. All other links are plain text, because the terminal has
- * no external links. A list item that starts with the text `mark` gets the class `marked`.
+ * Renders Markdown blocks. A click on a link within the page calls `onJump` with the anchor of the link. All other links are plain text,
+ * because the terminal has no external links. A list item that starts with the text `mark` gets the class `marked`.
  */
 export function Markdown({ blocks, onJump, mark = '' }: MarkdownProps) {
   const draw = (all: readonly MarkdownBlock[]) =>
@@ -71,7 +71,7 @@ export function Markdown({ blocks, onJump, mark = '' }: MarkdownProps) {
   return <>{draw(blocks)}</>;
 }
 
-/** Draws MathML. It is made of elements, because the page forbids markup from text (`require-trusted-types-for`). */
+/** Draws MathML. The function creates elements, because the page forbids markup from text (`require-trusted-types-for`). */
 function mathOf(node: MathNode): ComponentChildren {
   if (typeof node === 'string') return node;
   const [name, attributes, children] = node;

@@ -15,29 +15,29 @@ export interface ChartPanelProps {
   /** The unique id of the panel, which file names and tests use. */
   readonly id: string;
   readonly title: string;
-  /** The unit of the figures, and further information that the chart needs. */
+  /** The unit of the figures, and what a reader needs to know about the chart. */
   readonly unit?: string;
   readonly call?: Call | undefined;
-  /** The answer that the panel shows. Undefined if the panel shows the page's answer. */
+  /** The state of the panel's own request. Undefined if the panel shows the page's answer. */
   readonly answer?: WebAnswer<unknown> | undefined;
   readonly problem?: RequestProblem | undefined;
-  /** True if a request has been running for a noticeable time. */
+  /** True if a request takes a noticeable time. */
   readonly isSlow?: boolean;
   readonly table?: PanelTable | undefined;
-  /** The figures at the cursor, which the panel shows in a fixed position. */
+  /** The figures at the cursor. The panel shows this text in a fixed position. */
   readonly readout?: ComponentChildren;
   readonly controls?: ComponentChildren;
-  /** True if the panel's operation takes no options, so that the panel ignores the options of the page. */
+  /** True if the panel ignores the options of the page, because the operation has no options. */
   readonly ignoresOptions?: boolean;
-  /** Further items of the panel's menu. */
+  /** More items for the panel's menu. */
   readonly menu?: ComponentChildren;
   readonly class?: string;
   readonly children: ComponentChildren;
 }
 
 /**
- * Renders the frame of a chart: a heading with unit and moment, the read-out, and a menu with table, call, CSV and picture. If the panel's
- * call fails, the error message replaces the chart.
+ * Renders the frame of a chart: a heading with unit and moment, the figures at the cursor, and a menu. If the call fails, an error message
+ * replaces the chart.
  */
 export function ChartPanel(props: ChartPanelProps) {
   const { id, title, unit, call, answer, problem, isSlow, table, readout, controls, menu, children } = props;
@@ -124,7 +124,7 @@ export function Problem({ problem }: { problem: RequestProblem }) {
   );
 }
 
-/** Renders a placeholder for figures: first an empty line, then a waiting message, or an error message with a hint. */
+/** Renders a placeholder for figures: an empty line, a waiting message after a delay, or an error message with a hint. */
 export function ViewState({ asked }: { asked: Asked<unknown> }) {
   const { problem, isSlow } = asked;
   if (!problem) return isSlow ? <p class="state">Waiting for the server…</p> : <p class="state" />;

@@ -2,18 +2,18 @@ import { MEASURES } from '../state/address.ts';
 import { navigate, page, setOwn } from '../state/page.ts';
 
 interface ChoiceProps<Value extends string> {
-  /** The name of the select element for screen readers. */
+  /** The name that screen readers announce for the select element. */
   readonly label: string;
-  /** The selected value. If `values` does not contain the value, the select element offers it too. */
+  /** The selected value. The select element also offers a value that is not in the list `values`. */
   readonly value: Value;
   readonly values: readonly Value[];
   text?(value: Value): string;
   onChoose(value: Value): void;
-  /** The name of the setting that the select element changes, for tests and style sheets. */
+  /** The name of the setting, for tests and style sheets. */
   readonly own?: string;
 }
 
-/** Renders a select element with a name for screen readers. */
+/** Renders a select element. Screen readers announce its name. */
 export function Choice<Value extends string>(props: ChoiceProps<Value>) {
   const { label, value, values, text = String, onChoose, own } = props;
   return (
@@ -36,7 +36,7 @@ interface OwnSelectProps extends Omit<ChoiceProps<string>, 'value' | 'onChoose' 
   readonly initial: string;
 }
 
-/** Renders a select element whose value is stored in the address as the view's setting `name`. */
+/** Renders a select element for the setting `name` of the view. The address stores the value. */
 export function OwnSelect({ name, initial, ...choice }: OwnSelectProps) {
   return (
     <Choice

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 interface FactProps {
   readonly name: string;
   readonly value: string;
-  /** The meaning of the value, which the tooltip shows. */
+  /** The text of the tooltip: the meaning of the value. */
   readonly note?: string;
   readonly children?: ComponentChildren;
 }

@@ -5,11 +5,11 @@ export interface FigureProps {
   readonly id: string;
   readonly name: string;
   readonly value: string;
-  /** The exact value, which the tooltip shows and which the member can copy. */
+  /** The exact value, for the tooltip and for copying. */
   readonly exact: string;
   readonly note: string;
   readonly tone?: 'positive' | 'negative' | '';
-  /** The value of the figure at the earlier moment of a comparison, and the difference. */
+  /** A text with the earlier value of a comparison, and the difference. */
   readonly before?: { readonly value: string; readonly difference: string } | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface TickerFigure extends FigureProps {
   readonly print: (value: number) => string;
 }
 
-/** Returns the figures of a ticker. An unresolved flip and an unknown share of the volume are a dash with the reason. */
+/** Returns the figures of a ticker. A dash with the reason replaces an unresolved flip or an unknown share of the volume. */
 export function tickerFigures(levels: Levels, moment: string | undefined): TickerFigure[] {
   const { spot_price: spot, hedging } = levels;
   const distance = (level: number) => percent(100 * (level / spot - 1));
@@ -98,7 +98,7 @@ function comparison(now: number | null, then: number | null, was: string, print:
   return { value: was, difference: differenceText(now - then, print) };
 }
 
-/** Returns the names and prices of the levels in one line, in a format that chart platforms accept. */
+/** Returns one line of text with the names and prices of the levels. Chart platforms accept this format. */
 export function levelsLine(ticker: string, levels: Levels): string {
   const flip = levels.flip_resolved ? `, Flip, ${levels.gex_flip.toFixed(2)}` : '';
   return `$${ticker}: Call wall, ${levels.call_wall}, Put wall, ${levels.put_wall}${flip}, Max pain, ${levels.max_pain}, Spot, ${levels.spot_price}`;

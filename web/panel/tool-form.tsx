@@ -20,12 +20,12 @@ import { gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 import { Fact } from './fact.tsx';
 
-/** Maximum number of forms that are all expanded. If there are more, or if the page is narrow, only the first form is expanded. */
+/** Maximum number of forms for which all forms are expanded. On a narrow page, only the first form is expanded. */
 const UNFOLDED_MAX = 4;
 
 /**
- * Renders the server's tools as forms. The page lists and calls the tools over MCP, like any other MCP client, and shows each request and
- * response. `radar` contains further initial values for the arguments.
+ * Renders the server's tools as forms. The page is an MCP client that lists and calls the tools. The page shows each request and response.
+ * The answer `radar` provides initial values for some arguments.
  */
 export function ToolForms({ names, radar }: { names: readonly string[]; radar?: Radar | undefined }) {
   const [listed, setListed] = useState<Awaited<ReturnType<typeof listMcpTools>>>();
@@ -231,7 +231,7 @@ interface AnsweredProps {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** Renders the answer of a tool as a sentence and as figures. */
+/** Renders the answer of a tool as a sentence and a list of figures. */
 function Answered({ tool, outcome, args }: AnsweredProps) {
   const figures = toolFigures(outcome.answer!, tool.outputSchema);
   return (

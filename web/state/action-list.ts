@@ -1,6 +1,6 @@
 import { MEASURES, VIEWS, type ViewName } from './address.ts';
 
-/** The name of each view, its key after `g`, and the question that the view answers. */
+/** For each view: a name, the key that opens the view after `g`, and the question that the view answers. */
 export const VIEW_NAMES: Readonly<
   Record<ViewName, { readonly name: string; readonly key: string; readonly question: string }>
 > = {
@@ -18,7 +18,7 @@ export const VIEW_NAMES: Readonly<
   house: { name: 'House', key: 'd', question: 'Is the data good, and how do others get it?' },
 };
 
-/** An action of the member on the page. Every action has a keyboard shortcut or is a command. */
+/** An action of the member on the page. An action has a keyboard shortcut, or is a command, or both. */
 export interface ListedAction {
   readonly id: ActionId;
   readonly label: string;
@@ -77,7 +77,7 @@ export type ActionId = (typeof LIST)[number]['id'];
 /** All actions of the page, by group. */
 export const ACTION_LIST: readonly ListedAction[] = LIST;
 
-/** Keyboard shortcuts within a chart. The focus moves into a chart with Enter or Tab, and the chart itself handles these keys. */
+/** Keyboard shortcuts within a chart. Enter or Tab moves the focus into a chart. The chart itself handles both keys. */
 export const CHART_KEYS: readonly (readonly [keys: string, label: string])[] = [
   ['↑ ↓', 'next strike'],
   ['← →', 'next expiry, or next point of a line'],

@@ -107,12 +107,12 @@ function focusFilterOrTicker(): void {
   else open('ticker');
 }
 
-/** Maximum time between the two keys of a keyboard sequence such as `g t`, in ms. */
+/** Maximum time between the keys of a sequence such as `g t`, in ms. */
 const SEQUENCE_MS = 1_500;
 
 /**
- * Runs actions when their keyboard shortcuts are pressed. A shortcut with a single letter is ignored in an input field, with a modifier
- * key, during text composition, or if the member has turned letter shortcuts off.
+ * Runs actions when their keyboard shortcuts are pressed. The function ignores a single letter in an input field, with a modifier key,
+ * during text composition, or if the member has turned letter shortcuts off.
  */
 export function followKeys(): void {
   let first = '';
@@ -138,7 +138,7 @@ export function followKeys(): void {
   });
 }
 
-/** Moves the focus to the panel of a focused element that is removed from the page, or to the view if the panel is also gone. */
+/** If a focused element is removed from the page, moves the focus to its panel. If the panel is gone, moves the focus to the view. */
 export function followFocus(): void {
   let [focused, panel]: (Element | null)[] = [];
   addEventListener('focusin', ({ target }) => {
@@ -152,20 +152,20 @@ export function followFocus(): void {
 }
 
 /**
- * Returns whether a pressed modifier key makes a shortcut invalid. AltGr, and Alt together with a bracket, do not make a shortcut invalid,
- * because many keyboards need these keys to type brackets.
+ * Returns whether a pressed modifier key makes a shortcut invalid. AltGr does not, and Alt with a bracket does not, because many keyboards
+ * need these keys to type brackets.
  */
 function hasModifier(event: KeyboardEvent): boolean {
   const isTyped = event.getModifierState('AltGraph') || (event.altKey && /^[[\]{}]$/.test(event.key));
   return event.metaKey || (!isTyped && (event.ctrlKey || event.altKey));
 }
 
-/** Closes the Explain panel. If it is closed, moves the focus out of the chart. If no chart has the focus, returns to live data. */
+/** Closes the Explain panel. If the panel is closed, moves the focus out of a chart. If no chart has the focus, shows live data. */
 function leave(): void {
   const { activeElement } = document;
   if (page.value.explain) navigate({ explain: null });
   else if (activeElement instanceof HTMLElement && activeElement.closest('[role="application"], .grid')) {
-    // The buttons in a closed menu are not focusable, so the menu's summary gets the focus.
+    // Buttons in a closed menu are not focusable, so the `summary` element gets the focus.
     const menu = activeElement.closest('.panel')?.querySelector<HTMLElement>('summary');
     (menu ?? activeElement).focus();
     if (!menu) activeElement.blur();
@@ -176,7 +176,7 @@ function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable);
 }
 
-/** Returns the title of the page in its current state. */
+/** Returns the title of the page. */
 export function pageTitle(): string {
   return `${isSimulated.value ? 'SIM ' : ''}${pageTicker.value} ${VIEW_NAMES[page.value.view].name} · Zomma`;
 }

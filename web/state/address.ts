@@ -1,7 +1,7 @@
 /**
- * The names of all views. A view is part of the page's address, which contains the whole state of the page:
- * `#/SPY/ticker?at=2026-11-20T20:30:00Z&weight=volume`. Parsing and formatting an address have no side effects. An unknown or malformed
- * part of an address gets its default value, so that every address opens a page.
+ * The names of all views. The page's address contains the view and the whole other state of the page:
+ * `#/SPY/ticker?at=2026-11-20T20:30:00Z&weight=volume`. Parsing and formatting an address have no side effects. Unknown or malformed fields
+ * of an address get default values, so that every address opens a page.
  */
 export const VIEWS = ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house'] as const;
 export type ViewName = (typeof VIEWS)[number];
@@ -9,7 +9,7 @@ export type ViewName = (typeof VIEWS)[number];
 export const MEASURES = ['gamma', 'delta', 'vanna', 'charm'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** The options of the chain's analysis, each with the values that the page offers. The first value is the server's default. */
+/** For each option of the analysis, the values that the page offers. The first value is the server's default. */
 export const OPTION_VALUES = {
   forward: ['parity', 'flat'],
   gamma: ['recomputed', 'feed'],
@@ -19,7 +19,7 @@ export const OPTION_VALUES = {
 } as const;
 export type OptionName = keyof typeof OPTION_VALUES;
 
-/** The options whose values differ from the server's defaults. */
+/** The options that differ from the server's defaults. */
 export type ChosenOptions = Readonly<Partial<Record<OptionName | 'expiries', string>>>;
 
 export interface PageState {
@@ -29,7 +29,7 @@ export interface PageState {
   readonly at: string | null;
   /** Moment A of a comparison, ISO 8601. Null if the member has pinned no moment. */
   readonly pinned: string | null;
-  /** True if the page shows the difference from `pinned`. */
+  /** True if the page shows the difference from the moment `pinned`. */
   readonly isDiff: boolean;
   readonly options: ChosenOptions;
   readonly measure: Measure;
@@ -65,7 +65,7 @@ const EXPIRIES = /^(?:0dte|\d{4}-\d{2}-\d{2}|next:\d{1,4})$/;
 const NAME = /^[a-z][a-z_]{0,23}$/;
 const FIGURE = /^[a-z][a-z0-9_.]{0,39}$/;
 const OWN_LENGTH_MAX = 200;
-/** In the address, the settings of a view have this prefix, so that their names do not collide with the page's own settings. */
+/** The prefix of a view's settings in the address. The prefix prevents collisions with the settings of the page. */
 const OWN_PREFIX = '_';
 
 /** Parses the fragment of an address, with or without the leading `#`. */
@@ -106,7 +106,7 @@ export function parseAddress(fragment: string): PageState {
   };
 }
 
-/** Returns the fragment of a page state, with `#` and without default values. `parseAddress` returns the same state for it. */
+/** Returns the fragment of a page state, with `#` and without default values. `parseAddress` converts the fragment into the same state. */
 export function formatAddress(state: PageState): string {
   const query = new URLSearchParams();
   if (state.at) query.set('at', state.at);
@@ -118,7 +118,7 @@ export function formatAddress(state: PageState): string {
   if (state.shift !== 0) query.set('shift', String(state.shift));
   if (state.explain) query.set('explain', state.explain);
   for (const [name, value] of Object.entries(state.own)) query.set(`${OWN_PREFIX}${name}`, value);
-  // Colons and commas are legal in a fragment, and an address is easier to read if they are not escaped.
+  // Colons and commas are legal in a fragment. An address without escapes is easier to read.
   const text = query.toString().replaceAll('%3A', ':').replaceAll('%2C', ',');
   return `#/${encodeURIComponent(state.ticker)}/${state.view}${text && `?${text}`}`;
 }

@@ -4,7 +4,7 @@ import type { Call } from '../operations.ts';
 import { closesEarly, isExchangeDay, shiftedDate } from '../time/exchange-days.ts';
 import { newYorkMidnight } from '../time/new-york-clock.ts';
 
-/** Returns whether two answers are comparable: their calls are equal except for the moment. */
+/** Returns whether two answers are comparable. The calls of the answers must be equal except for the moment. */
 export function isComparable(now: Call, before: Call): boolean {
   const { at: _, ...mine } = now.args;
   const { at: __, ...theirs } = before.args;
@@ -40,13 +40,13 @@ export function strikeDifferences(
     .toSorted((a, b) => a.strike - b.strike);
 }
 
-/** Returns the names of series: the expiry, the settlement, and the root if it differs from the ticker. */
+/** Returns a name for each series: the expiry, the settlement, and the root if the root differs from the ticker. */
 function seriesNames({ ticker, root, expiry, settlement }: Expiries): string[] {
   const own = ticker.replace('^', '');
   return expiry.map((date, i) => `${date} ${settlement[i]}${root[i] === own ? '' : ` ${root[i]}`}`);
 }
 
-/** The differences between two moments, by the names of series and strikes. */
+/** The differences between two moments, as names of series and strikes. */
 export interface MomentDifference {
   /** Series that settled between the two moments, regardless of which moment is earlier. */
   readonly expired: readonly string[];
@@ -54,13 +54,13 @@ export interface MomentDifference {
   readonly goneSeries: readonly string[];
   readonly newStrikes: readonly number[];
   readonly goneStrikes: readonly number[];
-  /** The strikes with the largest changes of net gamma, largest change first. */
+  /** The strikes whose net gamma changes most, largest change first. */
   readonly largest: readonly { readonly strike: number; readonly change: number }[];
 }
 
 const LARGEST = 3;
 
-/** Compares two moments. `nowMs` and `beforeMs` are the times of their quotes, in ms since the epoch. */
+/** Compares two moments. `nowMs` and `beforeMs` are the times of the quotes in `now` and `before`, in ms since the epoch. */
 export function momentDifference(now: GexView, before: GexView, nowMs: number, beforeMs: number): MomentDifference {
   const series = joinRows(seriesNames(now.expiries), seriesNames(before.expiries));
   const strikes = strikeDifferences(now.strikes, before.strikes);
@@ -94,8 +94,8 @@ export function momentDifference(now: GexView, before: GexView, nowMs: number, b
 const MINUTE = 60_000;
 
 /**
- * Returns the time at which a series settles, in ms since the epoch: the open (AM) or the close (PM) of its expiry. If the exchange is
- * closed on the expiry, the series settles on the trading day before.
+ * Returns the settlement time of a series, in ms since the epoch: the open (AM) or the close (PM) of the expiry. If the exchange is closed
+ * on the expiry, the settlement is on the trading day before.
  */
 function settlementMs(name: string): number {
   const [expiry, settlement] = name.split(' ') as [string, string];
@@ -112,7 +112,7 @@ export interface ProfilePair {
   readonly before: number;
 }
 
-/** Returns two profiles as pairs at the spots of both profiles within the range that both cover, in ascending order of spot. */
+/** Joins two profiles by spot, in ascending order. The result has the spots of both profiles within their common range. */
 export function profilePairs(now: ProfileAnswer, before: ProfileAnswer): ProfilePair[] {
   const low = Math.max(now.spot[0] ?? Number.POSITIVE_INFINITY, before.spot[0] ?? Number.POSITIVE_INFINITY);
   const high = Math.min(now.spot.at(-1) ?? 0, before.spot.at(-1) ?? 0);
@@ -120,7 +120,7 @@ export function profilePairs(now: ProfileAnswer, before: ProfileAnswer): Profile
   return spots.toSorted((a, b) => a - b).map((spot) => ({ spot, now: gexAt(now, spot), before: gexAt(before, spot) }));
 }
 
-/** Returns the net gamma if spot were at a given price. Values between two rows of the profile are interpolated linearly. */
+/** Returns the net gamma at a hypothetical spot price. The function interpolates linearly between two rows of the profile. */
 export function gexAt({ spot, net_gex }: Pick<ProfileAnswer, 'spot' | 'net_gex'>, at: number): number {
   let i = 1;
   while (i < spot.length - 1 && spot[i]! < at) i++;

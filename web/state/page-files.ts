@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { notify } from './ui.ts';
 
-/** Names of files that the page loads when a view needs them. A `<meta>` element of the page contains the path of each file. */
+/** The page loads these files when a view needs them. For each name, a `<meta>` element contains the path of the file. */
 export type PageFileName = 'methods' | 'figures' | 'clients' | 'terminal' | 'licences';
 
 /** Returns the content of the element `<meta name="zomma-…">`: the path of a file, or the version. */
@@ -9,7 +9,7 @@ export function pageFact(name: PageFileName | 'version'): string {
   return document.querySelector<HTMLMetaElement>(`meta[name="zomma-${name}"]`)?.content ?? '';
 }
 
-/** Loads a JSON file of the page. Rejects if the server does not answer, or if a newer version of the server does not have this file. */
+/** Loads a JSON file of the page. Rejects if the server does not answer, or if a newer server no longer has the file. */
 export async function readPageFile<Content>(name: PageFileName): Promise<Content> {
   const response = await fetch(pageFact(name));
   if (!response.ok) throw new Error('The server has another version now. Reload the page.');

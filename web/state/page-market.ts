@@ -20,7 +20,7 @@ export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_tar
 /** The answer with the state of the feeds and the trading session of the exchange. */
 export const feeds = shareAnswer<FeedStatusAnswer>(() => ({ operation: 'get_feed_status', args: {} }));
 
-/** All tickers that have or may get data, joined by spaces. A string, so that the signal changes only when a name changes. */
+/** All tickers that have or may get data, joined by spaces. The value is a string, so that the signal changes only when a name changes. */
 const tickerNames = computed(() => {
   const themes = universe.asked.value.answer?.body.macro_themes ?? {};
   const stored = (feeds.asked.value.answer?.body.feeds ?? []).flatMap((feed) =>
@@ -29,10 +29,10 @@ const tickerNames = computed(() => {
   return [...new Set([...Object.values(themes).flat(), ...stored])].join(' ');
 });
 
-/** Every ticker of the universe in the order of its themes, then the tickers that only the feeds have. */
+/** The list has the tickers of the universe by theme, followed by the other tickers of the feeds. */
 export const tickers = computed(() => tickerNames.value.split(' ').filter(Boolean));
 
-/** Returns the ticker `step` positions after the page's ticker in the watchlist. */
+/** Returns the ticker that is `step` positions below the page's ticker in the watchlist. */
 export function neighbour(step: number): string | undefined {
   const names = tickers.value;
   const index = names.indexOf(pageTicker.value);
@@ -40,19 +40,19 @@ export function neighbour(step: number): string | undefined {
   return names[Math.max(0, Math.min(names.length - 1, index + step))];
 }
 
-/** The arguments that every analysis of the page's chain has: the ticker and the options. */
+/** The arguments of every analysis on the page: the ticker and the options. */
 export const analysisArguments = computed(() => ({ ticker: page.value.ticker, ...page.value.options }));
 
 /**
- * The levels, strikes, profile and expiries of the page's ticker, at the page's moment and with its options. Every panel shows the snapshot
- * of this answer, so that no two panels contradict each other.
+ * The levels, strikes, profile and expiries for the page's ticker, moment and options. Every panel shows the snapshot of this answer, so
+ * that the panels do not contradict each other.
  */
 export const gexView = shareAnswer<GexView>(() => {
   const { at } = page.value;
   return { operation: 'get_gex_view', args: { ...analysisArguments.value, ...(at !== null && { at }) } };
 });
 
-/** The levels, strikes, profile and expiries at moment A. The page requests them only while it compares two moments. */
+/** The levels, strikes, profile and expiries at moment A. The page sends this request only while it compares two moments. */
 export const pinnedView = shareAnswer<GexView>(() => {
   const { pinned, isDiff } = page.value;
   if (pinned === null || !isDiff) return undefined;
@@ -60,8 +60,8 @@ export const pinnedView = shareAnswer<GexView>(() => {
 });
 
 /**
- * The view at moment A, while the page compares two moments. Undefined while one of the two views is loading, because the page does not
- * compare moments with different tickers or options.
+ * The view at moment A, while the page compares two moments. Undefined while the page is loading a view, because the two views must have
+ * the same ticker and the same options.
  */
 export const comparedView = computed(() => {
   const [now, before] = [gexView.asked.value.answer, pinnedView.asked.value.answer];
@@ -70,17 +70,17 @@ export const comparedView = computed(() => {
   return isWanted ? before : undefined;
 });
 
-/** The time of the quotes in the snapshot on the page, ISO 8601. Panels with a call of their own request data for this moment. */
+/** The time of the quotes in the snapshot on the page, ISO 8601. Panels with their own request ask for data of this moment. */
 export const asOf = computed(() => gexView.asked.value.answer?.asOf);
 
-/** A call with the state of its answer. The fields are props of `ChartPanel`. */
+/** A call, and the state of the request. The fields are props of `ChartPanel`. */
 export interface AskedCall<Body> extends Asked<Body> {
   readonly call: Call | undefined;
 }
 
 /**
- * Sends a call for the ticker and the moment of the page, and returns its answer. The hook sends nothing if `args` is undefined, or while
- * the moment is unknown.
+ * Sends a call for the page's ticker and moment, and returns the answer. If `args` is undefined or the moment is unknown, the hook sends
+ * nothing.
  */
 export function useTickerAnswer<Body>(
   operation: WebOperationName,
@@ -98,15 +98,15 @@ export const isSimulated = computed(
     false,
 );
 
-/** The number of snapshots of the ticker that have arrived since the page left live data. */
+/** Number of snapshots that have arrived for the ticker since the page left live data. */
 export const newerCount = signal(0);
 
-/** The progress with which the simulated market fills its past. Undefined if there is no report yet, or if the market is not simulated. */
+/** The number of past snapshots that the simulated market has computed. Undefined without a report or a simulated market. */
 export const past = computed(() => feeds.asked.value.answer?.body.feeds.find((feed) => feed.past)?.past);
 
 /**
- * The progress with which the simulated market fills its past, as text. The text changes only when the progress changes. Null if the past
- * is complete, or if the market is not simulated.
+ * A text with the number of past snapshots that the simulated market has computed. Null if the past is complete, or if the market is not
+ * simulated.
  */
 export const fillingPast = computed(() => {
   const { value } = past;
@@ -114,10 +114,10 @@ export const fillingPast = computed(() => {
 });
 
 const FEEDS_EVERY_MS = 30_000;
-/** Interval of the requests for the feed status while the simulated market fills its past, in ms. */
+/** Interval of the requests for the feed status while the simulated market computes its past, in ms. */
 const FILLING_EVERY_MS = 3_000;
 
-/** Opens the stream of live levels, and refreshes the shared answers on new levels, the feed status also at a fixed interval. */
+/** Opens the stream of live levels. New levels refresh the shared answers. A timer refreshes the feed status. */
 export function followMarket(): void {
   let stream: { stop(): void } | undefined;
   effect(() => {
@@ -147,7 +147,7 @@ export function followMarket(): void {
   });
 }
 
-/** Returns a 53-bit hash of the key, which names the account without revealing the key. */
+/** Returns a 53-bit hash of the key. The hash identifies the account without revealing the key. */
 function accountName(key: string): string {
   let [a, b] = [0xdeadbeef, 0x41c6ce57];
   for (let i = 0; i < key.length; i++) {

@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import { connection, serverNow } from '../data/server-connection.ts';
 
-/** True if the server now serves another version of the page than the loaded one. */
+/** True if the server has another version of the page than this browser tab. */
 export const isOtherVersion = signal(false);
 
 const EVERY_MS = 60_000;

@@ -8,7 +8,7 @@ export const page = signal<PageState>(START);
 export const pageTicker = computed(() => page.value.ticker);
 export const view = computed(() => page.value.view);
 
-/** Reads the state from the address, and reads it again when the member uses the browser's back or forward button. */
+/** Reads the state from the address, now and whenever the member uses the browser's back or forward button. */
 export function followAddress(): void {
   const read = () => {
     page.value = parseAddress(location.hash);
@@ -19,8 +19,8 @@ export function followAddress(): void {
 }
 
 /**
- * Changes a part of the page state. If `isStep` is false, the change replaces the current entry of the browser history, which suits
- * frequent changes such as zooming.
+ * Changes some fields of the page state. If `isStep` is false, the change replaces the current entry of the browser history. Frequent
+ * changes such as zooming use this.
  */
 export function navigate(change: Partial<PageState>, isStep = true): void {
   const next = { ...page.value, ...change };
@@ -37,7 +37,7 @@ export function zoomBy(factor: number): void {
   navigate({ zoom }, false);
 }
 
-/** Sets a setting of the current view, or removes it if the value is null. */
+/** Stores a setting of the current view. A value of null removes the setting. */
 export function setOwn(name: string, value: string | null, isStep = true): void {
   const { [name]: _, ...others } = page.value.own;
   navigate({ own: value === null ? others : { ...others, [name]: value } }, isStep);
@@ -58,9 +58,8 @@ export function tickerCall(
 }
 
 /**
- * Returns a call for the history of the ticker up to the snapshot on the page. While the page is live, the call contains no moment. Without
- * a moment, the server answers even while it computes the levels of the newest snapshots. A call with a past moment would be refused while
- * the server computes these levels.
+ * Returns a call for the history of the ticker up to the snapshot on the page. While the page is live, the call contains no moment, because
+ * the server refuses a call with a moment while it computes the levels of the newest snapshots.
  */
 export function historyCall(
   operation: WebOperationName,

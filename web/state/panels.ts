@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { Call } from '../operations.ts';
 
-/** A panel on the page, with the data that actions such as copying and saving need. */
+/** A panel on the page, with the data for actions such as copying and saving. */
 export interface Panel {
   readonly id: string;
   readonly title: string;
@@ -16,7 +16,7 @@ export interface PanelTable {
   readonly columns: readonly string[];
   /** Values by row. Null means an unknown value. */
   readonly rows: readonly (readonly (string | number | null)[])[];
-  /** Called with a row when the member presses Enter on the row. */
+  /** The page calls this function with a row when the member presses Enter on the row. */
   readonly onOpen?: (row: readonly (string | number | null)[]) => void;
 }
 
@@ -41,14 +41,14 @@ export function activePanel(): Panel | undefined {
   );
 }
 
-/** Switches a panel between its table and its chart. */
+/** Switches a panel between table and chart. */
 export function toggleTable(id: string): void {
   const next = new Set(asTables.value);
   if (!next.delete(id)) next.add(id);
   asTables.value = next;
 }
 
-/** Returns the fields of an answer that are lists, as the columns of a table. */
+/** Returns a table with one column for each list in an answer. */
 export function columnTable(columns: Readonly<Record<string, unknown>>): PanelTable {
   const lists = Object.entries(columns).filter((entry): entry is [string, (string | number | null)[]] =>
     Array.isArray(entry[1]),
@@ -60,8 +60,8 @@ export function columnTable(columns: Readonly<Record<string, unknown>>): PanelTa
 }
 
 /**
- * Returns a table as CSV (RFC 4180). Each row of the CSV contains the ticker, the moment and whether the market is simulated, so that a
- * copied row remains unambiguous.
+ * Returns a table as CSV (RFC 4180). Each row contains the ticker, the moment, and whether the market is simulated. A copied row therefore
+ * remains unambiguous.
  */
 export function csvOf(
   { columns, rows }: PanelTable,

@@ -14,7 +14,7 @@ export interface RibbonInput {
   /** The time of the quotes in the snapshot on the page. Null if there is no snapshot. */
   readonly asOfMs: number | null;
   readonly feed: TickerFeed | null;
-  /** Maximum age of quotes in trading time, in seconds. Older quotes are stale. */
+  /** Maximum age of quotes, in seconds of trading time. Older quotes are stale. */
   readonly staleAfterS: number;
   readonly connection: { readonly isOnline: boolean; readonly since: number; readonly retryAt: number | null };
   readonly isStreaming: boolean;
@@ -29,7 +29,7 @@ export interface RibbonInput {
 /** The trading session of the exchange. */
 export type Session = Omit<FeedStatusAnswer['session'], 'now'>;
 
-/** The feed's report on the ticker of the page. */
+/** The state of the page's ticker in the feed report. */
 export interface TickerFeed {
   readonly name: string;
   readonly feedState: string;
@@ -43,14 +43,14 @@ export interface TickerFeed {
 export interface RibbonItem {
   readonly state: RibbonState;
   readonly glyph: string;
-  /** The first part of the item's text, shown in bold. */
+  /** The start of the item's text, in bold. */
   readonly strong: string;
   readonly text: string;
 }
 
 /**
- * The possible items of the status ribbon, in the order in which the ribbon shows them. Several items may be visible at once. The member
- * cannot close an item while its condition is true.
+ * The possible items of the status ribbon, in display order. Several items may be visible at once. An item stays visible while its
+ * condition is true.
  */
 export const RIBBON_STATES = [
   'other_version',
@@ -149,8 +149,8 @@ function trouble(input: RibbonInput) {
     return item('failing', '✕', `${feed.name} fails`, `${feed.error ?? 'the last polls failed'}${next}`);
   const { session } = input;
   if (asOfMs === null || session?.state !== 'open') return null;
-  // The feed report can be up to half a minute old, so the age of the quotes is computed here. Time outside the trading session does not
-  // count.
+  // The feed report can be up to half a minute old, so the age of the quotes is computed here. The age does not include time outside the
+  // trading session.
   const ageMs = Math.min(nowMs, Date.parse(session.closes_at)) - Math.max(asOfMs, Date.parse(session.opens_at));
   if (feed.tickerState !== 'stale' && ageMs <= 1000 * staleAfterS) return null;
   return item('stale', '◷', `STALE ${duration((nowMs - asOfMs) / 1000)}`, `expected every ${duration(staleAfterS)}`);

@@ -9,13 +9,13 @@ import { navigate, page, pageTicker } from './page.ts';
 import { analysisArguments, asOf, gexView, past } from './page-market.ts';
 import { dayBeside, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from './stop-steps.ts';
 
-/** The history of the ticker with one row for each stored snapshot. */
+/** The history of the ticker, with one row per stored snapshot. */
 export const stops = shareAnswer<History>(() => ({
   operation: 'get_gex_history',
   args: { ticker: pageTicker.value, per: 'snapshot', points: 5000 },
 }));
 
-/** The number of filled snapshots of the past when the history was last requested. */
+/** The number of computed past snapshots at the last request for the history. */
 let filled: number | undefined;
 
 effect(() => {
@@ -25,8 +25,8 @@ effect(() => {
 });
 
 /**
- * Snapshots that arrived after the history was requested. The events of these snapshots contain all data of a stop, so the page does not
- * request the history again.
+ * Snapshots that have arrived since the request for the history. The page does not request the history again, because the events contain
+ * all data that the time strip needs.
  */
 const arrived = signal<{ readonly ticker: string; readonly events: readonly (readonly [at: string, spot: number])[] }>({
   ticker: '',
@@ -57,32 +57,32 @@ export const stopList = computed((): Stops => {
 export const moments = computed(() => stopList.value.at);
 
 /**
- * The axis of the time strip. The width of a day is proportional to its number of snapshots, so that a finger can select each snapshot even
- * on a day with hundreds of snapshots. Time is linear within a day. A gap within a day, or a day without a tick, means missing data. On a
- * linear time axis, each half-hour of a week would be one pixel wide if the axis also contained months of daily closes. An axis with equal
- * distances between snapshots would show no gaps.
+ * The axis of the time strip. The width of a day is proportional to the day's number of snapshots. A finger can select each snapshot even
+ * if a day has hundreds of snapshots. Time is linear within a day. Missing data is visible as a gap within a day, or as a day without a
+ * tick. On a linear time axis with months of daily closes, half an hour would be one pixel wide. An axis with equal distances between
+ * snapshots would show no gaps.
  */
 export const stripAxis = computed((): TradingAxis => tradingAxis(stopList.value.ms, ({ count }) => Math.max(1, count)));
 
-/** The moment that the page shows, in ms since the epoch. NaN if the moment is not known yet. */
+/** The moment that the page shows, in ms since the epoch. NaN while the moment is unknown. */
 export const shownMs = computed(() => Date.parse(page.value.at ?? asOf.value ?? ''));
 
 /** The index of the snapshot that the page shows: the newest snapshot that is not after the page's moment. -1 if there is none. */
 export const momentIndex = computed(() => (Number.isNaN(shownMs.value) ? -1 : stopAt(stopList.value, shownMs.value)));
 
-/** Sets the page's moment to that of a stop. The last stop sets the page to live data. */
+/** Sets the page's moment to the time of a snapshot. For the last snapshot, the page shows live data. */
 export function moveToStop(index: number, isStep = true): void {
   const all = moments.value;
   const to = Math.max(0, Math.min(all.length - 1, index));
   navigate({ at: to === all.length - 1 ? null : (all[to] ?? null) }, isStep);
 }
 
-/** Sets the page's moment to a snapshot, and further changes of its state (`change`). The newest snapshot means live data. */
+/** Sets the page's moment to a snapshot, and applies `change` to the page state. For the newest snapshot, the page shows live data. */
 export function moveToMoment(at: string, change: Partial<PageState> = {}): void {
   navigate({ ...change, at: Date.parse(at) === stopList.value.ms.at(-1) ? null : at });
 }
 
-/** Moves by one snapshot, or to the last snapshot of the previous or next day. */
+/** Moves the page by one snapshot, or to the last snapshot of the previous or next day. */
 export function moveInTime(step: 1 | -1, by: 'snapshot' | 'day'): void {
   const shown = shownMs.value;
   if (Number.isNaN(shown)) return;
@@ -93,12 +93,12 @@ export function moveInTime(step: 1 | -1, by: 'snapshot' | 'day'): void {
   if (to !== undefined) moveToStop(to);
 }
 
-/** The display times of a stop during playback, in ms. */
+/** The possible display times of a snapshot during playback, in ms. */
 export const PLAY_MS = [1_000, 500, 250] as const;
 export const playMs = signal<number>(PLAY_MS[1]);
 export const isPlaying = signal(false);
 
-/** Starts or stops playback. Playback shows one stop after the other, up to the newest. */
+/** Starts or stops playback. Playback shows the snapshots one after the other, up to the newest snapshot. */
 export function togglePlay(): void {
   isPlaying.value = !isPlaying.value && moments.value.length > 1;
 }
@@ -114,7 +114,7 @@ effect(() => {
     if (at !== played || at === null) isPlaying.value = false;
     const { answer, problem } = gexView.asked.value;
     const isShown = problem !== undefined || answer?.call.args.at === at;
-    // Playback waits until the current stop is rendered, so that a slow server delays playback and no stop is skipped.
+    // Playback waits until the page has rendered the current snapshot. A slow server delays playback, but no snapshot is skipped.
     if (!isPlaying.peek() || !isShown || document.hidden) return;
     const next = stopBeside(stopList.peek(), shownMs.peek(), 1);
     if (next !== undefined) moveToStop(next, false);
@@ -124,10 +124,10 @@ effect(() => {
   return () => clearInterval(timer);
 });
 
-/** Delay before the page prefetches the neighbouring stops, in ms. A move to another stop restarts the delay. */
+/** Delay before the page prefetches the neighbouring snapshots, in ms. A move to another snapshot restarts the delay. */
 const AHEAD_AFTER_MS = 120;
 
-// During a replay, the page prefetches the stops before and after the current one.
+// During a replay, the page prefetches the previous and the next snapshot.
 effect(() => {
   const { at } = page.value;
   const index = momentIndex.value;
@@ -138,7 +138,7 @@ effect(() => {
   const all = moments.peek();
   const timer = setTimeout(() => {
     for (const each of beside) {
-      // The last stop is live data, which the page requests without a moment.
+      // For the last snapshot, the page requests live data without a moment.
       if (each >= 0 && each < all.length - 1)
         askAhead({ operation: 'get_gex_view', args: { ...args, at: all[each]! } });
     }

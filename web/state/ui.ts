@@ -11,7 +11,7 @@ export type Theme = (typeof THEMES)[number];
 /** The colour theme that the member has chosen. `system` follows the operating system. */
 export const theme = signal<Theme>('system');
 
-/** A counter that increases when the colours of the page may have changed. Each increase of the counter makes every canvas redraw. */
+/** A counter that increases when the colours of the page may have changed. Every canvas is drawn again after an increase. */
 export const themeVersion = signal(0);
 
 /** True if single letters are keyboard shortcuts. Members who use speech input can turn these shortcuts off (WCAG 2.1.4). */
@@ -23,7 +23,7 @@ export const notice = signal('');
 /** Keys of the settings in local storage. The settings contain no secret. */
 const STORED = { theme: 'zomma-theme', letters: 'zomma-letters' } as const;
 
-/** Reads the settings from local storage, and writes each change back. */
+/** Reads the settings from local storage, and stores each change there. */
 export function followSettings(): void {
   theme.value = THEMES.find((each) => each === localStorage.getItem(STORED.theme)) ?? 'system';
   areLettersOn.value = localStorage.getItem(STORED.letters) !== 'off';
@@ -33,7 +33,7 @@ export function followSettings(): void {
     const { value } = theme;
     localStorage.setItem(STORED.theme, value);
     const { dataset, style } = document.documentElement;
-    // The style sheet has one block per theme, and the same block applies whether the member or the operating system has chosen the theme.
+    // The style sheet has one block per theme. Either the member or the operating system chooses the theme.
     dataset.theme = value === 'system' ? (isSystemDark.value ? 'dark' : 'light') : value;
     style.colorScheme = dataset.theme;
     themeVersion.value = themeVersion.peek() + 1;
@@ -54,7 +54,7 @@ export function notify(text: string): void {
   clearing = setTimeout(() => (notice.value = ''), 5_000);
 }
 
-/** Copies a text and shows a message. If the browser refuses, the message has the text, unless it contains a key (`isSecret`). */
+/** Copies a text and shows a message. If the browser refuses, the message contains the text, except for a key (`isSecret`). */
 export async function copy(text: string, what: string, isSecret = false): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

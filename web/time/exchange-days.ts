@@ -1,7 +1,7 @@
-/** The length of a day on which the clocks do not change, in ms. */
+/** The length of a day of 24 hours, in ms. */
 export const DAY_LENGTH_MS = 86_400_000;
 
-/** Returns the date `days` days after a date, `YYYY-MM-DD`. If `days` is negative, returns an earlier date. */
+/** Returns the date (`YYYY-MM-DD`) that is `days` days after a date. If `days` is negative, returns an earlier date. */
 export function shiftedDate(date: string, days: number): string {
   return new Date(Date.parse(date) + days * DAY_LENGTH_MS).toISOString().slice(0, 10);
 }
@@ -9,9 +9,9 @@ export function shiftedDate(date: string, days: number): string {
 const [MONDAY, THURSDAY, FRIDAY] = [1, 4, 5];
 
 /**
- * Returns whether the New York Stock Exchange opens on a date, `YYYY-MM-DD`. The function applies the rules for the exchange's holidays
- * from 2022 on. Charts use this function to distinguish days without data from days without trading. The function does not know closures
- * outside these rules, such as days of mourning.
+ * Returns whether the New York Stock Exchange opens on a date, `YYYY-MM-DD`. The function applies the holiday rules that are valid from
+ * 2022 on. Charts use this function to distinguish days without data from days without trading. The function does not know closures outside
+ * the holiday rules, such as days of mourning.
  */
 export function isExchangeDay(date: string): boolean {
   const noon = new Date(`${date}T12:00:00Z`);
@@ -39,7 +39,7 @@ export function isExchangeDay(date: string): boolean {
   );
 }
 
-/** Returns whether trading ends at 13:00: on the day after Thanksgiving, and before Christmas and Independence Day. */
+/** Returns whether trading ends at 13:00. These days are the day after Thanksgiving, and the days before Christmas and Independence Day. */
 export function closesEarly(date: string): boolean {
   const noon = new Date(`${date}T12:00:00Z`);
   const [month, day, weekday] = [noon.getUTCMonth() + 1, noon.getUTCDate(), noon.getUTCDay()];
@@ -47,7 +47,7 @@ export function closesEarly(date: string): boolean {
   return weekday >= MONDAY && weekday <= THURSDAY && ((month === 12 && day === 24) || (month === 7 && day === 3));
 }
 
-/** Returns noon UTC of Easter Sunday, in ms since the epoch (algorithm of Meeus, Jones and Butcher). */
+/** Returns 12:00 UTC on Easter Sunday, in ms since the epoch. The algorithm is by Meeus, Jones and Butcher. */
 function easterNoon(year: number): number {
   const [a, b, c] = [year % 19, Math.floor(year / 100), year % 100];
   const h = (19 * a + b - Math.floor(b / 4) - Math.floor((b - Math.floor((b + 8) / 25) + 1) / 3) + 15) % 30;
@@ -56,7 +56,7 @@ function easterNoon(year: number): number {
   return Date.UTC(year, Math.floor(n / 31) - 1, (n % 31) + 1, 12);
 }
 
-/** Returns the dates on which the exchange opened, strictly between two dates. */
+/** Returns the trading days between two dates, without the two dates. */
 export function exchangeDaysBetween(after: string, before: string): string[] {
   const days: string[] = [];
   for (let date = shiftedDate(after, 1); date < before; date = shiftedDate(date, 1)) {

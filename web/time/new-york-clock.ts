@@ -5,12 +5,12 @@ const DAY = 24 * HOUR;
 // The Swedish locale formats dates as ISO 8601 does: `2026-11-20 16:00`.
 const WALL = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/New_York', dateStyle: 'short', timeStyle: 'short' });
 
-/** Returns the local time of New York at an instant, to the minute, encoded as the instant at which UTC has the same clock time. */
+/** Returns the local time of New York at an instant, to the minute. The result is the instant at which a UTC clock shows this time. */
 export function newYorkWall(ms: number): number {
   return Date.parse(`${WALL.format(ms).replace(' ', 'T')}Z`);
 }
 
-/** Returns the instant of midnight in New York at the start of a date, `YYYY-MM-DD`, in ms since the epoch. */
+/** Returns the instant at which a date (`YYYY-MM-DD`) starts in New York, in ms since the epoch. */
 export function newYorkMidnight(date: string): number {
   // New York is four or five hours behind UTC. Daylight saving time starts and ends at 02:00, so every day has exactly one midnight.
   const at = Date.parse(`${date}T05:00:00Z`);
@@ -30,13 +30,13 @@ export const HOUR_STEPS = [
 ] as const;
 
 /**
- * Returns the instants within [from, to], in ms, at which the local time of New York is a multiple of `step`. The function also handles the
- * days of 23 and 25 hours on which daylight saving time starts or ends.
+ * Returns the instants within [from, to], in ms, at which the local time of New York is a multiple of `step`. The function also handles
+ * days of 23 or 25 hours, on which daylight saving time starts or ends.
  */
 export function hourTicks(from: number, to: number, step: number): { readonly at: number; readonly label: string }[] {
   const ticks: { at: number; label: string }[] = [];
-  // The local time of New York differs from UTC by whole hours. For this reason, the loop checks only the multiples of `step` in UTC, or
-  // every hour if `step` is longer than an hour.
+  // The local time of New York differs from UTC by whole hours. The loop checks only the multiples of `step` in UTC, or every hour if
+  // `step` is longer than an hour.
   const stride = Math.min(step, HOUR);
   for (let at = stride * Math.ceil(from / stride); at <= to; at += stride) {
     const wall = newYorkWall(at);

@@ -7,7 +7,7 @@ import { HOUR_STEPS, hourTicks, newYorkMidnight } from './new-york-clock.ts';
 export interface AxisDay {
   /** The date in New York, `YYYY-MM-DD`. */
   readonly date: string;
-  /** The start and end of the day on the axis, in ms since the epoch. The day includes the trading session and all moments with data. */
+  /** The start and end of the day on the axis, in ms since the epoch. The day includes the session and all moments with data. */
   readonly from: number;
   readonly to: number;
   /** The position of the day's start on the axis. */
@@ -18,13 +18,12 @@ export interface AxisDay {
 }
 
 /**
- * A time axis that leaves out nights, weekends and holidays. A gap on this axis therefore always means missing data: a missing day, or
- * missing hours of a day.
+ * A time axis that leaves out nights, weekends and holidays. On this axis, a gap always shows missing data: a whole day, or hours of a day.
  */
 export interface TradingAxis {
   readonly days: readonly AxisDay[];
   readonly length: number;
-  /** Returns the position of an instant, from 0 to `length`. An instant between two days has the position of their boundary. */
+  /** Returns the position of an instant, from 0 to `length`. An instant between two days has the position of the boundary. */
   at(ms: number): number;
 }
 
@@ -36,9 +35,9 @@ const EARLY_CLOSE = 780 * MINUTE;
 const SHORTEST = 30 * MINUTE;
 
 /**
- * Returns the time axis of moments with data. The moments are in ms since the epoch, ascending. From the first moment to the last, the axis
- * contains every date on which the exchange opened, and every date with data. `ends` can replace the first and the last date. `widthOf`
- * returns the width of a day, for example its hours, or the number of its moments. Time is linear within a day, and each end of the day has
+ * Returns the time axis of moments with data. The moments are in ms since the epoch, ascending. The axis starts with the first moment and
+ * ends with the last. It contains every trading day and every date with data. `ends` can replace the first and the last date. The function
+ * `widthOf` returns the width of a day, for example the number of hours or of moments. Within a day, time is linear. Each end of a day has
  * a margin of half the average distance between moments.
  */
 export function tradingAxis(
@@ -57,7 +56,7 @@ export function tradingAxis(
     const isSession = isExchangeDay(date);
     if (!isSession && of.length === 0) continue;
     const midnight = newYorkMidnight(date);
-    // The last day ends at its last moment, because its remaining hours may still be in the future.
+    // The last day ends with its last moment, because later hours may be in the future.
     const isLast = date === last && of.length > 0;
     const from = Math.min(isSession ? midnight + OPEN : Number.POSITIVE_INFINITY, of[0] ?? Number.POSITIVE_INFINITY);
     const close = midnight + (closesEarly(date) ? EARLY_CLOSE : CLOSE);
@@ -86,7 +85,7 @@ export interface TimeTick {
   readonly label: string;
 }
 
-/** Functions that group dates, from the most ticks to the fewest: by day, or the first day of a week, month, quarter or year. */
+/** Functions that group dates by day, week, month, quarter or year. The grouping by day gives the most ticks. */
 const PERIODS: readonly ((date: string) => string)[] = [
   (date) => date,
   (date) => String(Math.floor((Date.parse(date) / DAY_LENGTH_MS + 3) / 7)),
@@ -97,8 +96,8 @@ const PERIODS: readonly ((date: string) => string)[] = [
 const MONTHS = PERIODS.length - 3;
 
 /**
- * Returns labelled ticks for a part of the axis that has space for `most` labels. The ticks are days, and also hours if there is enough
- * space between the days.
+ * Returns labelled ticks for a section of the axis. The section has space for `most` labels. The ticks are days, and also hours if there is
+ * enough space between the days.
  */
 export function tradingTicks({ days, at }: TradingAxis, low: number, high: number, most: number): TimeTick[] {
   const inView = days.filter(({ start, width }) => start + width > low && start < high);
@@ -111,7 +110,7 @@ export function tradingTicks({ days, at }: TradingAxis, low: number, high: numbe
   const ticks: TimeTick[] = [];
   for (const { date, from } of begins(PERIODS[level]!)) {
     const position = at(from);
-    // If only the last days of the first period are visible, the next tick is too close, so the first tick is removed.
+    // The first tick is removed if it is too close to the next tick, because only the last days of the first period are visible.
     if (ticks.length > 0 && position - ticks.at(-1)!.at < 0.9 * apart) ticks.pop();
     ticks.push({ at: position, label: dateLabel(date, level) });
   }
@@ -126,7 +125,7 @@ function withHours(ticks: TimeTick[], days: readonly AxisDay[], at: TradingAxis[
     );
     const free = hours.filter((hour) => ticks.every((day) => Math.abs(day.at - hour.at) >= apart));
     const isSparse = free.every((hour, i) => i === 0 || hour.at - free[i - 1]!.at >= apart);
-    // If there is space for fewer hours than days, the axis shows no hours, because hours on only some days are not useful.
+    // The axis shows no hours if the number of hours that fit is smaller than the number of days.
     if (isSparse) return free.length < days.length ? ticks : [...ticks, ...free].toSorted((a, b) => a.at - b.at);
   }
   return ticks;

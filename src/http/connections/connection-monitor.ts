@@ -11,7 +11,7 @@ export interface ConnectionServer {
 }
 
 export interface ConnectionMonitorDeps {
-  /** Returns the client's address and port for each connection with an open stream, in the form that `peerOf` returns. */
+  /** Returns the client's address and port for each connection with an open stream, in the form of `peerOf`. */
   readonly streamPeers: () => Iterable<string>;
   /** Whether all connections come from a proxy. Behind a proxy, addresses and idle times belong to the proxy and not to clients. */
   readonly behindProxy: boolean;
@@ -29,7 +29,7 @@ export interface ConnectionMonitorDeps {
  */
 export type ConnectionMonitor = ReturnType<typeof createConnectionMonitor>;
 
-/** Limits on connections and streams, computed from the limit on open descriptors. */
+/** The limits on connections and streams. They are computed from the limit on open descriptors. */
 export interface DescriptorPlan {
   /** The soft limit on open descriptors of the process. */
   readonly descriptors: number;
@@ -37,18 +37,18 @@ export interface DescriptorPlan {
   readonly reserve: number;
   /** Maximum number of connections. */
   readonly connections: number;
-  /** The number of connections from which the monitor inspects the connections. */
+  /** Minimum number of connections for an inspection. */
   readonly monitorFrom: number;
   /** Maximum number of connections without a key from one address. */
   readonly addressMax: number;
   /** Maximum number of connections without a key from all addresses together. */
   readonly keylessMax: number;
-  /** Maximum numbers of open streams of all accounts, for MCP and for live levels, so that connections are left for requests. */
+  /** Maximum number of open MCP streams and of open level streams, for all accounts. The limits leave connections for requests. */
   readonly mcpStreamsMax: number;
   readonly liveStreamsMax: number;
   /**
-   * Time between two counts of open descriptors, ms. If there are fewer descriptors, the time is shorter, because a flood of connections
-   * would use up the descriptors sooner.
+   * Time between two counts of open descriptors, ms. The time is shorter if the limit on descriptors is low, because a flood of connections
+   * reaches a low limit sooner.
    */
   readonly checkEveryMs: number;
 }
@@ -61,10 +61,10 @@ const KEYLESS_MAX = 1_000;
 const MONITOR_FROM = 100;
 const MCP_STREAMS_MAX = 40_000;
 const LIVE_STREAMS_MAX = 4_000;
-/** If the limit on descriptors is below this number, the log states at the start how many connections and streams the limit allows. */
+/** Below this limit on descriptors, the log states at the start how many connections and streams are possible. */
 const FEW_DESCRIPTORS = 8_192;
 
-/** Returns the plan for a limit on open descriptors. An unknown limit counts as infinite. */
+/** Computes the limits on connections and streams from the limit on open descriptors. An unknown limit counts as infinite. */
 export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
   const reserve = Math.min(RESERVE_MAX, Math.floor(descriptors / 4));
   const connections = Math.max(0, descriptors - reserve - OWN_DESCRIPTORS);
@@ -85,7 +85,7 @@ export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
 const SCAN_MS = 1_000;
 /** Time between two inspections of the connections if there are not too many connections, ms. */
 const CALM_SCAN_MS = 5_000;
-/** The pause after an inspection is at least this many times as long as the inspection, so that the pauses take 99 % of the time. */
+/** The minimum ratio of the pause after an inspection to the inspection. The pauses take 99 % of the time. */
 const SCAN_SHARE = 100;
 const IDLE_MS = 30_000;
 const GRACE_MS = 2_000;
@@ -120,12 +120,12 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
   let server: ConnectionServer | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
   let ownDescriptors = 0;
-  /** The time since which requests are recorded. Undefined while requests are not recorded. Recording takes 1 or 2 µs per request. */
+  /** The time at which the recording of requests began. Undefined if requests are not recorded. Recording takes 1 or 2 µs each. */
   let recordingSinceMs: number | undefined;
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
-  /** The time of the last count of descriptors. This time is precise enough as the recorded time of new requests. */
+  /** The time of the last count of descriptors. New requests are recorded with this time, which is precise enough. */
   let checkedMs = 0;
   let unreported = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 
@@ -196,8 +196,8 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
         const connections = known(found);
         const nowMs = performance.now();
         if (toFree > 0 || isCrowded(connections, limits)) crowdedMs = nowMs;
-        // Requests are recorded until MEMBER_MS after the last time with too many connections. So if the limit is soon exceeded again, the
-        // monitor already knows the members.
+        // The recording of requests ends MEMBER_MS after the last time with too many connections. After a short pause, the monitor still
+        // knows the members.
         if (nowMs - crowdedMs >= MEMBER_MS) {
           recordingSinceMs = undefined;
           return [];
@@ -250,7 +250,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
       record.account = account;
       record.admittedMs = checkedMs;
     },
-    /** Returns the address and port of a request's client, for a stream that is being opened. Undefined if they are not known. */
+    /** Returns the address and port of a request's client, for a stream that is being opened. Undefined if the address is not known. */
     peerOf,
     /** Starts to monitor the connections of a server that is listening. */
     start(listening: ConnectionServer) {

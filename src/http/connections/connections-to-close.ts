@@ -3,7 +3,7 @@ export interface KnownConnection {
   readonly address: string;
   /** The time at which the connection was first seen. */
   readonly sinceMs: number;
-  /** The time since which requests of the connection are recorded. */
+  /** The time at which the recording of the connection's requests began. */
   readonly recordedSinceMs: number;
   /** The time of the last request, with or without a key. Undefined if no request was recorded. */
   readonly lastRequestMs: number | undefined;
@@ -19,16 +19,16 @@ export interface ConnectionLimits {
   /** Time without a request after which a connection without a key is closed, ms. */
   readonly idleMs: number;
   /**
-   * Time in which a connection can send a key before it counts towards the limits, ms. If too few descriptors are free, a connection counts
-   * from its start.
+   * A new connection counts towards the limits after this time, ms. Within this time, the client can send a key. If too few descriptors are
+   * free, a connection counts from its start.
    */
   readonly graceMs: number;
 }
 
 /**
- * Returns the connections to close. First takes all connections without a key that are idle or exceed the limits. If there are fewer than
- * `toFree` such connections, takes further connections one by one. Each further connection belongs to the account with the most remaining
- * connections. Connections without a key are grouped by address instead of account.
+ * Returns the connections to close. First takes all connections without a key that are idle or exceed the limits. If these connections are
+ * fewer than `toFree`, takes more connections one by one. Each of these belongs to the account with the most remaining connections.
+ * Connections without a key are grouped by address instead of account.
  */
 export function connectionsToClose<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -58,8 +58,8 @@ export function connectionsToClose<Connection extends KnownConnection>(
 }
 
 /**
- * Returns whether the connections would exceed the limits if no connection belonged to a member. If the result is false, the monitor need
- * not identify the accounts of the connections.
+ * Returns whether the connections would exceed the limits if no connection belonged to a member. If not, the monitor need not identify the
+ * accounts of the connections.
  */
 export function isCrowded(
   connections: readonly Pick<KnownConnection, 'address'>[],
@@ -70,8 +70,8 @@ export function isCrowded(
 }
 
 /**
- * Groups connections by a key. In each group, connections that have made a request come before other connections, and older connections
- * come before newer connections. Connections are closed from the end of a group.
+ * Groups connections by a key. A group starts with the connections that have made a request, the oldest first. The other connections
+ * follow. Connections are closed from the end of a group.
  */
 function groupedByPriority<Connection extends KnownConnection>(
   connections: readonly Connection[],

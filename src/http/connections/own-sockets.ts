@@ -7,17 +7,17 @@ export interface OwnConnection {
   readonly descriptor: number;
   /** The client's address and port, in the form of `peerName`. */
   readonly peer: string;
-  /** The client's address for limits per address: an IPv4 address, or the first 64 bits of an IPv6 address. */
+  /** The network of the client, for limits per address: an IPv4 address, or the first 64 bits of an IPv6 address. */
   readonly address: string;
 }
 
 /**
- * The sockets of this process, read from the operating system, because the runtime does not list sockets. Callers must call these functions
- * on the thread of the event loop. The server accepts and closes connections on that thread, so a descriptor belongs to one connection
- * until the next `await`.
+ * The sockets of this process, read from the operating system, because the runtime does not list sockets. All calls must be on the thread
+ * of the event loop. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the next
+ * `await`.
  */
 export interface OwnSockets {
-  /** Yields the connections that were accepted on a port. Each item has the connections among the next STEP_DESCRIPTORS descriptors. */
+  /** Yields the connections that were accepted on a port. Each step yields the connections of STEP_DESCRIPTORS descriptors. */
   accepted(port: number): Generator<OwnConnection[], void>;
   /**
    * Shuts down both directions of a connection. The runtime then notices the end of the connection, and closes the descriptor itself. Does
@@ -25,8 +25,8 @@ export interface OwnSockets {
    */
   end(connection: OwnConnection, port: number): void;
   /**
-   * Gives all new connections of a port to one of its listeners. `index` is the listener's position in the order of the kernel. Returns
-   * false if the system does not allow this.
+   * Directs all new connections of a port to one listener of the port. `index` is the listener's position in the order of the kernel.
+   * Returns false if the system does not allow this.
    */
   steer(port: number, index: number): boolean;
 }
@@ -145,7 +145,7 @@ export function openDescriptors(): number {
   }
 }
 
-/** Returns how many descriptors this process may have open (`ulimit -n`), or infinity if the system does not report the limit. */
+/** Returns the maximum number of open descriptors (`ulimit -n`), or infinity if the system does not report the limit. */
 export function descriptorsMax(): number {
   limit ??= readLimit();
   return limit;

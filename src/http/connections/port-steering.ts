@@ -1,8 +1,8 @@
 import { openOwnSockets } from './own-sockets.ts';
 
 /**
- * Steers the new connections of a port to the newest listener. A listener that closes also resets connections that wait to be accepted, and
- * closes idle connections. With steering, an older listener gets no new connections, so it can stay open for its present connections.
+ * Directs the new connections of a port to the newest listener. A listener that closes also resets connections that wait to be accepted,
+ * and closes idle connections. With steering, an older listener gets no new connections, and can stay open for its present connections.
  */
 export function createPortSteering(port: number) {
   const sockets = openOwnSockets();

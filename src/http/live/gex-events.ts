@@ -22,7 +22,7 @@ export interface GexPage {
 
 /**
  * The log of GEX levels as events. The newest events stay in memory, encoded once for all streams. Older events are read from the store for
- * the requested tickers, page by page. Pages are cached until the log grows, so that streams at the same position share one read.
+ * the requested tickers, page by page. Pages are cached until the log grows. Streams at the same position share a page.
  */
 export type GexEvents = ReturnType<typeof createGexEvents>;
 
@@ -41,7 +41,7 @@ const PAGE_EVENTS = 256;
  * needs older events reads the store.
  */
 const RECENT_EVENTS = 4_096;
-/** Events are dropped when memory has this many times RECENT_EVENTS. */
+/** Events are dropped when their number reaches this multiple of RECENT_EVENTS. */
 const DROP_FROM = 1.25;
 /** Maximum number of events that one call of `refresh` reads. Such a call takes about 5 ms. */
 const REFRESH_EVENTS = 1_024;
@@ -49,7 +49,7 @@ const REFRESH_EVENTS = 1_024;
 const SHARED_PAGES = 64;
 /** A client that has missed more than a day starts with the current levels. The history has older levels, under its own route. */
 const REPLAY_MS = 24 * 3_600_000;
-/** Time for which current levels are cached, ms. Levels that are dated in the future become current at their date, without an event. */
+/** Time for which current levels are cached, ms. Levels with a future date become current at this date, without an event. */
 const CURRENT_MS = 1_000;
 
 export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax = RECENT_EVENTS }: GexEventsOptions) {
@@ -61,7 +61,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
   let current = { upTo: -1, atMs: 0, events: new Map<string, GexEvent | undefined>() };
 
   return {
-    /** Reads the levels that were stored since the last call, but at most REFRESH_EVENTS. Returns true if there may be more levels. */
+    /** Reads at most REFRESH_EVENTS levels that were stored since the last call. Returns true if there may be more levels. */
     refresh() {
       let count = 0;
       for (let hasMore = true; hasMore && count < REFRESH_EVENTS; ) {
@@ -72,7 +72,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
         hasMore = events.length === PAGE_EVENTS;
       }
       if (count > 0) pages.clear();
-      // Drops many events at once. If events were dropped one by one, each drop would move all other events.
+      // Drops many events at once. Many events are dropped at once, because each drop moves all other events.
       if (recent.length > DROP_FROM * recentMax) {
         from = recent.at(-recentMax - 1)!.seq;
         recent = recent.slice(-recentMax);
@@ -96,7 +96,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
       if (known) return known;
       const events = log.levelEventsOf(names, seq, PAGE_EVENTS, simulated).map(eventOf);
       const hasMore = events.length === PAGE_EVENTS;
-      // If a page is not full, the log has no other events of these tickers up to `head`.
+      // If a page is not full, it contains the last events of these tickers up to `head`.
       const upTo = Math.max(events.at(-1)?.seq ?? seq, hasMore ? seq : head);
       // The events form one chunk, which all streams that read this page share.
       const chunks = events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))];
@@ -116,7 +116,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
     },
     /** Returns the newest levels of the tickers in the order of the log, and the last sequence number of the log at that time. */
     current(tickers: Iterable<string>) {
-      // The sequence number is read before the levels. So levels that another process adds during the read have a higher sequence number.
+      // The sequence number is read before the levels. Levels that another process adds meanwhile therefore have a higher number.
       const upTo = log.lastLevelSeq();
       if (current.upTo !== upTo || Math.abs(nowMs() - current.atMs) >= CURRENT_MS) {
         current = { upTo, atMs: nowMs(), events: new Map() };

@@ -25,7 +25,7 @@ export interface GexStreamDeps {
 
 export type GexStreams = ReturnType<typeof createGexStreams>;
 
-/** Time in which stored levels are collected before one write sends them to each socket, ms. Snapshots arrive in batches. */
+/** The server collects levels for this time, ms, and then sends them to each socket in one write. Snapshots arrive in batches. */
 const BATCH_MS = 20;
 
 /** Creates the streams of live levels, in the format SSE. A client can resume an ended stream with the id of the last event. */
@@ -39,7 +39,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     timer = undefined;
     try {
       announceStep('live levels');
-      // Another process may have stored many levels. So other work runs between two reads.
+      // Another process may have stored many levels. Other work therefore runs between two reads.
       if (events.refresh()) timer = setTimeout(broadcast, 0);
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });

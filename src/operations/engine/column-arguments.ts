@@ -14,7 +14,7 @@ export const COLUMN_ROWS_MAX = 20_000;
 const STEP_ROWS = 4_096;
 
 /**
- * Calls `compute` once for all rows of a small table, and once per step for a table of more than JSON_ROWS rows. Then returns `result()`.
+ * For a table of at most JSON_ROWS rows, calls `compute` once. For a larger table, calls `compute` once per step. Then returns `result()`.
  * The arguments of `compute` are the first row of the step and the row after the last row of the step.
  */
 export function byRows<Result>(
@@ -65,7 +65,7 @@ export function rowCount(input: Readonly<Record<string, unknown>>): number {
   return Object.values(input).find(Array.isArray)?.length ?? 1;
 }
 
-/** Returns a kernel's input column of numbers: the rows `from` (included) to `to` (excluded) of `given`. */
+/** Returns the rows `from` (included) to `to` (excluded) of `given`, as an input column of a kernel. */
 export function numbers(given: number | readonly number[], from: number, to: number): Column {
   return typeof given === 'number' ? given : new Float64Array(given.slice(from, to));
 }
@@ -97,7 +97,7 @@ function sign(side: Side): number {
   return side === 'C' ? 1 : -1;
 }
 
-/** The schema of the column in a binary body that tells calls from puts. */
+/** The schema of a binary body's column for calls and puts. */
 export const SIDE = Type.Union([Type.Literal(1), Type.Literal(-1)], { description: '1 for a call, -1 for a put.' });
 
 /**
@@ -128,9 +128,9 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
   return { count, columns };
 }
 
-/** Returns the row of the first value that is not finite, is out of bounds, or is no side. Returns -1 if all are valid. */
+/** Returns the row of the first value that is not finite, is out of bounds, or is no side. Returns -1 if all values are valid. */
 function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
-  // The code is a loop, because one callback per value would take longer than all other work on the column.
+  // The code is a loop, because callbacks would take longer than all other work on the column.
   for (let row = 0; row < values.length; row++) {
     const value = values[row]!;
     if (anyOf ? value !== 1 && value !== -1 : !(value >= minimum && value <= maximum)) return row;

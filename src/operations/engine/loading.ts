@@ -1,14 +1,14 @@
 import { ClientError } from '../../core/errors.ts';
 import type { Market } from '../../market/market.ts';
 
-/** The initial load from a drop folder or the simulated market. A load that has not begun counts as complete. */
+/** The initial load from a drop folder or from the simulated market. Before it begins, the load counts as complete. */
 export interface Loading {
   /** Starts the load. The load is complete when the promise `loaded` resolves or rejects. */
   begin(loaded: Promise<unknown>): void;
   readonly isComplete: boolean;
   /** Waits until the load is complete, for at most `mostMs`. */
   waitUntilComplete(mostMs: number): Promise<void>;
-  /** Ends all running calls of `waitUntilComplete`, because the service stops. */
+  /** Ends all running calls of `waitUntilComplete` when the service stops. */
   cancelWaits(): void;
 }
 

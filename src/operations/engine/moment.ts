@@ -13,8 +13,8 @@ const INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{
 export const moment = (description: string) => textField(`${description}: ${MOMENT}.`);
 
 /**
- * Parses an instant or a New York date, and returns ms since the epoch. `end` states whether a date means the first or the last moment of
- * its day. Throws `ClientError` with the given code if the text is invalid.
+ * Parses an instant or a New York date, and returns ms since the epoch. The argument `end` selects the first or the last moment of the day
+ * if the text is a date. Throws `ClientError` with the given code if the text is invalid.
  */
 export function momentOf(text: string, field: string, end: 'first' | 'last', code: ClientErrorCode): number {
   if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
@@ -23,7 +23,7 @@ export function momentOf(text: string, field: string, end: 'first' | 'last', cod
   return instantMs;
 }
 
-/** Returns the first and the last moment of a period, ms since the epoch. The first moment is undefined if `from` is. */
+/** Returns the first and the last moment of a period, ms since the epoch. The first moment is undefined if `from` is undefined. */
 export function rangeOf({ from, to }: { from?: string; to?: string }, code: ClientErrorCode) {
   const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', code);
   const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', code);
@@ -40,7 +40,7 @@ function parseInstant(text: string): number | undefined {
   }
 }
 
-/** The schema of a replay's moment. The description is short because models read it once per market tool. */
+/** The schema of a replay's moment. The description is short, because models read this text once per market tool. */
 const at = Type.Optional(textField('Past moment: ISO 8601, or New York date (its end).'));
 
 /**
@@ -52,8 +52,8 @@ export function withMoment(operation: Operation, input: TObject): TObject {
 }
 
 /**
- * Returns the context of a replay, whose market has no data after the moment `at`. Ages are measured at this moment, so a request gets the
- * same answer whenever it is sent. Throws `ClientError` with the given code if `at` is invalid or in the future.
+ * Returns the context of a replay, whose market has no data after the moment `at`. A replay computes ages at this moment, so the answer
+ * does not depend on the time of the request. Throws `ClientError` with the given code if `at` is invalid or in the future.
  */
 export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
   const instantMs = momentOf(at, '/at', 'last', code);

@@ -7,8 +7,8 @@ import { describedObject, flagField, integerField, textField } from './schemas.t
 import { textColumn } from './wrapped-schemas.ts';
 
 /**
- * One function of the service, such as the analysis of a chain. REST, MCP, OpenAPI, the command line and the typed client are adapters over
- * this one definition. Each adapter has its own view of the arguments, and sends some keys of the full result.
+ * One function of the service, such as the analysis of a chain. REST, MCP, OpenAPI, the command line and the typed client use the same
+ * definition. Each adapter has its own view of the arguments, and sends some keys of the full result.
  */
 export interface Operation<
   Input extends TObject = TObject,
@@ -16,9 +16,9 @@ export interface Operation<
   Key extends keyof Static<Full> & string = keyof Static<Full> & string,
 > {
   readonly name: string;
-  /** True if the operation reads market data. Clients can then also ask for the answer at an earlier moment. */
+  /** True if the operation reads market data. Clients can also request the answer of such an operation for an earlier moment. */
   readonly ofMarket?: true;
-  /** True if the answer always describes the present moment. An answer on the present moment is never cached and has no ETag. */
+  /** True if the answer always describes the present moment. An answer about the present moment is never cached and has no ETag. */
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
@@ -35,7 +35,7 @@ export interface Operation<
   readonly rest?: RestForm<Full>;
   /**
    * Computes the answer. Returns the answer directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key.
-   * The operation need not compute keys that the caller does not get.
+   * The operation may leave out keys that the caller does not get.
    */
   run(
     input: Static<Input>,
@@ -51,15 +51,15 @@ export interface ToolForm<Key extends string = string> {
   readonly question: string;
   /** The anchor of the section in docs/methods that describes the method of the operation. */
   readonly method: string;
-  /** Words on units and signs that every host shows, because the words are part of the description, the arguments or the answer. */
+  /** Texts on units and signs. Every host shows these texts, because they are part of the description, the arguments or the answer. */
   readonly units: readonly string[];
   /** Keys that the default answer always has. */
   readonly answers: readonly Key[];
-  /** Keys that the default answer has only if an argument asks for them. Keys of this kind are optional in `full`. */
+  /** Keys that the default answer has only if an argument asks for them. These keys are optional in `full`. */
   readonly onDemand?: readonly Key[];
   /**
-   * Keys of the full result that MCP adds to the provenance of an answer: the interpretation of the arguments, and figures without which
-   * the answer can mislead.
+   * Keys of the full result that MCP adds to the provenance of an answer. They show how the arguments were understood, and figures that
+   * prevent wrong conclusions.
    */
   readonly echoes?: readonly Key[];
 }
@@ -74,16 +74,16 @@ export interface RestForm<Full extends TObject = TObject> {
   readonly answers?: readonly (keyof Static<Full> & string)[];
   /** Maximum size of a body with columns, bytes. If the field is absent, the general limit on bodies applies. */
   readonly bodyBytesMax?: number;
-  /** True if the route ignores unknown query parameters, as the routes of the API contract always did. */
+  /** True if the route ignores unknown query parameters. The routes of the API contract have always ignored these parameters. */
   readonly ignoresUnknown?: true;
   readonly binary?: BinaryForm;
 }
 
-/** The binary form of a route: little-endian float64 columns, one after the other in an `application/octet-stream` body. */
+/** The binary form of a route. An `application/octet-stream` body contains little-endian float64 columns, one after the other. */
 export interface BinaryForm {
-  /** The names of the request's columns, in their order. */
+  /** The names of the request's columns, in the order of the columns. */
   readonly inputs: readonly string[];
-  /** The names of the answer's columns, in their order. */
+  /** The names of the answer's columns, in the order of the columns. */
   readonly answers: readonly string[];
   /** Throws `ClientError`: 422 if the body has a wrong length or a value out of bounds, 400 if the units are unknown. */
   compute(body: ArrayBuffer, units: string | undefined): Steps<Uint8Array>;
@@ -95,7 +95,7 @@ export interface Answer<Result> {
   readonly provenance?: Provenance;
 }
 
-/** Source and age of an answer's data. The age is measured now or at the replay's moment. No other figure uses the wall clock. */
+/** Source and age of an answer's data. The age is computed for now or for the replay's moment. No other figure uses the wall clock. */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;
@@ -104,7 +104,7 @@ export interface Provenance {
   readonly age_s: number;
   /** True if the exchange was open for more than `Context.staleAfterMs` since the quotes were taken. */
   readonly stale: boolean;
-  /** Caveats on the figures, for example that the flow comes from snapshots. */
+  /** Caveats about the figures. An example is a flow that is computed from snapshots. */
   readonly notes: readonly string[];
 }
 
@@ -121,7 +121,7 @@ export const PROVENANCE = describedObject('Source and age of the data.', {
   notes: textColumn('Caveats on the figures.'),
 });
 
-/** Everything that operations can access: the market, the universe, the clock (for ages only), the feeds and the operator's thresholds. */
+/** The dependencies of operations: the market, the universe, the clock (for ages only), the feeds and the operator's thresholds. */
 export interface Context {
   readonly market: Market;
   readonly universe: Universe;
@@ -140,7 +140,7 @@ export interface Context {
   readonly onTicker?: (ticker: string) => void;
 }
 
-/** Returns the operation unchanged. The call makes TypeScript infer the types of `run` from the schemas. */
+/** Returns the operation unchanged. With this function, TypeScript infers the types of `run` from the schemas. */
 export function defineOperation<
   Input extends TObject,
   Full extends TObject,
@@ -149,7 +149,7 @@ export function defineOperation<
   return operation;
 }
 
-/** Returns the schema of an answer that has the given keys of the full result and no other keys. */
+/** Returns the schema of an answer that has only the given keys of the full result. */
 export function answerSchema(full: TObject, keys: readonly string[]): TObject {
   return Type.Object(Object.fromEntries(keys.map((key) => [key, full.properties[key]!])), {
     additionalProperties: false,

@@ -10,7 +10,7 @@ export const PAGE_MAX = 100;
 export const limit = (description: string) =>
   Type.Optional(Type.Integer({ description, minimum: 1, maximum: PAGE_MAX }));
 
-/** The schema of the `cursor` argument of an operation that returns a list in pages. */
+/** The schema of the argument `cursor`, for operations that return a list in pages. */
 export const cursor = Type.Optional(textField('next_cursor of the previous page.'));
 export const nextCursor = Type.Optional(
   textField('Cursor of the next page. Present only if limit or cursor is given, and not on the last page.'),
@@ -22,8 +22,8 @@ export const cursorOfNext = Type.Optional(textField('Cursor of the next page; ab
 type RowSelection = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * Returns the cursor of a row in a list that is computed from a chain. If there are arguments that select the rows, the cursor has a digest
- * of these arguments.
+ * Returns the cursor of a row in a list that is computed from a chain. The cursor also contains a digest of the arguments that select the
+ * rows, if there are any.
  */
 export function cursorAt({ underlying, asOf }: Chain, row: number, selection: RowSelection): string {
   // The cursor is plain text. Models make mistakes when they copy base64, and base64 takes more tokens.
@@ -38,8 +38,8 @@ function digestOf(selection: RowSelection): string[] {
 const DIGEST_LENGTH = 4;
 
 /**
- * Returns the first row of a page and a context for the page. Without a cursor, the row is 0. In the context, the ticker's newest chain is
- * the snapshot of the first page, even if newer snapshots have arrived. Throws `ClientError` if the cursor is malformed, belongs to another
+ * Returns the first row of a page and a context for the page. If there is no cursor, the row is 0. In this context, the newest chain of the
+ * ticker is the snapshot of the first page, even after newer snapshots. Throws `ClientError` if the cursor is malformed, belongs to another
  * ticker or to other arguments, or belongs to a snapshot that is no longer stored.
  */
 export function pageFrom(

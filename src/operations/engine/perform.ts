@@ -26,7 +26,7 @@ export interface Performed {
   /** The values of the view's `echoes`. */
   readonly echoes: Record<string, unknown>;
   readonly provenance: Provenance | undefined;
-  /** The answer as SVG, if the caller asked for an image and the operation draws. */
+  /** The answer as SVG, if the caller requested an image and the operation can draw. */
   readonly picture?: string;
 }
 
@@ -60,7 +60,7 @@ export const restView = memoizeByObject(
 /**
  * Validates the arguments, runs the operation and picks the keys of the view. Throws `ClientError` with the given code if the arguments are
  * invalid. Throws `ClientError` (unprocessable) if numeric arguments lead to a number that is not finite. Passes on every `ClientError` of
- * the operation. Throws a plain `Error` if the answer does not match its schema for another reason, which is a defect.
+ * the operation. Throws a plain `Error` if the answer does not match its schema for another reason. Such a mismatch is a defect.
  */
 export function* perform(
   { operation, input, output, answers, echoes }: View,
@@ -102,8 +102,8 @@ function schemaMismatch({ name }: Operation): Error {
 }
 
 /**
- * Returns an error if each argument is within its bounds, but the arguments together are too extreme for a finite answer. Returns
- * `undefined` if every number of the answer is finite, or if the caller sent no numbers.
+ * Returns an error if the combination of valid arguments is too extreme for a finite answer. Returns `undefined` if every number of the
+ * answer is finite, or if the caller sent no numbers.
  */
 function notFiniteError(input: TObject, args: unknown, body: unknown): ClientError | undefined {
   const field = notFinite(body);

@@ -8,17 +8,17 @@ import type { PrintsQuery } from '../../market/tape.ts';
 
 /** Number of contracts that one token pays to analyse. The analysis of an index with 30,000 contracts costs 15 tokens. */
 export const ANALYSIS_CONTRACTS = 2_000;
-/** Number of prices at a moved spot that one token pays for. A contract that is priced at n spots counts n times. */
+/** Number of option prices at a moved spot for one token. A contract that is priced at n spots counts n times. */
 export const MOVED_CONTRACTS = 50_000;
-/** Number of tickers in a screen for which one token pays to read the stored levels. */
+/** Number of tickers in a screen whose stored levels one token pays to read. */
 export const SCREENED_TICKERS = 10;
-/** Number of contracts in stored snapshots for which one token pays to sum the volumes. */
+/** Number of contracts in stored snapshots whose volumes one token pays to sum. */
 export const SNAPSHOT_CONTRACTS = 20_000;
-/** Number of prints that one token pays to read from stored sums. */
+/** Number of prints for one token, if the sums are stored. */
 export const SUMMED_PRINTS = 200_000;
-/** Number of prints that one token pays to read one by one. A request with a minimum premium reads prints one by one. */
+/** Number of prints for one token, if the request reads prints one by one. A request with a minimum premium reads prints one by one. */
 export const SINGLE_PRINTS = 20_000;
-/** Number of rows that one token pays for in a table, as JSON or as binary columns. The token of each request pays for JSON_ROWS rows. */
+/** Number of table rows for one token, as JSON or as binary columns. The token of each request pays for JSON_ROWS rows. */
 export const JSON_ROWS = 1_000;
 export const BINARY_ROWS = 10_000;
 
@@ -37,7 +37,7 @@ export function tapeCost({ count }: PrintsQuery, minPremium = 0): number {
   return Math.ceil(count / (minPremium > 0 ? SINGLE_PRINTS : SUMMED_PRINTS));
 }
 
-/** Returns what a table costs in addition to the one token of its request, tokens. */
+/** Returns the additional cost of a table, tokens. The request itself costs one token. */
 export function rowsCost(rows: number, rowsPerToken: number): number {
   return Math.max(0, Math.ceil(rows / rowsPerToken) - 1);
 }

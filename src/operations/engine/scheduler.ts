@@ -4,11 +4,11 @@ import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Steps } from '../../core/steps.ts';
 
 export interface SchedulerLimits {
-  /** Maximum number of incomplete jobs of one account. The scheduler rejects further jobs, because a further job would only wait longer. */
+  /** Maximum number of incomplete jobs of one account. The scheduler rejects more jobs, because they would only wait. */
   readonly accountJobsMax: number;
   /**
-   * Maximum number of begun jobs of one account. A job has begun when its first step has run. Until then, a job only takes memory for its
-   * arguments.
+   * Maximum number of begun jobs per account. A job has begun when its first step has run. A job that has not begun only takes memory for
+   * its arguments.
    */
   readonly accountBegunMax: number;
   /** If all accounts together have at least `begunMax` begun jobs, an account with a begun job may not begin a second job. */
@@ -26,21 +26,21 @@ const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunM
 const TURN_MS = 8;
 /** Maximum time for prompt jobs between two turns, ms. */
 const PROMPT_MS = 20;
-/** Maximum number of jobs per turn. The limit is needed because TURN_MS does not include the time to write the response of each job. */
+/** Maximum number of jobs per turn. TURN_MS does not include the time to write responses, so a limit on jobs is also needed. */
 const TURN_JOBS = 16;
 
 export interface Job<Result> {
-  /** The id of the account that sent the request. Work of the service itself has the id ''. */
+  /** The id of the account that sent the request. The id is '' for work of the service itself. */
   readonly account: string;
   /** The name of the job in the reports of the event loop watchdog. */
   readonly name: string;
   readonly steps: Steps<Result>;
-  /** Returns whether the caller no longer waits for the result. Called before each step, except steps of a prompt job that run at once. */
+  /** Returns whether the caller no longer waits for the result. Called before each step, except immediate steps of prompt jobs. */
   readonly isDropped?: (() => boolean) | undefined;
   /**
-   * True if steps run at once while no other job waits. Pipelined HTTP/1.1 requests need prompt jobs: the runtime closes a connection if a
-   * request that waits for a turn is followed by another request. All other jobs wait for a turn, because several answers in one turn take
-   * less CPU time.
+   * True if steps run immediately while no other job waits. Pipelined HTTP/1.1 requests need prompt jobs: the runtime closes a connection
+   * if a request that waits for a turn is followed by another request. All other jobs wait for a turn, because several answers in one turn
+   * take less CPU time.
    */
   readonly isPrompt?: true;
   /** False if the job does not count towards `accountJobsMax`, because another limit applies to it, such as the limit on streams. */
@@ -49,24 +49,24 @@ export interface Job<Result> {
   readonly charge?: ((tokens: number) => void) | undefined;
 }
 
-/** Divides the time of one core fairly among accounts. All computation of REST, MCP and live streams runs in a scheduler. */
+/** The scheduler divides the time of one core fairly among accounts. All computation of REST, MCP and live streams runs in a scheduler. */
 export interface Scheduler {
   /**
-   * Runs the steps of a job, in alternation with the steps of other jobs. Throws `ClientError` (429) if the account has too many incomplete
-   * jobs. Rejects with the error that a step throws, with `ClientError` if the account does not have enough tokens (429) or the deadline
-   * has passed (503), and with `AbortError` if the caller no longer waits.
+   * Runs the steps of a job. Steps of other jobs run between them. Throws `ClientError` (429) if the account has too many incomplete jobs.
+   * Rejects with the error of a step. Rejects with `ClientError` if the account has too few tokens (429) or the deadline has passed (503).
+   * Rejects with `AbortError` if the caller no longer waits.
    */
   run<Result>(job: Job<Result>): Promise<Result>;
-  /** Throws `ClientError` (429) if `run` would throw it. With this check, the server can reject a request before it reads the body. */
+  /** Throws `ClientError` (429) if `run` would throw this error. The server can then reject a request before it reads the body. */
   assertCapacity(account: string): void;
   /** Number of incomplete jobs of all accounts. */
   readonly size: number;
 }
 
 /**
- * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. When an account without jobs
- * submits a job, its used time is set to the used time of the account that was served last. So a small request of this account waits only
- * for the current turn, even if other accounts have requested much work. `nowMs` is a clock in ms.
+ * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. An account without jobs that
+ * submits a job gets the used time of the account that was served last. A small request of a new account therefore waits only for the
+ * current turn, even if other accounts have requested much work. `nowMs` is a clock in ms.
  */
 export function createScheduler(
   limits: Partial<SchedulerLimits> = {},
@@ -104,7 +104,7 @@ export function createScheduler(
     if (isScheduled) setImmediate(turn);
   };
 
-  /** Takes the next job of an account. If the account may begin a job, takes a job that has not begun. If not, takes a begun job. */
+  /** Takes the next job of an account. Takes a job that has not begun if the account may begin a job. Otherwise takes a begun job. */
   const take = ({ begun, waiting }: Lane): Entry => {
     const isNew = waiting.length > 0 && begun.length < (begunOfAll < begunMax ? accountBegunMax : 1);
     if (!isNew) return begun.shift()!;
@@ -155,7 +155,7 @@ export function createScheduler(
   };
 
   /**
-   * Runs steps of a job until it is done, or until prompt jobs have used PROMPT_MS since the last turn. Returns true if the job is done.
+   * Runs steps of a job until the job is done, or until prompt jobs have used PROMPT_MS since the turn. Returns true if the job is done.
    */
   const completesAtOnce = (entry: Entry): boolean => {
     const from = entry.submittedAt - promptMs;

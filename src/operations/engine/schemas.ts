@@ -31,7 +31,7 @@ export const oneOf = <const Value extends string>(values: readonly Value[], desc
 
 export const date = (description: string) => Type.String({ description, pattern: '^\\d{4}-[01]\\d-[0-3]\\d$' });
 
-/** Returns a number, or null instead of a number that is not finite, because JSON has no infinity and no NaN. */
+/** Returns a finite number unchanged. Returns null for any other number, because JSON has no infinity and no NaN. */
 export function finiteOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }

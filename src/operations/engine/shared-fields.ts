@@ -25,7 +25,7 @@ export const putCall = oneOf(['C', 'P'], 'C for a call, P for a put.');
 export const spot = priceField('Spot price of the underlying, dollars.');
 export const strike = priceField('Strike price, dollars.');
 
-/** The schema of an option's price. Unlike the price of an underlying, the price of an option may be 0. */
+/** The schema of an option's price. The price of an option may be 0. The price of an underlying may not. */
 export const optionPrice = number('Price of the option, dollars.', { minimum: 0, maximum: PRICE_MAX });
 
 export const tte = number('Years to expiry: days / 365.25.', { minimum: TTE_MIN, maximum: TTE_MAX });

@@ -1,4 +1,4 @@
-/** An argument above its limit probably has a wrong unit: percent instead of a decimal, or days instead of years. */
+/** Limits for arguments. A larger value probably has a wrong unit: percent instead of a decimal, or days instead of years. */
 export const IV_NOTED = 3;
 const TTE_NOTED = 5;
 

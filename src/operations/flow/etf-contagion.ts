@@ -107,7 +107,7 @@ export const evaluateEtfContagion = defineOperation({
   },
 });
 
-/** Returns the requirements that the stock does not meet, or that could not be tested. */
+/** Returns the requirements that are not met, and the requirements that could not be tested. */
 function reasonsOf(
   { saturated, largeFlow, flowThresholdUsd, correlation }: Omit<Contagion, 'etf'>,
   { whale_fiat, current_iv, iv_ceiling }: { whale_fiat: number; current_iv: number; iv_ceiling: number },
@@ -144,7 +144,7 @@ function largePremium(context: Context, chain: Chain): number | undefined {
  * of the stock's snapshot. If there is no snapshot, uses the newest closes. Returns null if too few closes are known.
  */
 function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
-  // Reads a few more closes than needed, because closes of the stock and of the ETF may be missing on different days.
+  // Reads a few additional closes, because the stock and the ETF may lack the closes of different days.
   const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);
   return returnCorrelation(closes(name), closes(etf), CORRELATION_CLOSES);
 }

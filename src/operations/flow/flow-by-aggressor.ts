@@ -114,7 +114,7 @@ function* flowOf(tape: PrintsQuery, minPremium: number, prepared: PreparedChain)
 
 const RULES = ['feed', 'quote', 'tick'] as const;
 
-/** Counts prints for each rule that can determine their side. Leaves out prints of contracts with adjusted deliverables. */
+/** Counts the prints whose side each rule determines. Leaves out prints of contracts with adjusted deliverables. */
 function rulesOf({ contracts, byContract }: TapeSums) {
   const rules = { feed: 0, quote: 0, tick: 0 };
   const isCounted = contracts.series.map(({ root }) => !rootOf(root).adjusted);

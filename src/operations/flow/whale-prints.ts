@@ -13,7 +13,7 @@ import { objectOrNull } from '../engine/wrapped-schemas.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 import { gapNotes } from '../reading/signed-tape.ts';
 
-/** The answer has a note if the share of the premium in contracts with |delta| above 0.9 exceeds this value. */
+/** The answer has a note if contracts with |delta| above 0.9 have more than this share of the premium. */
 const DEEP_SHARE_NOTED = 0.25;
 
 export const getWhalePrints = defineOperation({
@@ -105,7 +105,7 @@ export const getWhalePrints = defineOperation({
   },
 });
 
-/** Returns the premium of an expiry's large prints for each side of the quote at which prints trade. */
+/** Returns the premium of an expiry's large prints, by side of the quote. */
 function premiumBySide(large: readonly PrintSum[], expiry: string) {
   const by = { call_at_ask: 0, call_at_bid: 0, put_at_ask: 0, put_at_bid: 0, unknown: 0 };
   for (const { side, callPut, premium, expiry: printExpiry } of large) {
@@ -117,8 +117,8 @@ function premiumBySide(large: readonly PrintSum[], expiry: string) {
 }
 
 /**
- * A cache of the flows by expiry, computed from the snapshots of the window. An entry belongs to the newest snapshot, and is valid while
- * the snapshots of the window stay the same. Reading a month of snapshots takes tens of ms.
+ * A cache of the flow by expiry. The flow is computed from the snapshots of the window. An entry belongs to the newest snapshot, and is
+ * valid while the snapshots of the window stay the same. Reading a month of snapshots takes tens of ms.
  */
 const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
 

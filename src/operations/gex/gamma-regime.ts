@@ -4,7 +4,7 @@ import type { GammaFlip } from '../../analytics/exposure/gamma-flip.ts';
 import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { number, textField } from '../engine/schemas.ts';
 
-/** The fields that state the sign of net GEX, and how certain the sign is. */
+/** The fields for the sign of net GEX and the certainty of this sign. */
 export const regimeFields = {
   regime: textField(
     `positive_gamma or negative_gamma, by the sign of net GEX; undetermined if sign_margin_pct is below ${SIGN_MARGIN_MIN_PCT}.`,
@@ -12,7 +12,7 @@ export const regimeFields = {
   sign_margin_pct: number('Share of gross gamma that would need the opposite sign for net GEX to be 0, percent.'),
 };
 
-/** Describes a column that has the sign margin of each row. */
+/** The description of the column for the sign margin of each row. */
 export const MARGIN_OF_ROW =
   'Share of the gross gamma of the row that would need the opposite sign for its net GEX to be 0, percent.';
 
@@ -25,7 +25,7 @@ export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
 }
 
 /**
- * Returns a note that the regime is undetermined, for answers that do not have `regimeFields`. Returns an empty list if the sign of net GEX
+ * Returns a note if the regime is undetermined, for answers that do not have `regimeFields`. Returns an empty list if the sign of net GEX
  * is certain enough.
  */
 export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): string[] {
@@ -38,7 +38,7 @@ export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): str
 export const UNRESOLVED_FLIP_NOTE =
   'Net gamma has one sign within 50 % of spot, so gex_flip is the spot at which net gamma is nearest 0.';
 
-/** Returns caveats on gamma and on the flip, for answers that lack the counts of contracts and the field `flip_resolved`. */
+/** Returns caveats about gamma and the flip, for answers without the counts of contracts and without the field `flip_resolved`. */
 export function gammaNotes({ counts: { used, left_out } }: PreparedChain, { resolved }: GammaFlip): string[] {
   const notes: string[] = [];
   if (left_out.no_volatility === used) notes.push('No contract has a volatility, so gamma is unknown and counts as 0.');

@@ -13,7 +13,7 @@ import { provenanceOf } from '../reading/market-reading.ts';
 import { MILLION } from './gex-report.ts';
 import { variantFields, variantSchema } from './level-variants.ts';
 
-/** The fund that tracks each index, and the customary multiple: the approximate ratio of the index to the fund's price. */
+/** For each index, the fund that tracks the index, and a multiple: the approximate ratio of the index to the fund's price. */
 const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple: number }>> = {
   SPX: { fund: 'SPY', multiple: 10 },
   NDX: { fund: 'QQQ', multiple: 40 },
@@ -21,7 +21,7 @@ const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple:
   DJX: { fund: 'DIA', multiple: 1 },
 };
 
-/** Maximum time between two snapshots that are combined. If the time is longer, the market may have moved between the snapshots. */
+/** Maximum time between the two combined snapshots. If the time is longer, the market may have moved between the snapshots. */
 const APART_MS_MAX = DAY_MS;
 
 export const getGexCombined = defineOperation({

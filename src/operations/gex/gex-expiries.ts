@@ -113,7 +113,7 @@ function rowOf(prepared: PreparedChain, { clock }: FittedSurface, each: Prepared
   const gex = gexBySeries(prepared);
   const index = prepared.series.indexOf(each);
   const [gross, all] = [gex.gross[index]!, gex.grossOfAll];
-  // If there is no gamma at all, all shares are 0.
+  // All shares are 0 if there is no gamma.
   const percent = (part: number) => (all > 0 ? (100 * part) / all : 0);
   const figures = seriesFigures(prepared, each);
   return {

@@ -15,9 +15,9 @@ import { levelsOf, provenanceOf, readMarketAs, reportHead } from '../reading/mar
 import { gammaNotes, regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
 import { gexReport, MILLION } from './gex-report.ts';
 
-/** The moves that are computed if a request does not have `moves`, percent. */
+/** The moves for a request without `moves`, percent. */
 const MOVES = [-5, -4, -3, -2, -1, -0.5, 0.5, 1, 2, 3, 4, 5];
-/** Largest move of a request, percent of spot, and largest number of moves. */
+/** Maximum move in percent of spot, and maximum number of moves. */
 const MOVE_MAX = 50;
 const MOVES_MAX = 41;
 

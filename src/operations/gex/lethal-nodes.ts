@@ -105,7 +105,7 @@ export const detectLethalNodes = defineOperation({
     const { chain, prepared } = yield* readExpiry(input.expiry, input.ticker, page.context);
     const count = input.limit ?? TOP;
     yield step('Ranking the contracts');
-    // Finds one node more than the page needs. If there is such a node, there is a next page.
+    // Finds one node more than the page needs. This node shows that there is a next page.
     const found = hedgingNodes(prepared, count + 1, page.row);
     const nodes = found.slice(0, count);
     const isPaged = input.limit !== undefined || input.cursor !== undefined;

@@ -5,7 +5,7 @@ import { number, objectOf, textField } from '../engine/schemas.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from './gex-report.ts';
 
-/** The schema of the levels that are stored for one moment, as a row for a model. */
+/** The schema of a row: the stored levels of one moment, in a form for models. */
 export const levelRow = objectOf({
   as_of: textField('When the quotes were taken, ISO 8601.'),
   spot: number('Spot, dollars.'),

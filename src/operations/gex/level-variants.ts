@@ -13,7 +13,7 @@ import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-s
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 
-/** The fields of a variant. A variant has levels with other weights or signs of the contracts, for a comparison with the default levels. */
+/** The fields of a variant. A variant has levels from other weights or signs of the contracts, to compare with the defaults. */
 export const variantSchema = {
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
@@ -42,7 +42,7 @@ export const byVolumeVariant = describedObject(
   variantSchema,
 );
 
-/** Computes the levels if dealers are long calls and short puts, and each contract's weight is its volume of the day. */
+/** Computes the levels for dealers who are long calls and short puts. The weight of a contract is its volume of the day. */
 export function* byVolume({ chain, options }: PreparedChain) {
   return variantFields(yield* levelsOfPrepared(yield* prepareChain(chain, { ...options, weight: 'volume' })));
 }
@@ -63,7 +63,7 @@ export const zeroDteVariant = describedObject("Contracts that expire on the snap
 
 /**
  * Computes the levels of the contracts that expire on the snapshot's day, with the dealer sign of the prepared chain. Returns null if all
- * of these contracts have settled, or if no such contract was selected.
+ * contracts of the day have settled, or if the chain has none.
  */
 export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
   const { chain, options, series, sign } = prepared;

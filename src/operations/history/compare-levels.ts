@@ -58,8 +58,8 @@ export function movedLevels(before: LevelRow, after: LevelRow): LevelComparison[
 }
 
 /**
- * Compares the contracts that dealers hedge most at one moment with the contracts that they hedge most at another moment, ms since the
- * epoch. Returns `undefined` if the chain of one of the moments is no longer stored.
+ * Compares the contracts that dealers hedge most at two moments, ms since the epoch. Returns `undefined` if the chain of a moment is no
+ * longer stored.
  */
 export function* changedContracts(
   name: string,

@@ -144,7 +144,7 @@ function columnsOf(rows: readonly LevelRecord[]) {
 
 /**
  * Returns a note if the levels of some snapshots of the given tickers are not computed yet. In a replay, throws `ClientError` (unavailable)
- * instead of returning the note, because the answer of the replay would change later.
+ * instead, because the answer would change later.
  */
 export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
   const due = [names].flat().reduce((sum, name) => sum + market.levelsDue(name), 0);
@@ -165,7 +165,7 @@ export function newestProvenance(name: string, context: Context, notes: readonly
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
 }
 
-/** Returns a note while the history of the simulated market is still being generated, because rows are missing during this time. */
+/** Returns a note if rows are missing, because the history of the simulated market is still being generated. */
 export function pastNotes(name: string, { market, feedStates }: Context): string[] {
   if (!market.findChain(name)?.simulated) return [];
   const past = feedStates().find((state) => state.past !== null)?.past;
@@ -188,7 +188,7 @@ const CODE = 'invalid_parameter';
 /** Length of the period for the volatility rank, New York days. The last day counts. */
 export const YEAR_DAYS = 365;
 
-/** Ranks the 30-day volatility of a ticker's levels at one moment among the 30-day volatilities of the year before this moment. */
+/** Computes the rank of a 30-day volatility among the ticker's 30-day volatilities of the preceding year. */
 export function yearIvRank(ticker: string, levelsAt: number, market: Market): IvRank {
   return ivRank(market.volatilitiesOfDays(ticker, yearUntil(newYorkDate(levelsAt)), levelsAt));
 }

@@ -13,10 +13,10 @@ import {
 } from '../../market/calendar.ts';
 import type { Market } from '../../market/market.ts';
 
-/** A trading day for which the levels are compared with the prices. */
+/** A trading day whose prices are compared with the levels. */
 export interface CountedDay extends LevelDay {
   readonly date: string;
-  /** The moment of the snapshot from which the levels come, ms since the epoch. */
+  /** The moment of the levels' snapshot, ms since the epoch. */
   readonly levelsAt: number;
   /** The number of spots seen on the day. This number includes the close. */
   readonly spots: number;
@@ -46,19 +46,17 @@ export function* readLevelDays(name: string, days: number, market: Market) {
   return { from, to, days: counted, leftOut };
 }
 
-/** The reason why a day is not counted. */
+/** The reason why a day does not count. */
 type LeftOut = 'no_levels' | 'no_volatility' | 'no_close';
 
 /** Number of trading days that one step reads. A day with a snapshot each second takes about 5 ms. */
 const DAYS_PER_STEP = 2;
 
-/**
- * Reads a trading day. If the day cannot be counted, returns the reason. `official` is the close of the day, if a feed delivered the close.
- */
+/** Reads a trading day. Returns the reason if the day does not count. `official` is the close of the day, if a feed delivered the close. */
 function readDay(name: string, date: string, official: number | undefined, market: Market): CountedDay | LeftOut {
   const [openMs, closeMs] = [openOf(date), closeOf(date)];
   const levelsAt = market.lastLevelsAt(name, openMs - 1);
-  // Levels from before the previous open are not compared with the day, because the price move since such levels would cover several days.
+  // Levels that are older than the previous open are not used, because the price move since then would cover several days.
   if (levelsAt === undefined || levelsAt < openOf(previousTradingDay(date))) return 'no_levels';
   const [levels] = market.levels(name, [levelsAt]);
   if (!levels?.atmIv30d) return 'no_volatility';

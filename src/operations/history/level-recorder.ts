@@ -15,7 +15,7 @@ export interface RecorderDeps {
   /** Minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   readonly observe: Observe;
-  /** Returns the id of the due snapshot to record first after the start. Returns `undefined` if there is none. */
+  /** Returns the id of the due snapshot to record first after the start. Returns `undefined` if no snapshot is due. */
   readonly firstId?: () => number | undefined;
   /** Called when this process or another process may have stored new levels. */
   readonly onRecorded?: () => void;
@@ -24,7 +24,7 @@ export interface RecorderDeps {
 export interface LevelRecorder {
   /**
    * Starts to record the levels of every due snapshot. A snapshot is due while its levels are not stored. Callers may call this function
-   * after every write, because a call during a recording is cheap.
+   * after every write. A call during a recording is cheap.
    */
   wake(): void;
   /** Resolves when the recorder has no work. */
@@ -39,8 +39,8 @@ const POLL_MS = 500;
 /**
  * Records the levels of stored snapshots, including snapshots of other processes. First come the snapshots stored since the start, the
  * oldest snapshot first. Then come the snapshots that were due at the start, the newest snapshot first. The store lists the due snapshots,
- * and stores the levels of each snapshot in one transaction, so no level is lost if the process ends. If two processes record at once, they
- * record the same levels, but their 30-day volatilities may be up to a minute apart. If a snapshot is damaged or a defect prevents its
+ * and stores the levels of each snapshot in one transaction, so no level is lost if the process ends. Two processes that record at the same
+ * time record the same levels, but 30-day volatilities that may be up to a minute apart. If a snapshot is damaged or a defect prevents its
  * recording, the recorder tries the snapshot once per start and reports it to `observe`.
  */
 export function createLevelRecorder({
@@ -153,9 +153,9 @@ export function createLevelRecorder({
 }
 
 /**
- * The last computed 30-day volatility of each ticker, and the moment of the quotes, ms since the epoch. The 30-day volatility needs a
- * fitted surface, which takes longer than all other levels. So the recorder computes the 30-day volatility once a minute for a live feed,
- * which delivers several snapshots a second.
+ * For each ticker, the last computed 30-day volatility with the moment of its quotes, ms since the epoch. The 30-day volatility needs a
+ * fitted surface, which takes longer than all other levels. A live feed delivers several snapshots a second, so the recorder computes the
+ * 30-day volatility only once a minute.
  */
 type Volatilities30d = Map<string, { readonly asOf: number; readonly value: number | null }>;
 const VOLATILITY_REUSED_MS = 60_000;
@@ -189,7 +189,7 @@ export function* levelRecordOf(
   atmIv30d?: number | null,
 ): Steps<LevelRecord | undefined> {
   const { underlying, asOf, simulated } = chain;
-  // Sums the prints of the 30 days before the snapshot. Later prints were not known at the snapshot.
+  // Sums the prints of the 30 days before the snapshot. Prints after the snapshot were unknown at the snapshot.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   try {
     return yield* computeLevelRecord(chain, directionalPremium(sums), storedDividends(store, chain), atmIv30d);

@@ -12,7 +12,7 @@ import { provenanceOf } from '../reading/market-reading.ts';
 import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 
-/** Maximum number of rows in an answer. With the provenance, the rows take less than 2,000 tokens of a model's context. */
+/** Maximum number of rows in an answer. The rows and the provenance take less than 2,000 tokens of a model's context. */
 const ROWS_MAX = 18;
 const PREVIOUS_CLOSE = 'previous_close';
 /** The code of an error in the combination of several arguments. */
@@ -96,8 +96,8 @@ const NOT_COMPARED_NOTE = 'The chain of one of the moments is no longer stored, 
 const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts: [] };
 
 /**
- * Returns the moments of the rows in the requested period. Without a period, returns the newest moment. Throws `ClientError` if there is no
- * row.
+ * Returns the moments of the rows in the requested period. If there is no period, returns the newest moment. Throws `ClientError` if there
+ * is no row.
  */
 function timesOf(name: string, { per, ...range }: Request, { market }: Context): number[] {
   const { fromMs, toMs } = rangeOf(range, CODE);
@@ -143,7 +143,7 @@ function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'mark
   );
 }
 
-/** Returns the provenance of stored levels. If the snapshot of the levels was removed, its source is not known. */
+/** Returns the provenance of stored levels. The source is unknown if the snapshot of the levels was removed. */
 function provenanceOfLevels({ underlying, asOf, simulated }: LevelRecord, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(underlying);
   const source = chain?.asOf === asOf ? chain.source : 'stored levels';

@@ -44,7 +44,7 @@ export const screenRow = objectOf({
 
 export type ScreenRow = Static<typeof screenRow>;
 
-/** The column that is computed only if a request names it, because the column needs a volatility surface for each ticker. */
+/** The column that is computed only on request, because it needs a volatility surface for each ticker. */
 export const WHIPSAW = 'whipsaw_risk_index';
 
 /** Columns of numbers. Rows can be filtered and sorted by these columns. */
@@ -68,7 +68,7 @@ const WORD_COLUMNS = {
 export interface Condition {
   readonly column: keyof ScreenRow;
   isMetBy(row: ScreenRow): boolean;
-  /** A note that the bound of the condition probably has a wrong unit. Undefined if there is no such note. */
+  /** A note if the bound of the condition probably has a wrong unit. */
   readonly note?: string;
 }
 
@@ -81,7 +81,7 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
   '>=': (a, b) => a >= b,
 };
 
-/** Parses the conditions of a request, such as `iv_rank>=80`. If a condition is not valid, throws `ClientError` that lists the columns. */
+/** Parses the conditions of a request, such as `iv_rank>=80`. Throws `ClientError` with a list of the columns if a condition is invalid. */
 export function conditionsOf(texts: readonly string[]): Condition[] {
   return texts.map((text, i) => conditionOf(text) ?? refuse(i));
 }

@@ -24,14 +24,14 @@ import {
   WHIPSAW,
 } from './screen-columns.ts';
 
-/** Maximum number of rows in an answer, so that the answer fits into a model's context: a row takes up to 105 tokens. */
+/** Maximum number of rows in an answer. A row takes up to 105 tokens of a model's context. */
 const ROWS = 15;
 /** Maximum number of sources that a note names. */
 const SOURCES_NAMED = 4;
 const CONDITIONS_MAX = 8;
 /** A rank counts as the rank of a whole year if at least this many days have levels. */
 const RANK_DAYS_WHOLE = 200;
-/** Number of tickers for which one step reads the levels. The volatilities of a year take about a millisecond per ticker. */
+/** Number of tickers whose levels one step reads. The volatilities of a year take about a millisecond per ticker. */
 const TICKERS_PER_STEP = 4;
 
 const input = objectOf({
@@ -99,7 +99,7 @@ export const screenTickers = defineOperation({
       ...missingNotes(request.tickers, withoutData, context),
     ];
     return {
-      // Without `tickers`, the answer has the number of tickers, because the names would take more of a model's context than the rows.
+      // If a request has no `tickers`, the answer has the number of tickers. The names would be longer than the rows.
       result: {
         rows: shown,
         matched: matched.length,
@@ -126,7 +126,7 @@ function namesOf(tickers: readonly string[] | undefined, { market, universe }: C
 interface Reading {
   readonly row: ScreenRow;
   readonly levels: Pick<LevelEvent, 'source' | 'simulated' | 'asOf'>;
-  /** The number of days with a volatility from which the rank is computed. */
+  /** The number of days with a volatility. The rank is computed from these days. */
   readonly rankDays: number;
 }
 
@@ -175,9 +175,9 @@ function readRow(name: string, context: Context): Reading | undefined {
 }
 
 /**
- * Returns the rows that meet all conditions. If `withWhipsaw` is true, the rows have the whipsaw index. The whipsaw index needs a surface
- * of each ticker, so the index is computed last, and only for the rows that meet the other conditions. `scanned` has the rows for which the
- * index was computed.
+ * Returns the rows that meet all conditions. If `withWhipsaw` is true, the rows have the whipsaw index. The whipsaw index is computed last,
+ * and only for rows that meet the other conditions, because the index needs a surface. `scanned` has the rows for which the index was
+ * computed.
  */
 function* matchingRows(
   rows: readonly ScreenRow[],
@@ -197,7 +197,7 @@ function* matchingRows(
   return { scanned, matched: scanned.filter(isMatch) };
 }
 
-/** Returns a note for each requested column that is null for some tickers, because such tickers are sorted last and meet no condition. */
+/** Returns a note for each requested column that is null for some tickers. These tickers are sorted last and meet no condition. */
 function nullNotes(named: ReadonlySet<string>, rows: readonly ScreenRow[], scanned: readonly ScreenRow[]): string[] {
   return [...named].flatMap((column) => {
     const considered = column === WHIPSAW ? scanned : rows;
@@ -214,7 +214,7 @@ function rankNotes(readings: readonly Reading[]): string[] {
     : [`iv_rank is from at most ${days} stored days, not from a year.`];
 }
 
-/** Returns a note on the tickers without data. The note has their number and, for unknown names, the nearest tickers with data. */
+/** Returns a note on the tickers without data. The note counts these tickers, and suggests tickers for unknown names. */
 function missingNotes(
   requested: readonly string[] | undefined,
   without: readonly string[],

@@ -152,7 +152,7 @@ function step(message: string): Step {
   return { message, total: 2 };
 }
 
-/** Arguments that select contracts. A request with such an argument needs an expiry. */
+/** Arguments that select contracts. A request with one of these arguments needs an expiry. */
 const OF_CONTRACTS = ['put_call', 'near_delta', 'near_pct_from_spot', 'strike_min', 'strike_max'] as const;
 
 /**
@@ -202,7 +202,7 @@ function contractSelection(input: Input): ((spot: number) => ContractSelection) 
   });
 }
 
-/** Returns one page of an expiry's contracts, in order of strike, and whether there are more contracts. */
+/** Returns a page of an expiry's contracts in order of strike, and whether the expiry has more contracts. */
 function quotesOf(
   prepared: PreparedChain,
   expiryText: string | undefined,
@@ -240,7 +240,7 @@ function missingNotes(quotes: readonly Static<typeof quoteRow>[]): string[] {
   ];
 }
 
-/** Returns one page of the series, in order of settlement, and whether there are more series. */
+/** Returns a page of the series in order of settlement, and whether the chain has more series. */
 function termStructure(prepared: PreparedChain, from: number, limit: number) {
   const series = inOrderOfSettlement(prepared.series);
   return {

@@ -32,8 +32,8 @@ export const quoteRow = objectOf({
 });
 
 /**
- * Returns the rows of some contracts, with the volatility from which their Greeks are computed. Rows have their root only if `withRoot` is
- * true. A figure is null if the data does not determine it.
+ * Returns the rows of some contracts. A row includes the volatility from which its Greeks are computed. Rows have their root only if
+ * `withRoot` is true. A figure is null if the data does not determine it.
  */
 export function quoteRows(prepared: PreparedChain, contracts: readonly number[], withRoot: boolean) {
   const { chain, series, seriesIndex, row } = prepared;

@@ -8,7 +8,7 @@ import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { dividendYield, rate, ticker } from '../engine/shared-fields.ts';
 import { preparedChainOf, provenanceOf } from './market-reading.ts';
 
-/** A ticker and the options for the analysis of its chain. Options can reproduce the figures of other tools. */
+/** A ticker and the options for the analysis of its chain. With options, an analysis can give the figures of other tools. */
 export const chainInput = objectOf({
   ticker,
   forward: defaulted(

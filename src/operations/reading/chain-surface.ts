@@ -6,8 +6,8 @@ import { StepCache, type Steps } from '../../core/steps.ts';
 import { analysisCost } from '../engine/request-cost.ts';
 
 /**
- * Returns the volatility surface of a prepared chain. The surface is cached for the chain. A surface that is not cached costs as many
- * rate-limit tokens as the analysis of the chain.
+ * Returns the volatility surface of a prepared chain. The surface is cached for the chain. If the surface is not cached, the request costs
+ * as many rate-limit tokens as the analysis of the chain.
  */
 export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface> {
   return cachedSurface(prepared, analysisCost(prepared.chain));
@@ -15,7 +15,7 @@ export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface>
 
 /**
  * Returns the probability distribution of the price at `endsAt` (ms since the epoch). `noJump` is the probability that no jump happens
- * before `endsAt`. Each surface caches its last JUMP_LAWS_CACHED results.
+ * before `endsAt`. For each surface, the last JUMP_LAWS_CACHED distributions are cached.
  */
 export function jumpLawOf(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
   return jumpLaws.of(surface, `${endsAt} ${noJump}`, {

@@ -7,12 +7,12 @@ import { numberOrNull } from '../engine/wrapped-schemas.ts';
 /** Number of trading days in the average of the daily volume. */
 const VOLUME_DAYS = 20;
 
-/** The schema of the field that has the daily volume of an underlying. */
+/** The schema of the field for the daily volume of an underlying. */
 export const averageDailyVolume = numberOrNull(
   `Shares of the underlying traded per day, mean of the known volumes of the last ${VOLUME_DAYS} closes; null if none is known.`,
 );
 
-/** Returns the average daily volume of a chain's underlying, as known at the snapshot, shares. Returns null if no volume is known. */
+/** Returns the average daily volume of a chain's underlying, shares. Null if no volume was known at the snapshot. */
 export function averageDailyVolumeOf({ underlying, asOf }: Chain, { market }: Context): number | null {
   const today = newYorkDate(asOf);
   // The volume of a day is not complete before the close.

@@ -17,10 +17,10 @@ import { tapeCost } from '../engine/request-cost.ts';
 import { textField } from '../engine/schemas.ts';
 import { forEachStretch } from './signed-tape.ts';
 
-/** The schema of the field that states the answer's assumption about the dealers' positions. */
+/** The schema of the field for the assumption about the dealers' positions. */
 export const signConvention = textField("Assumption about the dealers' positions.");
 
-/** Returns the words of the field `sign_convention`: the assumption about the dealers' positions. */
+/** Returns the text of the field `sign_convention`, which is the assumption about the dealers' positions. */
 export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
   return sign === 'flow'
     ? "Dealers hold the opposite of customers' net positions, computed from prints whose buyer or seller is known. Other open interest counts as 0."
@@ -28,8 +28,8 @@ export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
 }
 
 /**
- * Returns a prepared chain with dealers' positions that follow a sign convention. Throws `ClientError` (invalid_parameter) if `sign` is
- * `flow` and no live contract has a print.
+ * Returns a prepared chain whose dealer signs follow a sign convention. Throws `ClientError` (invalid_parameter) if `sign` is `flow` and no
+ * live contract has a print.
  */
 export function* withSign(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
   if (sign === prepared.sign) return prepared;
@@ -67,8 +67,8 @@ function* sumTape(tape: PrintsQuery): Steps<TapeSums> {
 }
 
 /**
- * Returns the chain with dealers who hold the opposite of the customers' positions. For the same chain and positions, returns the same
- * object, so that results cached for the object stay valid.
+ * Returns the chain with dealers who hold the opposite of the customers' positions. Repeated calls with the same chain and positions return
+ * the same object, so that results cached for the object stay valid.
  */
 export function withFlowSign(prepared: PreparedChain, positions: CustomerPositions): PreparedChain {
   const cached = flowSignCache.get(prepared);

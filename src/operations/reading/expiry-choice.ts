@@ -3,7 +3,7 @@ import { type ExpirySelection, parseExpiries } from '../../analytics/chain/optio
 import { invalidField } from '../../core/errors.ts';
 import { textField } from '../engine/schemas.ts';
 
-/** The schema of the argument `expiry`. Without this argument, an operation analyses every expiry. */
+/** The schema of the argument `expiry`. If the argument is missing, an operation analyses every expiry. */
 export const expiryChoice = Type.Optional(textField('Only this expiry, YYYY-MM-DD or 0dte.'));
 
 /**

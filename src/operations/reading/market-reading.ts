@@ -14,7 +14,7 @@ import { number, textField } from '../engine/schemas.ts';
 import { withSign } from './dealer-sign.ts';
 import { expirySelection } from './expiry-choice.ts';
 
-/** A ticker's newest chain, the same chain prepared with some options, and the ticker's large prints. */
+/** A ticker's newest chain, the prepared chain, and the ticker's large prints. */
 export interface MarketReading {
   readonly chain: Chain;
   readonly prepared: PreparedChain;
@@ -56,7 +56,7 @@ function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): rea
   return market.flow(chain, FLOW_WINDOW_DAYS, largePrintMinUsd);
 }
 
-/** Returns the levels of a market reading. Caches the levels by the prepared chain and its premium, their only inputs. */
+/** Returns the levels of a market reading. Caches the levels by their only inputs: the prepared chain and its premium. */
 export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
   const premium = directionalPremium(large);
   return levels.of(prepared, JSON.stringify([...premium]), {
@@ -77,10 +77,10 @@ export function reportHead({ underlying, spot }: Chain) {
   return { ticker: underlying, spot_price: spot };
 }
 
-/** The note in every answer from the simulated market. */
+/** The note of every answer from the simulated market. */
 export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
 
-/** The note in answers that depend on `whale_fiat_kinetic`, for a ticker without prints. */
+/** The note of an answer that depends on `whale_fiat_kinetic`, if the ticker has no prints. */
 export const KINETIC_FROM_VOLUMES =
   'The ticker has no prints, so whale_fiat_kinetic is from daily volumes, which all count as bought.';
 
@@ -102,7 +102,7 @@ export function provenanceOf(
 }
 
 /**
- * Returns a note for a replay if the flow window begins before the oldest stored prints. Without the note, a client would think that there
+ * Returns a note for a replay if the flow window begins before the oldest stored prints. The note prevents the wrong conclusion that there
  * was no flow before these prints.
  */
 function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): string[] {
@@ -112,8 +112,8 @@ function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): stri
 }
 
 /**
- * Returns the last `limit` daily closes that were known at the snapshot, the oldest first. If the snapshot is from before the close of its
- * day, its spot replaces the close.
+ * Returns the last `limit` daily closes that were known at the snapshot, the oldest first. If the snapshot is earlier than the close of its
+ * day, the spot of the snapshot replaces the close.
  */
 export function closesKnown(chain: Chain, limit: number, { market }: Context): Close[] {
   const { underlying, asOf, spot, simulated } = chain;

@@ -29,7 +29,7 @@ export const tapeInput = {
 
 /**
  * Returns the result of `work` for the prints of a chain's underlying over some days. The work runs in steps, because reading many prints
- * takes time. The last results are cached while the prints are unchanged.
+ * takes a long time. The last results are cached while the prints are unchanged.
  */
 export function* cachedTapeResult<Result>(
   cache: StepCache<Chain, Result>,
@@ -48,8 +48,8 @@ export function* cachedTapeResult<Result>(
 export const CACHED_RESULTS_MAX = 4;
 
 /**
- * Calls `take` with each stretch (run of consecutive prints) of a tape, in steps. One call of `take` lasts a few milliseconds. A stretch
- * has at most `mostParts` parts.
+ * Calls `take` with each stretch of a tape, in steps. A stretch consists of consecutive prints. One call of `take` lasts a few
+ * milliseconds. A stretch has at most `mostParts` parts.
  */
 export function* forEachStretch(
   tape: PrintsQuery,
@@ -63,7 +63,7 @@ export function* forEachStretch(
     take(stretch);
     countAllocated(STRETCH_BYTES);
     const now = performance.now();
-    // The next run of prints probably takes about as long as this one.
+    // The next run of prints probably takes about as long as the last run.
     const isRoom = now - since + (now - before) < TURN_MS;
     before = now;
     if (isRoom) continue;
@@ -73,10 +73,10 @@ export function* forEachStretch(
   }
 }
 
-/** Size of a run of prints, decoded to columns, bytes. */
+/** Size of the decoded columns of a run of prints, bytes. */
 const STRETCH_BYTES = 1024 * 1024;
 
-/** Intended length of a step, ms. A step that consists of a single run of prints may take longer. */
+/** Intended length of a step, ms. A step with a single run of prints may take longer. */
 const TURN_MS = 12;
 
 /** Returns notes on gaps in the prints of the last `days` days, or a note that the ticker has no prints. */
@@ -85,7 +85,7 @@ export function tapeNotes(chain: Chain, days: number, context: Context): string[
   return ['The ticker has no prints, so its flow is not known.'];
 }
 
-/** Maximum number of gaps that a note names. The note has only the number of further gaps. */
+/** Maximum number of gaps that a note names. For all other gaps, the note has only the number. */
 const NAMED_GAPS_MAX = 3;
 
 /** Returns a note on the gaps since `days` days before a snapshot. In a gap, the feed received no prints in trading hours. */

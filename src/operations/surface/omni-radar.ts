@@ -31,10 +31,7 @@ import {
 } from './radar-density.ts';
 import { TARGET_DTE, whipsawOf } from './radar-whipsaw.ts';
 
-/**
- * The answer has a note if the expiry is more than `FAR_DAYS` days away from target_dte, and the distance is also more than `FAR_SHARE`
- * times target_dte.
- */
+/** The answer has a note if the distance from target_dte to the expiry is above `FAR_DAYS` days and above `FAR_SHARE` times target_dte. */
 const FAR_DAYS = 7;
 const FAR_SHARE = 0.25;
 /** The answer has a note if the expiry's share of all gross gamma is smaller than this. */
@@ -190,7 +187,7 @@ function step(message: string): Step {
   return { message, total: 4 };
 }
 
-/** Returns notes on the weaknesses of the scanned expiry's data that the figures do not show. */
+/** Returns notes on weak data of the scanned expiry that the figures do not show. */
 function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: ScannedDensity, target?: number): string[] {
   const { series } = of;
   const notes: string[] = [];

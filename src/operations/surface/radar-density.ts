@@ -49,7 +49,7 @@ export const densityParameters = describedObject(
   },
 );
 
-/** The price distribution of the scanned expiry, and the quality of its fit to the expiry's quotes. */
+/** The price distribution of the scanned expiry, and the quality of the fit to the quotes. */
 export interface ScannedDensity {
   readonly horizon: HorizonLaw;
   readonly atmIv: number;

@@ -9,7 +9,7 @@ import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { closesKnown, levelsOf, type MarketReading, readMarket } from '../reading/market-reading.ts';
 import { densityOf } from './radar-density.ts';
 
-/** The target days to expiry of a scan if the request does not have them. */
+/** The default of a scan's target days to expiry. */
 export const TARGET_DTE = 30;
 
 /** Number of daily returns from which the realised volatility is computed. */
@@ -36,8 +36,8 @@ export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels,
 }
 
 /**
- * Computes the whipsaw index of a ticker, 0 to 100, as the radar does for its default days to expiry. Returns null if the ticker has no
- * chain, or if the chain has no volatility.
+ * Computes the whipsaw index of a ticker, 0 to 100, for the radar's default days to expiry. Returns null if the ticker has no chain, or if
+ * the chain has no volatility.
  */
 export function* whipsawIndexOf(ticker: string, context: Context): Steps<number | null> {
   try {

@@ -17,15 +17,15 @@ import { type SurfaceAnswer, surfaceAnswer } from './surface-answer.ts';
 
 /** The constant maturities of the answer, calendar days. */
 const MATURITIES = [7, 30, 60, 90, 180, 365];
-/** Number of times and strikes of the grid, which is computed on request. */
+/** Number of times and of strikes in the grid. */
 const GRID = { times: 60, strikes: 200 };
 /** Cost of the grid, rate-limit tokens: about 150 ms of work. */
 const GRID_TOKENS = 30;
-/** Largest value of the argument that chooses the settlement of the added quotes, days. */
+/** Maximum of the argument that selects the settlement for the quotes, days. */
 const QUOTES_DAYS_MAX = 3_650;
-/** Maximum number of digits of a strike, which is computed from its ratio to the forward. */
+/** Maximum number of digits of a strike. A strike is computed from its ratio to the forward. */
 const STRIKE_DIGITS = 12;
-/** The grid extends this many at-the-money standard deviations of the last expiry below and above the forward. */
+/** The grid extends by this number of the last expiry's at-the-money standard deviations below and above the forward. */
 const GRID_REACH = 3;
 
 export const getVolatilitySurface = defineOperation({
@@ -122,7 +122,7 @@ export function* reportSurface(
   };
 }
 
-/** Returns the quotes of a settlement, with the volatilities at the lower and upper edge of each quote's band. */
+/** Returns the quotes of a settlement. Each quote has the volatilities at both edges of its band. */
 function quotesOf({ settlesAt, forward, tte, quotes }: SurfaceSlice): SurfaceAnswer['quotes'] {
   const { callPut, moneyness, price, halfWidth } = quotes;
   const count = price.length;
@@ -149,8 +149,8 @@ function varianceOf(events: readonly EventVariance[], settlement: number): numbe
 }
 
 /**
- * Returns the sum of the event variances up to an instant. Between the two settlements around an event, the variance of the event is added
- * in proportion to trading time, like the variance of the surface.
+ * Returns the sum of the event variances up to an instant. Between two settlements, the variance of an event accrues in proportion to
+ * trading time, like the variance of the surface.
  */
 function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVariance[], at: number): number {
   const years = clock.years(at);
@@ -163,7 +163,7 @@ function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVari
 
 function eventRows({ clock, slices }: FittedSurface, events: readonly EventVariance[]) {
   const moves = events.map(({ variance }) => Math.sqrt(variance));
-  // The variance is the square of the move, so a small change of the move is the change of the variance divided by twice the move.
+  // The variance is the square of the move. A small change of the move is therefore the change of the variance divided by twice the move.
   const ofMove = (change: (event: EventVariance) => number) =>
     events.map((event, i) => change(event) / (2 * moves[i]!));
   const instant = (settlement: number) => new Date(slices[settlement]?.settlesAt ?? clock.startMs).toISOString();
@@ -236,8 +236,8 @@ function nearestSlice({ slices }: FittedSurface, at: number): SurfaceSlice {
 }
 
 /**
- * Returns total variance at times with evenly spaced square roots. The first time is 16 % of the way from the quotes to the first
- * settlement. The last time is the last settlement.
+ * Returns the total variance at several times. The square roots of the times are evenly spaced. The first time is 16 % of the way from the
+ * quotes to the first settlement. The last time is the last settlement.
  */
 function* gridOf(surface: FittedSurface) {
   const { clock, slices } = surface;

@@ -24,7 +24,7 @@ export const DATABASE = 'zomma.sqlite';
 const SECRET = 'secret.encrypted';
 const MANIFEST = 'manifest.json';
 
-/** The description of a backup's contents, with the data that is needed to check that the backup is complete. */
+/** The description of a backup's contents. With this data, a program can check that the backup is complete. */
 export interface Manifest {
   readonly format: 1;
   readonly version: string;
@@ -44,7 +44,7 @@ export interface SealedSecret {
 
 /**
  * Copies the state of a database at one moment to the folder `to`, which must not exist. A server may write during the copy. The copy is
- * checked, has a manifest with digests, is synced to the disk, and can only be read by this user. The folder appears in one step, when it
+ * checked and synced to the disk. It has a manifest with digests, and only this user can read it. The folder appears in one step, when it
  * is complete.
  *
  * Throws `OperatorError` if the folder exists, the schema of the database is older than the first supported schema, or the copy is damaged.
@@ -87,8 +87,8 @@ export async function makeBackup(
 }
 
 /**
- * Checks that a backup is complete: its files have the digests of its manifest, the database has no damage, and its tables have as many
- * rows as in the manifest. Throws `OperatorError` that names the file and the reason.
+ * Checks that a backup is complete and undamaged. The files must have the digests of the manifest, and the tables must have the numbers of
+ * rows in the manifest. Throws `OperatorError` that names the file and the reason.
  */
 export async function checkBackup(from: string): Promise<Manifest> {
   const manifest = readManifest(from);
@@ -108,8 +108,8 @@ export async function checkBackup(from: string): Promise<Manifest> {
 }
 
 /**
- * Checks a backup and puts its database at the path `database`, whose folder must exist. The database appears in one step, when it is
- * complete. Returns the secret if the backup has a secret.
+ * Checks a backup and writes its database to the path `database`. The folder of the path must exist. The database appears in one step, when
+ * it is complete. Returns the secret if the backup has a secret.
  *
  * Throws `OperatorError` if the passphrase is missing or wrong.
  */
@@ -189,7 +189,7 @@ async function digestOf(path: string): Promise<{ bytes: number; sha256: string }
   return { bytes: statSync(path).size, sha256: hash.digest('hex') };
 }
 
-/** Cost of deriving a key from a passphrase: about 0.1 s and 32 MiB. */
+/** To derive a key from a passphrase takes about 0.1 s and 32 MiB. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 const CIPHER = 'aes-256-gcm';
 

@@ -12,8 +12,8 @@ export interface FolderLock {
 }
 
 /**
- * Locks a data folder for one server, with SQLite's lock on a separate small database. The kernel releases the lock when the process ends
- * for any reason. Readers and commands need no lock.
+ * Locks a data folder for one server. The lock is SQLite's lock on a small separate database. The kernel releases the lock when the process
+ * ends for any reason. Readers and commands need no lock.
  *
  * Throws `OperatorError` with the id of the other process if the folder is locked.
  */
@@ -26,8 +26,8 @@ export function lockFolder(dataDir: string): FolderLock {
     db.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL)');
     db.run('DELETE FROM holder');
     db.run('INSERT INTO holder VALUES (?)', [process.pid]);
-    // The process id is committed, because other processes cannot read an uncommitted id. After the commit, the lock is taken again and
-    // held.
+    // The process id is committed, because other processes cannot read an uncommitted id. After the commit, the process takes the lock
+    // again and holds the lock.
     db.run('COMMIT');
     begin(db);
   } catch (error) {
@@ -43,7 +43,7 @@ export function lockFolder(dataDir: string): FolderLock {
 }
 
 /**
- * Returns the id of the process that serves a data folder. Returns `unknown` while the process is still taking the lock. Returns undefined
+ * Returns the id of the process that serves a data folder. Returns `unknown` if the process has not written its id yet. Returns undefined
  * if no process serves the folder. Changes nothing.
  */
 export function lockHolder(dataDir: string): number | 'unknown' | undefined {
@@ -65,7 +65,7 @@ function begin(db: Database): void {
   db.run('BEGIN IMMEDIATE');
 }
 
-/** Returns the id of the process that holds the lock. Returns undefined while the process is still taking the lock. */
+/** Returns the id of the process that holds the lock. Returns undefined if the process has not written its id yet. */
 function holderOf(db: Database): number | undefined {
   try {
     return db.query<{ pid: number }, []>('SELECT pid FROM holder').get()?.pid;

@@ -15,7 +15,7 @@ import {
 /** The number of the newest schema. */
 export const SCHEMA = newestSchema(MIGRATIONS);
 
-/** Returns the path of the copy that is made before a database with the given schema is upgraded. */
+/** Returns the path of the copy before an upgrade from the given schema. */
 export function copyBeforeUpgrade(path: string, schema: number): string {
   return `${path}.schema-${schema}`;
 }
@@ -37,7 +37,7 @@ export function upgrade(db: Database, path: string, migrations: readonly string[
 }
 
 /**
- * Replaces the database by the newest copy from before an upgrade, and keeps the replaced database in the same folder. The caller must hold
+ * Replaces the database by the newest copy that an upgrade has made. The replaced database stays in the same folder. The caller must hold
  * the folder's lock, and no other process may have the database open. Returns the copy's schema and the replaced database's path.
  *
  * Throws `OperatorError` if there is no copy of an earlier schema from `FIRST_SCHEMA` on.
@@ -60,7 +60,7 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
   const kept = copyBeforeUpgrade(path, now);
   rmSync(kept, { force: true });
   linkSync(path, kept);
-  // Replaces the file in one step. If the process is killed, the path has the old or the new database, but never no database.
+  // Replaces the file in one step. Even if the process is killed, the path has either the old or the new database.
   renameSync(copyBeforeUpgrade(path, schema), path);
   syncPath(dirname(path));
   return { schema, kept };
@@ -72,7 +72,7 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
  */
 export function compactDatabase(path: string): void {
   const db = new Database(path, { readwrite: true, strict: true });
-  // A database file of an earlier version gets this option here. With this option, later removals return their space to the disk.
+  // Database files of earlier versions do not have this option. With this option, later removals return their space to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   const draft = `${path}.compact`;
   copyDurably(db, draft);

@@ -16,13 +16,13 @@ export interface SummedParts {
 /** The functions that `blockSums` creates. */
 export type BlockSums = ReturnType<typeof blockSums>;
 
-/** Minimum number of prints per contract for stored sums. With fewer prints per contract, adding up the prints is as fast. */
+/** Minimum number of prints per contract for stored sums. If there are fewer prints per contract, adding up the prints is as fast. */
 const PRINTS_PER_CONTRACT_MIN = 4;
 
 /**
  * Creates the functions that read and write the stored sums of blocks. A block is a run of consecutive parts of a day, or all parts of the
  * day. The sums of a block are the sums of its prints by contract. Two counts of the block are stored with its sums: all prints and valid
- * prints. The sums are used only while the block has the stored counts, so a write to the tape need not remove any sums.
+ * prints. The sums are valid only while the block has the stored counts. A write to the tape therefore need not remove any sums.
  */
 export function blockSums(db: Database, parts: TapeParts) {
   const selectSums = db.prepare<{ rowid: number; last: number; entries: number; valid: number }, [number]>(
@@ -49,15 +49,15 @@ export function blockSums(db: Database, parts: TapeParts) {
     if (valid < PRINTS_PER_CONTRACT_MIN * sums.contracts.strike.length) return;
     putSums.run(block[0]!.id, block.at(-1)!.id, entries, valid, encodeSums(sums));
   };
-  /** Records that a day is summed, after its small parts were joined into larger parts and all its parts were added up. */
+  /** Records that a day is summed: its small parts are joined into larger parts, and all its parts are added up. */
   const recordSummedDay = ({ simulated, underlying, day }: TapeDay, dayParts: readonly Part[]): void => {
     const { entries, valid } = countsOf(dayParts);
     putDay.run(simulated, underlying, day, entries, valid);
   };
   /**
    * Stores the sums of a block with `put`. If the block is a whole day (`isDay`), also records the day as summed. Does nothing if a part of
-   * the block was replaced, or has prints that were canceled or corrected after the part was written. Also does nothing if `isDay` is set
-   * and the day has more parts now.
+   * the block was replaced, or if a print of the part was canceled or corrected later. Also does nothing if `isDay` is set and the day has
+   * more parts now.
    */
   const putUnchanged = db.transaction((tapeDay: TapeDay, block: readonly Part[], sums: TapeSums, isDay: boolean) => {
     const current = parts.ofDay(tapeDay);
@@ -70,8 +70,8 @@ export function blockSums(db: Database, parts: TapeParts) {
 
   return {
     /**
-     * Finds the blocks that begin with the part at index `from`, have at most `partsMax` parts, end at or before `toMs`, and have stored
-     * sums with unchanged counts. Returns the block with the most prints, or `undefined` if there is no such block.
+     * Finds the blocks with valid sums that begin with the part at index `from`, have at most `partsMax` parts, and end at or before
+     * `toMs`. Returns the block with the most prints, or `undefined` if no block is found.
      */
     longest(from: number, dayParts: readonly Part[], toMs: number, partsMax: number): SummedParts | undefined {
       const { id, day } = dayParts[from]!;
@@ -86,7 +86,7 @@ export function blockSums(db: Database, parts: TapeParts) {
       }
       return undefined;
     },
-    /** Returns the days before `beforeDay` that are not summed, or that have changed after they were summed (see `recordSummedDay`). */
+    /** Returns the days before `beforeDay` that have not been summed since their last change (see `recordSummedDay`). */
     unsummedDays: (beforeDay: string): TapeDay[] => selectUnsummed.all(beforeDay),
     /**
      * Adds up the sums of the parts of a day in three steps. The sums of parts give the sums of blocks of PARTS.few parts. The sums of
@@ -100,7 +100,7 @@ export function blockSums(db: Database, parts: TapeParts) {
       const day = new TapeSummer();
       for (const [i, part] of dayParts.entries()) {
         let sums: TapeSums | undefined = sumsOf(validRows(parts.columnsOf(part)));
-        // When a block is full, or ends with the last part of the day, its sums are added to the next larger block.
+        // The sums of a block are added to the next larger block when the block is full or the day ends.
         for (const size of sizes) {
           summers.get(size)!.add(sums);
           yield 0;

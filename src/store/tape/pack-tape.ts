@@ -8,12 +8,12 @@ import type { TapeParts } from './tape-parts.ts';
 import type { PartWriter } from './write-parts.ts';
 
 /**
- * Limits of a transaction that moves rows into parts: the maximum number of rows, and the time after which no further rows are moved, ms.
- * With these limits, a transaction takes about 10 ms.
+ * Limits of a transaction that moves rows into parts: the maximum number of rows, and a time in ms. After this time, no more rows are
+ * moved. With these limits, a transaction takes about 10 ms.
  */
 export const MOVED_AT_ONCE = 512;
 const MOVED_MS = 8;
-/** Number of free pages that stay in the database file. Further free pages are returned to the disk in steps of this number. */
+/** Number of free pages that stay in the database file. All other free pages are returned to the disk in steps of this number. */
 const FREE_PAGES = 256;
 
 /** The dependencies of `tapePacker`. */
@@ -41,7 +41,7 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
     return oldest.length;
   };
 
-  /** Moves rows of the last tape in the array `tapes`. Removes a tape from the array if the tape has no more rows to move. */
+  /** Moves rows of the last tape in the array `tapes`. Removes a tape without rows from the array. */
   const moveOldest = (tapes: TapeId[], beforeMs: number, limit: number): number => {
     const until = performance.now() + (MOVED_MS * limit) / MOVED_AT_ONCE;
     let moved = 0;
@@ -59,8 +59,8 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
   const join = db.transaction(writer.join);
 
   /**
-   * Moves rows into parts, rewrites parts that have canceled or corrected entries, joins the parts of each day and adds them up, and
-   * returns free pages to the disk.
+   * Moves rows into parts, rewrites parts with canceled or corrected entries, joins and sums the parts of each day, and returns free pages
+   * to the disk.
    */
   function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {
     const [beforeMs] = rangeOfDay(beforeDay);

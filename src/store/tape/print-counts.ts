@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 
-/** The fields of a `prints` row that determine which counts the row changes. */
+/** The fields of a `prints` row that determine the count for the row. */
 interface Counted {
   readonly simulated: number;
   readonly underlying: string;
@@ -22,9 +22,9 @@ export interface PrintCounts {
 export const SLOT_MS = 60_000;
 
 /**
- * Creates the functions that read and write the counts of print rows. Each minute of an underlying has one row of counts. So a few hundred
- * rows of counts are enough to count a million print rows. Each writer of prints counts its rows, and writes the counts once per
- * transaction. Triggers would count each row separately, and a save would take twice as long.
+ * Creates the functions that read and write the counts of print rows. Each minute of an underlying has one row of counts. A few hundred
+ * rows of counts are therefore enough for a million print rows. Each writer of prints counts its rows, and writes the counts once per
+ * transaction. With triggers, which count each row separately, a save would take twice as long.
  */
 export function printCounts(db: Database): PrintCounts {
   const add = db.prepare<null, [number, string, number, number, number]>(
@@ -63,7 +63,7 @@ export function printCounts(db: Database): PrintCounts {
 
   return {
     batch(work) {
-      // Removes the counts that a failed transaction may have left.
+      // Removes counts of a failed transaction.
       clear();
       const result = work();
       for (const { simulated, underlying, slot, entries, canceled } of slots.values()) {
@@ -81,8 +81,8 @@ export function printCounts(db: Database): PrintCounts {
     of(simulated, underlying, fromMs, toMs) {
       const tapeKey = [simulated, underlying] as const;
       const hasNoRows = (from: number, to: number) => from > to || selectAny.get(...tapeKey, from, to)!.found === 0;
-      // A part of the first and the last slot may be outside the range. If all rows of such a slot are in the range, the counts give the
-      // number of these rows. All rows of a day's last slot are usually in the range.
+      // The first and the last slot may be partly outside the range. If all rows of a slot are in the range, the counts of the slot are
+      // used. This is usual for the last slot of a day.
       const [first, last] = [slotOf(fromMs), slotOf(toMs)];
       const from = hasNoRows(first * SLOT_MS, fromMs - 1) ? first : first + 1;
       const to = hasNoRows(toMs + 1, (last + 1) * SLOT_MS - 1) ? last : last - 1;
@@ -100,7 +100,7 @@ export function printCounts(db: Database): PrintCounts {
   };
 }
 
-/** The counts of rows in one minute, or changes of such counts. */
+/** The counts of rows in one minute, or the changes of these counts. */
 interface Slot {
   readonly simulated: number;
   readonly underlying: string;

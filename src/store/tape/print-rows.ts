@@ -8,7 +8,7 @@ import { CANCELED, CORRECTED } from './tape-entries.ts';
 /** Smallest premium of a print in the index of large prints, dollars. */
 const INDEXED_MIN = 25_000;
 
-/** A row with only the columns of `TapeColumns`. Reading such a row takes less time than reading the full row. */
+/** A row with only the columns of `TapeColumns`. This row takes less time to read than the full row. */
 export interface ColumnRow extends TapeRow {
   readonly rowid: number;
   readonly flags: number;
@@ -23,7 +23,7 @@ export interface RowCursor {
 /** A row that can become part of the packed tape. */
 export interface MovableRow {
   readonly rowid: number;
-  /** The print, with the id that the feed delivered. */
+  /** The print with its id from the feed. */
   readonly print: Print;
   /** 0 if the print is valid, or else CANCELED or CORRECTED. */
   readonly flag: number;
@@ -95,7 +95,7 @@ export function printRows(db: Database) {
   );
   const selectTapes = tapesIn(db);
 
-  /** Runs `statement`, which cancels the row of a print or marks the row as corrected. Counts the row as canceled. */
+  /** Cancels the row of a print, or marks the row as corrected, with `statement`. Counts the row as canceled. */
   const retireBy = (statement: typeof cancel, { simulated, underlying, at, id }: Print): void => {
     statement.run(Number(simulated), id);
     counts.count({ simulated: Number(simulated), underlying, at }, 0, 1);
@@ -144,8 +144,8 @@ export function printRows(db: Database) {
         .all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd)
         .map(printOf),
     /**
-     * Returns the first `limit` prints that come after a position and not after `toMs`, with at least a minimum premium. The prints are in
-     * order of time and then in order of arrival.
+     * Returns the first `limit` prints after a position and up to `toMs`, with at least a minimum premium. The prints are in order of time
+     * and then in order of arrival.
      */
     nextAtLeast(
       { simulated, underlying }: TapeId,
@@ -199,9 +199,9 @@ export function columnsOfRows(rows: readonly ColumnRow[]): TapeColumns {
 
 /** Prepares the query for the tapes that have rows. */
 export function tapesIn(db: Database) {
-  // The query uses the index to step from one underlying to the next. So the query's time grows with the number of underlyings, not with
-  // the length of the tape. A comparison of pairs, (simulated, underlying) > (…), would read all rows, because SQLite uses only the first
-  // column of the index for such a comparison.
+  // The query uses the index to step from one underlying to the next. The query's time therefore grows with the number of underlyings, not
+  // with the length of the tape. The comparison (simulated, underlying) > (…) would read all rows, because SQLite would use only the first
+  // column of the index.
   return db.prepare<TapeId, []>(
     `WITH RECURSIVE kinds (simulated, underlying) AS (
        SELECT * FROM (SELECT simulated, underlying FROM prints ORDER BY simulated, underlying LIMIT 1)

@@ -15,8 +15,8 @@ export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom
    */
   count(print: Print, times: 1 | -1): void;
   /**
-   * Reads the minimum premium of a large print, because another process may have changed it. Callers must call this method at the start of
-   * a transaction.
+   * Reads the minimum premium of a large print. Another process may have changed this minimum. Callers must call this method at the start
+   * of a transaction.
    */
   refresh(): void;
 }
@@ -25,7 +25,7 @@ export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom
 export interface PrintSource {
   /** Returns the prints of a range that are stored as rows, with at least a minimum premium. */
   readonly rows: PrintStore['prints'];
-  /** Yields the prints of a range that are stored in parts, with at least a minimum premium, one part of a day at a time. */
+  /** Yields the prints of a range that are stored in parts, with at least a minimum premium. Each item has prints of one part. */
   readonly packed: (...range: PrintRange) => Iterable<PackedPrints>;
   /** Returns false if a range has no prints. Returns true if the range may have prints, even if the prints are canceled. */
   readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
@@ -39,8 +39,8 @@ interface PackedPrints {
 /**
  * Creates the functions that read and write the sums of large prints. The key of a sum is the tape (simulated or recorded, and the
  * underlying), the New York day, the series, call or put, the aggressor's side, and the flags `multiLeg` and `deep`. The transaction that
- * writes prints updates their sums. The sums of a window are computed from the sums of its full days and the prints of its partial days. So
- * little data is read, even if the tape is long.
+ * writes prints updates their sums. The sums of a window are computed from the sums of its full days and the prints of its partial days.
+ * Little data is therefore read, even if the tape is long.
  */
 export function printSums(db: Database, { rows, packed, mayHave }: PrintSource): PrintSums {
   const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');
@@ -103,7 +103,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
         return [...sums.values()].map(printSumOf);
       }
       const hasNoPrints = (from: number, to: number) => from > to || !mayHave(underlying, from, to, simulated);
-      // A part of the first and last day may be outside the window. Such a day counts as full if all its prints are in the window.
+      // The first and the last day may be partly outside the window. A day counts as full if all its prints are in the window.
       const [first, last] = [dayOf(Math.max(fromMs, 0)), dayOf(Math.min(toMs, LAST_DATED_MS))];
       const from = hasNoPrints(startOf(first), fromMs - 1) ? first : addDays(first, 1);
       const to = hasNoPrints(toMs + 1, startOf(addDays(last, 1)) - 1) ? last : addDays(last, -1);
@@ -134,7 +134,7 @@ function rowOf(print: Print, times: 1 | -1): SumRow {
   };
 }
 
-/** Yields the sums of prints in columns. Does not create an object per print, because a day can have a million prints. */
+/** Yields the sums of prints in columns. A day can have a million prints, so the function does not create an object per print. */
 function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
   const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
   const sums = new Map<number, { prints: number; contracts: number; premium: number }>();
@@ -154,7 +154,7 @@ function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
   }
 }
 
-/** The side that each value of the side bits in a print's flags stands for. */
+/** For each value of the side bits in a print's flags, the side. */
 const SIDES = ['none', 'bid', 'ask', 'mid'] as const;
 
 /** Returns the side bits of a print, computed from its quote by the rule of `sumOf`. */
@@ -178,7 +178,7 @@ function printSumOf({ multiLeg, deep, premium, ...same }: SumRow): PrintSum {
   return { ...same, multiLeg: multiLeg === 1, deep: deep === 1, premium: premium / PREMIUM_UNITS };
 }
 
-/** Returns whether the contract of a print has an adjusted deliverable. Prints of such contracts are not part of any sum. */
+/** Returns whether the contract of a print has an adjusted deliverable. Sums leave out prints of contracts with an adjusted deliverable. */
 function isAdjusted({ root }: Print): boolean {
   return rootOf(root).adjusted;
 }

@@ -14,7 +14,7 @@ import { PART_MAX, partWriter } from './write-parts.ts';
 export interface TapeSizes {
   /** Prints per part. */
   readonly part: number;
-  /** Minimum number of prints of one day that a save writes directly into parts. For fewer prints, rewriting a part takes too much time. */
+  /** Minimum number of prints of one day that a save writes directly into parts. To rewrite a part takes too much time for fewer prints. */
   readonly atOnce: number;
   /** Maximum number of rows in one read. */
   readonly rows: number;
@@ -28,9 +28,9 @@ const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
  * corrected nor canceled. Prints of the same moment stay in the order of their arrival, because the tick rule depends on this order.
  *
  * New prints are stored as rows, and the prints of past New York days are packed into parts. A save with `atOnce` can also write to the
- * parts directly. Parts store digests of the ids. The prints in rows arrived after the prints in the parts of their day. So among prints of
- * the same moment, the prints in parts come first. The id of a copy is looked up in the rows, and in the parts of the copy's underlying and
- * day. So a print with the id of a packed print, but with another day or underlying, is a different print.
+ * parts directly. Parts store digests of the ids. The prints in rows arrived after the prints in the parts of their day. Among prints of
+ * the same moment, the prints in parts therefore come first. The id of a copy is looked up in the rows, and in the parts of the copy's
+ * underlying and day. A print with the id of a packed print, but with another day or underlying, is therefore a different print.
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintStore {
   const rows = printRows(db);

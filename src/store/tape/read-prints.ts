@@ -8,11 +8,11 @@ import { groupFrom, type TapeParts } from './tape-parts.ts';
 
 /**
  * Creates the functions that read prints from rows and parts, in order of time and then in order of arrival. The prints in rows arrived
- * after the prints in the parts of their day. So among prints of the same moment, the prints in parts come first. `rowsAtOnce` is the
- * number of rows in one read of `largePrints`.
+ * after the prints in the parts of their day. Among prints of the same moment, the prints in parts therefore come first. `rowsAtOnce` is
+ * the number of rows in one read of `largePrints`.
  */
 export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: number) {
-  /** Yields the packed prints of a range, one part of a day at a time. */
+  /** Yields the packed prints of a range. Each item has prints of one part. */
   function* packed(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: PrintRange) {
     for (const part of parts.within(tapeIdOf(underlying, simulated), fromMs, toMs)) {
       yield { day: part.day, columns: printsWithin(parts.largeOf(part, minPremiumUsd), fromMs, toMs, minPremiumUsd) };
@@ -27,7 +27,7 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
       .toArray()
       .flat();
     const ofRows = rows.atLeast(...range);
-    // The sort is stable, so among prints of the same moment, the packed prints come first.
+    // The sort is stable, so the packed prints stay before other prints of the same moment.
     return ofParts.length === 0 ? ofRows : [...ofParts, ...ofRows].sort((a, b) => a.at - b.at);
   };
 
@@ -56,11 +56,11 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
       const all = [...ofParts, columnsOfRows(taken)].filter(({ count }) => count > 0);
       from = until + 1;
       cursor = isWhole ? beforeRowsOf(from) : { atMs: until, rowid: taken.at(-1)!.rowid };
-      // Yields even if there are no prints, because decoding the parts took time, and other work must run.
+      // Yields even if there are no prints, so that other work can run after the decoding of the parts.
       yield all.length > 0 ? all.reduce(merged) : columnsOfRows([]);
     }
   }
-  /** Returns the first part of a range that has a valid print, and the parts that must be read together with this part. */
+  /** Returns the first part of a range with a valid print, and the parts that must be read together with this part. */
   const firstGroup = (tape: TapeId, fromMs: number, toMs: number) => {
     const part = parts.first(tape, fromMs, toMs);
     return part ? groupFrom(part, parts.ofDay({ ...tape, day: part.day })) : [];
@@ -106,8 +106,8 @@ interface TakenRows {
 }
 
 /**
- * Shortens a full batch of rows so that it does not split the prints of one moment. If all rows of the batch have the same moment, returns
- * the whole batch. `most` is the number of rows in a full batch.
+ * Shortens a full batch of rows so that the batch does not split the prints of one moment. If all rows of the batch have the same moment,
+ * returns the whole batch. `most` is the number of rows in a full batch.
  */
 function wholeMoments(found: readonly ColumnRow[], most: number, until: number): TakenRows {
   if (found.length < most) return { taken: found, until, isWhole: true };

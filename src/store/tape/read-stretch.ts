@@ -17,9 +17,9 @@ export interface StretchDeps {
 }
 
 /**
- * Creates the functions that read the tape in stretches, which are runs of consecutive prints. A stretch is a block of parts with stored
- * sums, a group of parts with the rows of the same time, or at most `rowsAtOnce` rows between two parts. A stretch always ends between two
- * moments. If one moment has more than `rowsAtOnce` rows, a stretch has more rows.
+ * Creates the functions that read the tape in stretches, which are runs of consecutive prints. There are three types of stretches: a block
+ * of parts with stored sums, a group of parts together with the rows of the group's period, and at most `rowsAtOnce` rows between two
+ * parts. A stretch always ends between two moments. If one moment has more than `rowsAtOnce` rows, a stretch has more rows.
  */
 export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rowsAtOnce: number) {
   const stretchWith = (tapeDay: TapeDay, fromMs: number, toMs: number, columns: () => TapeColumns): Stretch => ({
@@ -27,7 +27,7 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     toMs,
     columns,
     sums: () => sumsOf(columns()),
-    // Reads the prints again from rows and parts, because rows can be packed and parts can be rewritten between two steps.
+    // Reads the prints from rows and parts at each call, because rows can be packed and parts can be rewritten between two steps.
     prints: () => prints(tapeDay.underlying, fromMs, toMs, tapeDay.simulated === 1, 0),
   });
 
@@ -63,8 +63,8 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
   };
 
   /**
-   * Returns the run of prints from `fromMs` to `toMs`, from a group of parts and the rows of the same time. A group has the parts that must
-   * be read together.
+   * Returns the run of prints from `fromMs` to `toMs`. Reads a group of parts, and all rows with times from `fromMs` to `toMs`. A group
+   * consists of parts that must be read together.
    */
   const stretchOfParts = (tapeDay: TapeDay, group: readonly Part[], fromMs: number, toMs: number): Stretch => {
     const [from, to] = [Math.max(fromMs, group[0]!.fromAt), Math.min(toMs, group.at(-1)!.toAt)];

@@ -36,8 +36,8 @@ interface Saved {
  */
 export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }: SaveDeps, partsFrom: number) {
   /**
-   * Saves a print as a row. `packed` has the copies in parts that have the id of the print. Returns `undefined` if the print is neither new
-   * nor a change of the valid copy.
+   * Saves a print as a row. The argument `packed` has the copies in parts with the id of the print. Returns `undefined` if the print is
+   * neither new nor a change of the valid copy.
    */
   const saveRow = (print: Print, packed: readonly StoredCopy[]): 'added' | 'changed' | undefined => {
     if (packed.length === 0 && rows.insert(print)) {
@@ -48,7 +48,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const validCopy = stored ? undefined : validCopyOf(packed);
     const valid = stored?.canceled === false ? stored : validCopy?.print();
     if (valid === undefined || isSamePrint(valid, print)) return undefined;
-    // A tape that is read again delivers a corrected print in its earlier version first. The earlier version changes nothing.
+    // If a feed reads a tape again, the earlier version of a corrected print arrives first. The earlier version changes nothing.
     const isEarlier = rows.correctedCopiesOf(print).some((earlier) => isSamePrint(earlier, print));
     if (isEarlier || isCorrectedSince(packed, print)) return undefined;
     sums.count(valid, -1);
@@ -96,7 +96,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
      */
     const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
       const print = prints[i]!;
-      // If the parts have no copy, this save added the first print with the id, so the first print is one of the copies.
+      // If the parts have no copy, this save has added the first print with the id. The first print is then one of the copies.
       const newOfId = newByFirst.get(first) ?? (before === undefined ? [first] : []);
       const copies = [...(before ?? []), ...newOfId.map(newCopy)];
       const validCopy = validCopyOf(copies);
@@ -177,7 +177,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
 
 /**
  * Throws `RangeError` if a number is not finite, `at` is not a safe integer, or `callPut` is neither 1 nor -1. The message begins with `NOT
- * NULL`, as SQLite's message does if a number of a row is NaN.
+ * NULL`, like SQLite's message for a NaN.
  */
 function assertValidNumbers({ id, at, callPut, strike, price, size, multiplier }: Print): void {
   // The sum is not finite if one of the numbers is not finite.

@@ -44,9 +44,7 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
   return { columns: writer.sealed(MAGIC.columns), ids: sealed(MAGIC.ids, ids) };
 }
 
-/**
- * Decodes the columns of all entries, valid or not valid. Throws `OperatorError` if the blob is damaged. `name` identifies the blob in it.
- */
+/** Decodes the columns of all entries. Throws `OperatorError` if the blob is damaged. `name` identifies the blob in the error. */
 export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   const reader = new ColumnReader(blob, MAGIC.columns, name);
   const { count, from, contracts: contractCount, quote, paid, series } = JSON.parse(reader.text()) as Head;
@@ -133,7 +131,7 @@ interface SumsHead {
   readonly cells: number;
   /**
    * The numbers of the stored columns of cells. A number below CELL.width is the index of a field. A higher number is CELL.width plus the
-   * index of a field, and stands for the rounding errors of the field. Columns of zeros are not stored.
+   * index of a field. The column then has the rounding errors of the field. Columns of zeros are not stored.
    */
   readonly fields: readonly number[];
   readonly series: TapeContracts['series'];

@@ -19,7 +19,7 @@ export interface TapeDay extends TapeId {
   readonly day: string;
 }
 
-/** A day, and the prints of a given list that traded on this day. */
+/** A day with its prints from a given list. */
 export interface DayOfPrints extends TapeDay {
   /** The indices of the day's prints in the list, in ascending order. */
   readonly indices: readonly number[];
@@ -49,7 +49,7 @@ export const rangeOfDay = memoize(RANGES_CACHED_MAX, (day: string): readonly [fr
   newYorkInstant(addDays(day, 1), '00:00') - 1,
 ]);
 
-/** The last moment whose New York day is computed, because the year of a date has only four digits. */
+/** The last moment whose New York day can be computed. The year of a date has only four digits. */
 export const LAST_DATED_MS = Date.UTC(9999, 0, 1);
 
 /** Returns the last millisecond of the New York day of a moment. Returns the moment itself if it is not before `LAST_DATED_MS`. */

@@ -4,8 +4,8 @@ import { ContractNumbers, NUMBERS, pickRows, type TapeColumns, tapeColumnsOf } f
 import type { TapeId } from './tape-days.ts';
 
 /**
- * Prints in the form in which a part stores them. Canceled and corrected prints are included, because new copies are compared with them.
- * Instead of its id, each print has a digest of the id, two words of 32 bits.
+ * Prints in the form in which a part stores them. Canceled and corrected prints are included, because the store compares new copies with
+ * these prints. A digest replaces the id of each print. The digest has two words of 32 bits.
  */
 export interface TapeEntries extends TapeColumns {
   readonly ids: Uint32Array;
@@ -49,7 +49,7 @@ export function printsWithin(columns: TapeColumns, fromMs: number, toMs: number,
   return pickRows(columns, rows.subarray(0, found));
 }
 
-/** Returns the fields that are the same in all packed prints of a tape. Packed prints have no id, and only valid prints are read. */
+/** Returns the fields that are equal in all packed prints of a tape. Packed prints have no id, and only valid prints are read. */
 export function packedFieldsOf({ simulated, underlying }: TapeId) {
   return { id: '', canceled: false, underlying, simulated: simulated === 1 };
 }

@@ -16,7 +16,7 @@ export interface Part {
   readonly valid: number;
   /** The number of prints that were valid when the part was written, but are no longer valid. */
   readonly retired: number;
-  /** The time of the last print among the prints that were valid when the part was written, ms since the epoch. */
+  /** The time of the last valid print at the time of writing, ms since the epoch. */
   readonly lastAt: number | null;
 }
 
@@ -106,7 +106,7 @@ export function tapeParts(db: Database) {
     within,
     /** Returns the parts of a day, in their order. */
     ofDay: (tapeDay: TapeDay): Part[] => within(tapeDay, ...rangeOfDay(tapeDay.day)),
-    /** Returns the numbers of all prints and of valid prints in the parts that have times from `fromMs` to `toMs`. */
+    /** Returns two numbers for the parts that have times from `fromMs` to `toMs`: all prints, and valid prints. */
     counts: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
       selectCounts.get(simulated, underlying, fromMs, endOfDay(toMs), toMs)!,
     /** Returns the first part that has a valid print and times from `fromMs` to `toMs`. Returns `undefined` if there is no such part. */
@@ -142,8 +142,8 @@ export function tapeParts(db: Database) {
 }
 
 /**
- * Returns a part and the consecutive parts that must be read together with it, because each part begins at the moment at which the previous
- * part ends.
+ * Returns a part and the consecutive parts that must be read together with it. Each of these parts begins at the moment at which the
+ * previous part ends.
  */
 export function groupFrom(part: Part, dayParts: readonly Part[]): Part[] {
   const group = [part];

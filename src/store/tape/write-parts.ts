@@ -9,7 +9,7 @@ import type { Part, TapeParts } from './tape-parts.ts';
 /** Maximum number of prints in a part. Decoding or writing a part takes a few milliseconds. */
 export const PART_MAX = 16_384;
 /**
- * Maximum share of large prints in a part that has a separate copy of its large prints. A large print is a print whose premium reaches a
+ * A part has a separate copy of its large prints if their share is at most this value. A large print is a print whose premium reaches a
  * threshold. The threshold is the lowest value of LARGE_FROM (dollars) at which the share of large prints is at most LARGE_SHARE_MAX. If
  * there is no such value, the part has no copy.
  */
@@ -50,7 +50,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
     });
   };
 
-  /** Adds entries to a part, or as new parts after it. `place` is the day's last place. Returns the last place after the change. */
+  /** Adds entries to a part, or creates new parts after the part. `place` is the day's last place. Returns the new last place. */
   const addTo = (tapeDay: TapeDay, part: Part, added: TapeEntries, place: number): number => {
     let last = place;
     const isAfter = added.at[0]! >= part.toAt;
@@ -86,7 +86,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
   return {
     /**
      * Adds the prints with the given indices to the parts of their day. The added prints must have arrived after all entries in the parts,
-     * in ascending order of their indices.
+     * in the order of the indices.
      */
     add(tapeDay: TapeDay, { prints, digests, retired }: NewEntries, indices: readonly number[]): void {
       if (indices.length === 0) return;
@@ -100,7 +100,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       );
       merge(tapeDay, entries, parts.ofDay(tapeDay));
     },
-    /** Joins the first consecutive parts of a day that fit into a single part. Returns false if there are none. */
+    /** Joins the first consecutive parts of a day that fit into a single part. Returns false if there are no parts to join. */
     join(tapeDay: TapeDay): boolean {
       const joinable = joinableOf(parts.ofDay(tapeDay), partMax);
       if (joinable.length === 0) return false;
@@ -139,7 +139,7 @@ function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns 
 
 /**
  * Returns whether a part is rewritten to append entries. Otherwise, the entries become separate parts, which are joined when the day is
- * packed. So a few new entries do not cause a large part to be rewritten.
+ * packed. A large part is therefore not rewritten for a few new entries.
  */
 function isRewrittenFor(added: number, entries: number, partMax: number): boolean {
   const total = entries + added;

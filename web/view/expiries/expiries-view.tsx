@@ -22,7 +22,7 @@ import { asOf, comparedView, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
 import { expiryColumns, seriesKeys } from './expiry-columns.ts';
 
-/** The ranges of the matrix that the view offers, in percent of spot on each side of spot. */
+/** The ranges of strikes that the view offers, in percent of spot on each side. */
 const BANDS = ['5', '10', '20', '50'];
 const BAND = '10';
 
@@ -32,7 +32,7 @@ export function ExpiriesView() {
   const { measure, options } = page.value;
   const { expiries: chosen, ...others } = options;
   const moment = asOf.value;
-  // The Expiries view shows all expiries even if the page is restricted to one expiry, so that the member can choose another one.
+  // The Expiries view shows all expiries even if the page includes only one expiry, so that the member can choose another expiry.
   const all = useAnswer<Expiries>(
     chosen !== undefined && moment !== undefined ? tickerCall('get_gex_by_expiry', moment, others) : undefined,
   );
@@ -127,7 +127,7 @@ function MatrixPanel({ measure, chosen, others, moment, onPick }: MatrixPanelPro
   const now = answer?.body;
   const isComparable = before && before.measure === now?.measure && before.band === now.band;
   const matrix = useMemo(() => (isComparable ? matrixChange(now!, before) : now), [now, before, isComparable]);
-  // While another measure is loading, the matrix still shows the previous measure.
+  // The matrix shows the previous measure until the new measure has loaded.
   const shown = (now?.measure ?? measure) as typeof measure;
   const unit = MEASURE_UNITS[shown];
   const title = `${isComparable ? 'Change of net' : 'Net'} ${shown}`;
@@ -184,7 +184,7 @@ interface ExpiryGridProps extends Pick<TermStructureProps, 'expiries' | 'before'
 }
 
 function ExpiryGrid({ expiries, before, moment, call, onPick }: ExpiryGridProps) {
-  // Series that no longer exist come first, because most of them have expired.
+  // Series that no longer exist come first, because most of these series have expired.
   const rows = useMemo(
     () =>
       joinRows(seriesKeys(expiries), before && seriesKeys(before)).toSorted(

@@ -15,7 +15,7 @@ import {
   volatilityPoints,
 } from '../../page-format.ts';
 
-/** Returns keys that identify a series at two moments. */
+/** Returns the keys by which the grid joins the series of two moments. */
 export function seriesKeys({ root, expiry, settlement }: Expiries): string[] {
   return root.map((each, i) => `${each} ${expiry[i]} ${settlement[i]}`);
 }
@@ -25,8 +25,8 @@ type NumberColumn = {
 }[keyof Expiries];
 
 /**
- * Returns the columns of the grid. In a comparison, the columns with changes come second. A series that exists only at the earlier moment
- * has expired or is gone.
+ * Returns the columns of the grid. In a comparison, the columns with changes follow the first column. A series that exists only at the
+ * earlier moment has expired or is gone.
  */
 export function expiryColumns(
   expiries: Expiries,

@@ -24,7 +24,7 @@ const DAYS = ['1', '5', '10', '30', '90', '366'];
 const PREMIUMS = ['0', '10000', '25000', '100000', '250000', '1000000'];
 const INITIAL = { by: 'day', days: '30', premium: '0' } as const;
 
-/** Renders the Flow view: the share of signed prints, the flow by day, manner or expiry, the list of prints, and the large prints. */
+/** Renders the Flow view: the share of signed prints, the flow by day, execution type or expiry, the list of prints, and large prints. */
 export function FlowView() {
   const view = gexView.asked.value;
   const { own } = page.value;
@@ -34,7 +34,7 @@ export function FlowView() {
   const asked = useTickerAnswer<AggressorFlows>('get_flow_by_aggressor', window);
   if (!view.answer) return <ViewState asked={view} />;
   const group = FLOW_GROUPS.find((each) => each === own.by) ?? INITIAL.by;
-  // The selected row belongs to one grouping, so a change of the grouping clears the selection.
+  // A change of the grouping clears the selection, because the selected row belongs to one grouping.
   const [pickedBy, ...rest] = own.pick?.split(':') ?? [];
   const picked = pickedBy === group ? rest.join(':') : null;
   const share = asked.answer && signedPrintShare(asked.answer.body.signed_by);
@@ -61,8 +61,8 @@ interface SignedLeadProps {
 }
 
 /**
- * Renders the share of signed prints and the methods that signed them. The panel of signed prints comes first, because all other figures of
- * the Flow view depend on these prints.
+ * Renders the share of signed prints and the methods that signed them. This panel comes first, because all other figures of the Flow view
+ * depend on the signed prints.
  */
 function SignedLead({ share, covered, asked }: SignedLeadProps) {
   if (!share) return asked.problem ? <Problem problem={asked.problem} /> : <p class="flow-lead inset" />;

@@ -20,7 +20,7 @@ import { spillRequirements, spillSentence } from './spill-text.ts';
 
 const dayOf = (expiry: string) => newYorkDay(expiry, true);
 
-/** Renders the large prints of one expiry with their sums, and whether the flow spills into the sector ETF. */
+/** Renders the large prints of one expiry, their sums, and whether the flow spills into the sector ETF. */
 export function LargePrints({ view }: { view: GexView }) {
   const { own } = page.value;
   const listed = [...new Set(view.expiries.expiry.map((each) => cleanText(each)))];
@@ -131,7 +131,7 @@ function largePrintsTable(body: WhalePrints) {
   };
 }
 
-/** The labels of the spill's inputs. The member types volatilities in percent. */
+/** The labels of the input fields for the spill. The unit of volatilities in these fields is percent. */
 const FIELDS = ['Large flow, $', 'Volatility now, %', 'Volatility ceiling, %'] as const;
 
 function Spill({ view, net }: { view: GexView; net: number | undefined }) {
@@ -141,7 +141,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   const { atm_iv, tte } = view.expiries;
   const now = atm_iv[minIndex(tte, (each) => Math.abs(each - 30 / 365.25))] ?? null;
   const high = history?.iv_high == null ? null : Math.max(history.iv_high, now ?? 0);
-  // The inputs that the member has typed for this ticker, such as `NVDA:25000000:62:55`. If an input is empty, the page's value is used.
+  // The inputs that the member has typed for this ticker, such as `NVDA:25000000:62:55`. An empty input gets the page's value.
   const [of, ...typed] = own.spill?.split(':') ?? [];
   const mine = FIELDS.map((_, i) => (of === ticker && typed[i]) || '');
   const isOwn = mine.some(Boolean);
@@ -155,7 +155,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
       ? undefined
       : { operation: 'evaluate_etf_contagion', args: { ...args, at: moment } };
   const asked = useAnswer<EtfContagion>(call);
-  // The call of the spill passes the ticker in another argument than other calls, so the ticker of the answer is checked here.
+  // This component checks the ticker of the answer, because the ticker has another argument name in the call of the spill.
   const answer = asked.answer?.call.args.single_name_ticker === ticker ? asked.answer : undefined;
   const body = answer?.body;
   const source =

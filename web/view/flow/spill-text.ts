@@ -1,7 +1,7 @@
 import type { EtfContagion } from '../../data/page-answers.ts';
 import { amount, cleanText, plain, volatility } from '../../page-format.ts';
 
-/** One requirement for a spill into the sector ETF: whether the requirement is met, and its text. */
+/** A requirement for a spill into the sector ETF: whether the requirement is met, and a text. */
 export interface Requirement {
   readonly isMet: boolean;
   readonly text: string;

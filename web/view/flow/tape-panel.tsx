@@ -6,7 +6,7 @@ import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { useTickerAnswer } from '../../state/page-market.ts';
 import { isOfFilter, type TapeFilter, type TapePrint, tapePrints } from './tape-prints.ts';
 
-/** Number of prints that the panel requests without a filter (`shown`) and with a filter (`most`). */
+/** The panel requests `shown` prints if it has no filter, and `most` prints if it has a filter. */
 const PRINTS = { shown: 1000, most: 5000 } as const;
 
 const SIDES: Readonly<Record<string, string>> = { buyer: '▲ bought', seller: '▼ sold' };
@@ -35,7 +35,7 @@ interface SignedTapeProps {
   readonly onClear: () => void;
 }
 
-/** Renders the list of prints, newest first, each with the side that started the trade and the method that determined the side. */
+/** Renders the list of prints, newest first. Each row has the side that started the trade, and the method that determined this side. */
 export function SignedTape({ window, filter, onClear }: SignedTapeProps) {
   const limit = filter === null ? PRINTS.shown : PRINTS.most;
   const asked = useTickerAnswer<SignedPrints>('get_signed_prints', { ...window, limit });

@@ -34,7 +34,7 @@ export function tapePrints(body: SignedPrints): TapePrint[] {
   }));
 }
 
-/** The filter of the list of prints: a row of the flow chart. */
+/** A row of the flow chart, as the filter for the list of prints. */
 export interface TapeFilter {
   readonly group: FlowGroup;
   readonly key: string;

@@ -30,7 +30,7 @@ import { fillingPast } from '../../state/page-market.ts';
 import { moveToMoment } from '../../state/time-stops.ts';
 import { tradingTicks } from '../../time/trading-axis.ts';
 
-/** The time ranges that the member can select by name, in days. */
+/** The lengths of the named time ranges, in days. */
 const SPANS = [
   ['5 days', 7],
   ['1 month', 31],
@@ -49,7 +49,7 @@ export function HistoryPanel({ moment }: { moment: string }) {
   const asked = useAnswer<History>(historyCall('get_gex_history', moment, args), `${moment} ${fillingPast.value}`);
   const history = asked.answer?.body;
   useEffect(() => {
-    // The cursor and the selection are reset, because their row indices are not valid for another time range or ticker.
+    // A new time range or ticker resets the cursor and the selection, because the row indices change.
     setCursor(null);
     setSelected(null);
   }, [ticker, own.from, own.to, span.per]);
@@ -134,7 +134,7 @@ export function HistoryPanel({ moment }: { moment: string }) {
 /** The first and the last row of a selection, as indices. */
 type RowSpan = readonly [from: number, to: number];
 
-/** Returns the figures at the cursor as text, or the changes over the selected rows if rows are selected. */
+/** Returns a text: the changes over the selected rows, or the figures at the cursor if no rows are selected. */
 function readoutOf(history: History, selected: RowSpan | null, row: number): string {
   return selected ? selectionText(history, ...selected) : historyReadout(history, row);
 }
@@ -146,17 +146,17 @@ interface HistoryPlotsProps {
   readonly cursor: number | null;
   readonly selected: RowSpan | null;
   readonly onMove: (row: number, selected: RowSpan | null) => void;
-  /** Called with the first and the last row of the selection when the member zooms to the selection. */
+  /** The chart calls this function with the first and the last selected row when the member zooms to the selection. */
   readonly onSpan: (from: number, to: number) => void;
   readonly onOpen: (row: number) => void;
 }
 
-/** Minimum width from which levels are labelled with their full names, in pixels. */
+/** Minimum width of a chart whose levels have full names, in pixels. */
 const WIDE = 600;
 /** Minimum distance between two time labels on the axis, in pixels. */
 const TIMES_APART = 58;
 
-/** Renders three plots with one axis and cursor. A drag, or Shift with arrow keys, selects rows, and Space zooms to the selection. */
+/** Renders three plots with one axis and cursor. Dragging selects rows, and Shift with arrow keys too. Space zooms to the selection. */
 function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpan, onOpen }: HistoryPlotsProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const isNarrow = size.width < WIDE;
@@ -173,7 +173,7 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
   );
   const { at, pinned } = page.value;
   const last = history.count - 1;
-  /** The first row of the selection. Null if the pressed pointer has not reached a row yet. Undefined without a selection. */
+  /** The first row of the selection. Null until the pressed pointer reaches a row. Undefined without a selection. */
   const anchor = useRef<number | null>(undefined);
   const selectedTo = (row: number): RowSpan | null => {
     const from = anchor.current ?? row;
@@ -278,8 +278,8 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
 }
 
 /**
- * Returns the series of the three plots. The levels have different line styles: spot is a thick line, the flip is dashed, and the walls are
- * steps in the colour of their sign.
+ * Returns the series of the three plots. Spot is a thick line, and the flip is a dashed line. Each wall is a line with steps, in the colour
+ * of its sign.
  */
 function panesOf({
   x,

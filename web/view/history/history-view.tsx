@@ -3,7 +3,7 @@ import { asOf, gexView } from '../../state/page-market.ts';
 import { HistoryPanel } from './history-panel.tsx';
 import { RecordPanel } from './record-panel.tsx';
 
-/** Renders the History view: the levels over time, and their track record. */
+/** Renders the History view: the levels over time, and the track record of the levels. */
 export function HistoryView() {
   if (asOf.value === undefined) return <ViewState asked={gexView.asked.value} />;
   return (

@@ -21,7 +21,7 @@ import { fillingPast } from '../../state/page-market.ts';
 
 const ARGS = { days: 365 };
 
-/** Renders the share of days on which each level held, was touched and was crossed, next to a level at the same distance from spot. */
+/** Renders the shares of days on which a level held, was touched and was crossed, next to a control level at the same distance. */
 export function RecordPanel({ moment }: { moment: string }) {
   const { own } = page.value;
   const asked = useAnswer<RecordAnswer>(
@@ -148,7 +148,7 @@ const levelsText = (levels: readonly number[]) =>
   levels.map((each) => strikeText(Math.round(100 * each) / 100)).join(' to ');
 const yes = (value: boolean) => (value ? 'yes' : 'no');
 
-/** Renders the days of a level. A click on a day moves the page to the moment of the day's levels. */
+/** Renders the days of a level. A click on a day sets the page to the moment of this day's levels. */
 function RecordDays({ record, level }: { record: RecordAnswer; level: RecordLevel }) {
   const rows = useMemo(() => recordDays(record, level), [record, level]);
   const name = LEVEL_NAMES[level].toLowerCase();

@@ -28,14 +28,14 @@ import { whipsawParts } from './whipsaw-parts.ts';
 
 const DTES = ['0', '1', '7', '14', '30', '60', '90', '180', '365'];
 const LIMITS = ['5', '10', '20', '50'];
-/** The values of the radar request that apply if the address does not contain them. */
+/** Default values for the radar request, if the address has no values. */
 export const RADAR_INITIAL = { dte: '30', limit: '10' } as const;
 
 interface RadarProps {
   readonly asked: AskedCall<Radar>;
 }
 
-/** Renders the price density of the ticker at the expiry closest to the chosen number of days, with two cursors. */
+/** Renders the price density of the ticker with two cursors. The expiry is the closest to the chosen number of days. */
 export function DensityPanel({ asked }: RadarProps) {
   const { answer } = asked;
   const radar = answer?.body;
@@ -84,8 +84,8 @@ export function DensityPanel({ asked }: RadarProps) {
 }
 
 /**
- * Returns the prices of the two cursors. The address contains the cursors of one ticker, such as `SPY:600.00:650.00`. If the address has no
- * cursors for this ticker, returns the prices of the walls.
+ * Returns the prices of the two cursors. The address contains the cursors of one ticker, such as `SPY:600.00:650.00`. Returns the prices of
+ * the walls if the address has no cursors for this ticker.
  */
 function cursorsOf(cut: string | undefined, { gex_boundaries: { put_wall, call_wall } }: Radar): CursorPair {
   const [of, a, b] = cut?.split(':') ?? [];

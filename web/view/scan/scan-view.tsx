@@ -14,7 +14,7 @@ const TOOLS = [
   'compute_options_greeks',
 ];
 
-/** Renders the Scan view: the whole universe, the radar of the page's ticker, and forms for several tools. */
+/** Renders the Scan view: the universe, the radar of the page's ticker, and forms for several tools. */
 export function ScanView() {
   const view = gexView.asked.value;
   const { dte, limit } = { ...RADAR_INITIAL, ...page.value.own };

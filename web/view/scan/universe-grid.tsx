@@ -17,7 +17,7 @@ import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { navigate, page } from '../../state/page.ts';
 import { universe } from '../../state/page-market.ts';
 
-/** A ticker of the universe grid. The grid reads the figures from the event stream when it renders, so the rows never change. */
+/** A ticker of the universe grid. The rows never change, because the grid reads the figures from the event stream when it renders. */
 interface UniverseRow {
   readonly ticker: string;
   readonly theme: string;
@@ -26,7 +26,7 @@ interface UniverseRow {
 const flipOf = (levels: LiveLevels | undefined) =>
   levels === undefined || levels.flip_resolved === false ? null : levels.gex_flip;
 
-/** Ages are rounded down to this step in ms, so that the grid does not render every second. */
+/** Ages are rounded down to multiples of this time in ms, so that the grid does not render every second. */
 const AGE_STEP_MS = 10_000;
 const steppedNow = computed(() => Math.floor(serverNow.value / AGE_STEP_MS) * AGE_STEP_MS);
 
@@ -82,7 +82,7 @@ const COLUMNS: readonly GridColumn<UniverseRow>[] = [
 export function UniverseGrid() {
   const { answer } = universe.asked.value;
   const rows = useMemo(() => (answer ? universeRows(answer.body.macro_themes) : []), [answer]);
-  // Live figures do not change the table object. The rows are computed when the table is requested.
+  // Live figures do not change the table object. The object computes its rows when a caller reads the rows.
   const table = useMemo(
     () => ({
       columns: COLUMNS.map(({ id }) => id),
@@ -116,7 +116,7 @@ export function UniverseGrid() {
   );
 }
 
-/** Returns one row for each ticker, in the order of the themes. A ticker with several themes has the names of all of them. */
+/** Returns one row for each ticker, in the order of the themes. If a ticker has several themes, the row has the names of all themes. */
 export function universeRows(themes: Readonly<Record<string, readonly string[]>>): UniverseRow[] {
   const byTicker = new Map<string, string[]>();
   for (const [theme, names] of Object.entries(themes)) {

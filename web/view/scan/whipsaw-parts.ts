@@ -1,7 +1,7 @@
 import type { Radar } from '../../data/page-answers.ts';
 import { amount, plain, price, volatility } from '../../page-format.ts';
 
-/** A component of the whipsaw index: its value, and a text with the figures behind the value. */
+/** A component of the whipsaw index, with a text that states the figures behind the value. */
 export interface WhipsawPart {
   readonly name: string;
   /** The value of the component, from 0 to 100. Null if data are missing. */

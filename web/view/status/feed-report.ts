@@ -4,7 +4,7 @@ import { cleanText, countText, newYorkMoment, percent } from '../../page-format.
 export type FeedRow = FeedStatusAnswer['feeds'][number];
 export type FeedTicker = FeedRow['tickers'][number];
 
-/** The glyph of each state of a feed or a ticker, worst state first. */
+/** A glyph for each state of a feed or a ticker, worst state first. */
 export const FEED_GLYPHS: Readonly<Record<string, string>> = {
   down: '✕',
   failing: '✕',
@@ -29,7 +29,7 @@ export function stateText(state: string): string {
   return `${FEED_GLYPHS[state] ?? '?'} ${cleanText(state)}`;
 }
 
-/** Joins the pages of one feed report. Totals and states come from the first page; tickers, rejections and gaps come from all pages. */
+/** Joins the pages of one feed report. Totals and states come from the first page. Tickers, rejections and gaps come from all pages. */
 export function joinFeedPages(pages: readonly FeedStatusAnswer[]): FeedRow[] {
   return (pages[0]?.feeds ?? []).map((feed) => {
     const same = pages.flatMap((page) => page.feeds.filter((each) => each.feed === feed.feed));
@@ -47,7 +47,7 @@ export function hasNoData(feeds: readonly FeedRow[]): boolean {
   return feeds.every(({ last_data }) => last_data === null);
 }
 
-/** Returns a sentence that states why the feed is in its state, and since when. Times are in New York time. */
+/** Returns a sentence with the reason for the feed's state, and the time at which the state began. Times are in New York time. */
 export function feedSentence(feed: FeedRow): string {
   const { state, error, last_completed, last_data, stream, refusals, gaps, tickers_by_state } = feed;
   if (state === 'empty') return 'No data has arrived yet.';

@@ -20,7 +20,7 @@ import { copy } from '../../state/ui.ts';
 export function StatusAccount() {
   return (
     <div class="status-cards">
-      {/* `key` remounts the component when the member's key changes, so that the new key is masked again. */}
+      {/* The attribute `key` remounts the component when the member's key changes, so that the page masks the new key. */}
       <SignedIn key={memberKey.value!} />
       <Member />
     </div>
@@ -31,7 +31,7 @@ function SignedIn() {
   const [status, setStatus] = useState<AccountStatus>();
   const [problem, setProblem] = useState('');
   const report = feeds.asked.value.answer;
-  // The account is requested again with each feed report, every 30 s.
+  // Each feed report repeats the request for the account, every 30 s.
   useEffect(() => {
     accountStatus().then(
       (next) => {
@@ -93,7 +93,7 @@ function SignedIn() {
   );
 }
 
-/** Renders a key, which is masked until the member clicks `Reveal`. `Copy` copies the key without revealing it. */
+/** Renders a masked key. `Reveal` shows the key, and `Copy` copies the key without showing it. */
 function Secret({ value, name, children }: { value: string; name: string; children?: ComponentChildren }) {
   const [isShown, setShown] = useState(false);
   return (
@@ -110,7 +110,7 @@ function Secret({ value, name, children }: { value: string; name: string; childr
   );
 }
 
-/** The result of a request about a member: the member's key, the link with Telegram, or an error. */
+/** The result of a request about a member: a key, a link to a Telegram account, or an error. */
 type Told = string | TelegramLinkage | Error;
 
 /** Renders a form that requests a member's key and Telegram link. The request needs only the UUID of the member. */

@@ -4,7 +4,7 @@ import { pageTicker } from '../../state/page.ts';
 import { usePageFile } from '../../state/page-files.ts';
 import { copy } from '../../state/ui.ts';
 
-/** Renders an example request, and the configurations of docs/clients.md with this server's address. */
+/** Renders an example request, and the configurations of docs/clients.md. All texts contain this server's address. */
 export function StatusConnect() {
   const configs = usePageFile<ClientConfig[]>('clients') ?? [];
   const first = `curl -H 'X-API-Key: ${KEY_PLACEHOLDER}' ${location.origin}/api/v1/nodes/gex/${encodeURIComponent(pageTicker.value)}`;
@@ -42,7 +42,7 @@ export function StatusConnect() {
   );
 }
 
-/** Renders a text with a copy button. The visible text has a placeholder for the key, only the copied text has the key. */
+/** Renders a text with a copy button. The visible text has a placeholder instead of the key. The copied text has the key. */
 function Snippet({ purpose, text, name }: { purpose?: string | undefined; text: string; name: string }) {
   const hasKey = text.includes(KEY_PLACEHOLDER);
   return (

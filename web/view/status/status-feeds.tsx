@@ -21,7 +21,7 @@ import {
 /** Maximum number of pages of a feed report. A page contains about 150 tickers. */
 const PAGES_MAX = 40;
 
-/** Renders the state of every feed: its polls, its stream and its gaps, its tickers, and the rejected rows. */
+/** Renders the state of every feed: polls, stream, gaps, tickers, and rejected rows. */
 export function StatusFeeds() {
   const asked = feeds.asked.value;
   const rows = useAllPages(asked.answer);
@@ -41,7 +41,7 @@ export function StatusFeeds() {
   );
 }
 
-/** Returns the feeds of all pages of the report. Until all pages have loaded, returns the feeds of the first page. */
+/** Returns the feeds of all pages of the report. Returns only the feeds of the first page until all pages have loaded. */
 function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly FeedRow[] {
   const [further, setFurther] = useState<{ of: unknown; pages: readonly FeedStatusAnswer[] }>();
   useEffect(() => {
@@ -54,7 +54,7 @@ function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly F
         );
       if (!dropped.signal.aborted) setFurther({ of: first, pages });
     };
-    // If a page fails to load, the next report requests it again.
+    // If a page fails to load, the next report requests this page again.
     if (first?.body.next_cursor) follow().catch(() => {});
     return () => dropped.abort();
   }, [first]);

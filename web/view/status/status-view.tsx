@@ -14,7 +14,7 @@ function StatusTools() {
   return <ToolForms names={TOOLS} />;
 }
 
-/** Renders a description of the program, and the licences of the libraries in the page and of the libraries that draw pictures. */
+/** Renders a description of the program, and the licences of the libraries for the page and for pictures. */
 function StatusAbout() {
   const licences = usePageFile<{ name: string; text: string }[]>('licences');
   return (
@@ -47,7 +47,7 @@ const PARTS = {
 } as const;
 const PART_IDS = Object.keys(PARTS) as (keyof typeof PARTS)[];
 
-/** Renders the status view: feeds, account, connection instructions, tools, and a description of the program. */
+/** Renders the Status view: feeds, account, connection instructions, tools, and a description of the program. */
 export function StatusView() {
   const { own } = page.value;
   const part = PART_IDS.find((each) => each === own.part) ?? 'feeds';

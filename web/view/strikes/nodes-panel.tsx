@@ -12,13 +12,13 @@ import { asOf } from '../../state/page-market.ts';
 /** Number of nodes per page of the list. */
 const LIMIT = 50;
 
-/** A page of the list after the first one. The cursor is valid only for the snapshot of the first page. */
+/** The second or a later page of the list. The cursor is valid only for the snapshot of the first page. */
 interface LaterPage {
   readonly cursor: string;
   readonly at: string;
 }
 
-/** Renders the contracts that dealers hedge with the most shares, in pages that all show the snapshot of the first page. */
+/** Renders the contracts that dealers hedge with the most shares, in pages. All pages show the same snapshot. */
 export function HedgingNodesPanel() {
   const [later, setLater] = useState<readonly LaterPage[]>([]);
   const moment = asOf.value;
@@ -62,7 +62,7 @@ export function HedgingNodesPanel() {
   );
 }
 
-/** Returns a text with the share of gross gamma that the nodes on the page have, and the dividends that the analysis includes. */
+/** Returns a text with the nodes' share of gross gamma, and the dividends that the analysis includes. */
 function nodesReadout(
   { top_nodes, gross_share_pct, dividends }: HedgingNodes,
   first: number,
@@ -74,7 +74,7 @@ function nodesReadout(
   ].join(' · ');
 }
 
-/** Returns a number of shares as text, with `buy` or `sell` for its sign. */
+/** Returns a number of shares as text. `buy` or `sell` replaces the sign. */
 export function tradeText(shares: number): string {
   return shares === 0 ? '0' : `${shares > 0 ? 'buy' : 'sell'} ${amount(Math.abs(shares))}`;
 }
@@ -83,7 +83,7 @@ type NodeRow = HedgingNodes['top_nodes'][number] & HedgingNodes['components'][nu
 
 const share = (probability: number) => percent(100 * probability, 1, false);
 
-/** The columns of the grid, each with id, title, text and width. A column without a width gets the default width of the grid. */
+/** Each column of the grid: id, title, function for the text, and width. If a column has no width, the grid uses its default width. */
 const COLUMNS: readonly (readonly [
   id: keyof NodeRow,
   title: string,

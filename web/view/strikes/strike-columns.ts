@@ -22,8 +22,9 @@ const EXPOSURES: readonly (readonly [name: Exposure, title: string, print: (valu
 ];
 
 /**
- * Returns the columns of the grid. In a comparison, the change of net GEX and its earlier value come after the strike. Rows are sorted by
- * the size of the change. A strike that exists at only one moment is marked as new or gone, and is sorted by its net GEX at that moment.
+ * Returns the columns of the grid. A comparison has columns for the change and the earlier value of net GEX. The size of the change
+ * determines the order of the rows. If a strike exists at only one moment, the change shows `new` or `gone`, and net GEX counts as the
+ * size.
  */
 export function strikeColumns({ strikes, levels }: GexView, before: Strikes | undefined): GridColumn<JoinedRow>[] {
   const at = ({ now, before: then }: JoinedRow) => strikes.strike[now ?? -1] ?? before!.strike[then!]!;

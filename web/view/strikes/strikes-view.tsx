@@ -8,7 +8,7 @@ import { asOf, comparedView, gexView, pinnedView } from '../../state/page-market
 import { HedgingNodesPanel } from './nodes-panel.tsx';
 import { strikeColumns } from './strike-columns.ts';
 
-/** Renders the Strikes view: exposure, open interest and volume of every strike, and the contracts that dealers hedge most. */
+/** Renders the Strikes view: a grid of all strikes, and the contracts that dealers hedge with the most shares. */
 export function StrikesView() {
   const asked = gexView.asked.value;
   const pinned = page.value.isDiff ? pinnedView.asked.value : undefined;

@@ -21,7 +21,7 @@ import { asOf, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
 import { DAY_LENGTH_MS } from '../../time/exchange-days.ts';
 
-/** The view initially shows the smile of the settlement closest to this number of days. */
+/** The initial settlement of the view is the closest to this number of days. */
 const FIRST_SMILE = 30;
 
 /** Renders the Surface view: smiles, the term structure of volatility, and events. */
@@ -113,12 +113,12 @@ const MATURITY_FIGURES = [
   ['kurtosis', 'Kurtosis', (value: number | null) => plain(value, 3)],
 ] as const;
 
-/** Returns a text on how well the fitted distribution of a settlement matches its quotes. */
+/** Returns a text on how well the fitted price distribution matches the quotes of a settlement. */
 function fitText({ quotes, outside_band, fit_error }: Surface['expiries'], i: number): string {
   return `${quotes[i]} quotes, ${outside_band[i]} of them fitted outside bid and ask · fit error ${plain(fit_error[i], 2)} half-widths`;
 }
 
-/** Returns a text with the data to which the surface is fitted, and the clock by which variance accrues. */
+/** Returns a text on the data for the fit, and on the clock by which variance accrues. */
 function sourceText({ fitted_to, clock, night_weight, shut_day_weight }: Surface): string {
   return (
     `Fitted to ${fitted_to === 'quotes' ? 'quotes' : 'the volatilities of the feed, for lack of quotes'} · ` +
@@ -142,7 +142,7 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
   const at = cursor !== null && cursor < expiries.count ? cursor : null;
   const band = (values: readonly (number | null)[], widths: readonly (number | null)[], sign: 1 | -1) =>
     values.map((value, i) => (value === null || widths[i] == null ? null : value + sign * widths[i]));
-  // The band is given per calendar year and the curve per year of trading time, so the band is converted.
+  // The band is converted from calendar years to years of trading time, because the curve is per year of trading time.
   const widths = expiries.atm_iv_band.map((each, i) => (each === null ? null : each * Math.sqrt(tte[i]! / years[i]!)));
   const timeOf = (instant: string) => tte[settles_at.indexOf(instant)] ?? 0;
   const plot = {
@@ -222,7 +222,7 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
   );
 }
 
-/** Returns the figures of a settlement, for the read-out and for screen readers. */
+/** Returns the figures of a settlement as text, for the panel and for screen readers. */
 function termReadout({ expiries }: Surface, i: number, moment: string | undefined): string {
   return [
     `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`,
@@ -233,7 +233,7 @@ function termReadout({ expiries }: Surface, i: number, moment: string | undefine
   ].join(' · ');
 }
 
-/** Renders the events that the term structure implies, and the series for which no smile can be fitted. */
+/** Renders the events that the term structure implies, and the series without a fitted smile. */
 function Events({ surface: { events, refused }, ...shared }: SurfacePartProps) {
   return (
     <ChartPanel

@@ -9,13 +9,13 @@ import { tickers } from '../../state/page-market.ts';
 
 type Combined = FullAnswer<'get_gex_combined'>;
 
-/** The fund that tracks each index, and the index of each fund. */
+/** For each index, the fund that tracks the index. For each of these funds, the index. */
 const PARTNERS: Readonly<Record<string, string>> = {
   ...{ SPX: 'SPY', NDX: 'QQQ', RUT: 'IWM', DJX: 'DIA' },
   ...{ SPY: 'SPX', QQQ: 'NDX', IWM: 'RUT', DIA: 'DJX' },
 };
 
-/** Renders an input field for another ticker that the profile includes, such as the fund of an index. */
+/** Renders an input field for a second ticker, such as the fund of an index. The profile includes this ticker. */
 export function WithField() {
   return (
     <label class="with-field">
@@ -37,8 +37,8 @@ export function WithField() {
 }
 
 /**
- * Renders the net gamma of the page's ticker combined with another ticker, on the page's price axis. The heading contains the price ratio
- * of the two tickers, and the percentage by which this ratio deviates from its usual value.
+ * Renders the sum of the net gamma of two tickers on the page's price axis. The heading contains the price ratio of the two tickers, and
+ * the deviation from the usual ratio in percent.
  */
 export function CombinedPanel({ moment }: { moment: string | undefined }) {
   const other = page.value.own.with!;

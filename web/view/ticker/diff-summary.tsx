@@ -5,7 +5,7 @@ import { type MomentDifference, momentDifference } from '../../state/moment-diff
 import { navigate, page } from '../../state/page.ts';
 import { comparedView, gexView, pinnedView } from '../../state/page-market.ts';
 
-/** Renders one line with the differences from moment A to the page's moment, or the reason why they cannot be compared. */
+/** Renders one line with the differences between moment A and the page's moment, or the reason why a comparison is not possible. */
 export function DiffSummary() {
   const { pinned, options } = page.value;
   const now = gexView.asked.value.answer;
@@ -46,7 +46,7 @@ export function DiffSummary() {
 
 const NAMED_MOST = 4;
 
-/** Returns texts for the differences between two moments, expired series first. A kind of difference that does not occur has no text. */
+/** Returns texts for the differences between two moments. Expired series come first. Differences that do not occur have no text. */
 export function differenceTexts(difference: MomentDifference): string[] {
   const { expired, newSeries, goneSeries, newStrikes, goneStrikes, largest } = difference;
   const list = (what: string, names: readonly string[]) => {
