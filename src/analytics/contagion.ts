@@ -1,4 +1,4 @@
-/** States whether the option flow of a stock spills into its sector ETF, with the tested conditions. */
+/** The conditions under which the option flow of a stock spills into its sector ETF, and the verdict. */
 export interface Contagion {
   /** The sector ETF into which the flow spills. Null if a condition does not hold. */
   readonly etf: string | null;
@@ -7,16 +7,13 @@ export interface Contagion {
   /** The least flow for which `largeFlow` is true, dollars. */
   readonly flowThresholdUsd: number;
   readonly largeFlow: boolean;
-  /**
-   * Correlation of the stock's and the ETF's daily log returns. Null if too few common closes are known. A correlation of null is not
-   * tested.
-   */
+  /** Correlation between the daily log returns of the stock and of the ETF. Null if too few common closes are known. Null is not tested. */
   readonly correlation: number | null;
 }
 
-/** The least threshold of a large flow, as a share of the stock's own 30-day premium. */
+/** The minimum of `largeFlow`'s threshold, as a share of the stock's 30-day premium. */
 export const PREMIUM_SHARE = 0.01;
-/** The least correlation of a stock with an ETF at which flow is assumed to spill from the stock into the ETF. */
+/** The minimum correlation between a stock and an ETF for a spillover. */
 export const CORRELATION_MIN = 0.5;
 /** The number of common daily closes that a correlation needs. */
 export const CORRELATION_CLOSES = 60;

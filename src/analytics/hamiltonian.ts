@@ -11,7 +11,7 @@ export interface EnergyReading {
   readonly directive: string;
 }
 
-/** Kinetic and potential energy are of similar size if `ratio` is between these two limits. */
+/** Kinetic and potential energy have similar sizes if `ratio` is between these two limits. */
 const CONTESTED_FROM = 0.8;
 const CONTESTED_TO = 1.25;
 
@@ -21,17 +21,17 @@ const SHATTERED = ['WAVE_COLLAPSE: WALL_SHATTERED', 'DIRECTIONAL_GAMMA_CASCADE',
 const NEGATIVE = ['FREE_PARTICLE: NEGATIVE_GAMMA', 'VOLATILITY_EXPANSION', 'TRADE_SMALL'] as const;
 const FRICTIONLESS = ['FREE_PARTICLE: NO_FRICTION', 'FLOW_DRIVEN', 'FOLLOW_FLOW'] as const;
 
-/** All possible classes of an energy reading, each with `state`, `behavior` and `directive`. */
+/** All classes of an energy reading, each with `state`, `behavior` and `directive`. */
 export const ENERGY_CLASSES = [PINNED, CONTESTED, SHATTERED, NEGATIVE, FRICTIONLESS];
 
 /**
  * Computes the kinetic energy K = |flow delta-notional| and the potential energy V = friction * factor, both in dollars. The sign of V and
- * the ratio K / |V| determine the class. If V is positive, dealers are long gamma, and their hedging holds the price until K exceeds V. If
- * V is negative, the dealers' hedging amplifies every move.
+ * the ratio K / |V| determine the class. If V is positive, dealers are long gamma, and their hedging holds the price as long as K is at
+ * most V. If V is negative, the dealers' hedging amplifies every move.
  */
 export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number): EnergyReading {
   const kinetic = Math.abs(flowUsd);
-  // A negative friction times a factor of 0 is -0. Adding 0 turns -0 into 0.
+  // A negative friction times a factor of 0 gives -0. Adding 0 turns -0 into 0.
   const potential = frictionUsd * factor + 0;
   const ratio = kinetic / Math.abs(potential);
   const [state, behavior, directive] =

@@ -3,8 +3,8 @@ export interface IvRank {
   /** 100 (now - low) / (high - low). Null if too few volatilities are known, if the last volatility is unknown, or if all are equal. */
   readonly rank: number | null;
   /**
-   * The percentage of the known daily volatilities that are below the last volatility. The last volatility is one of the known
-   * volatilities. Null if too few volatilities are known, or if the last volatility is unknown.
+   * The percentage of the known daily volatilities that are below the last volatility. The known volatilities include the last volatility.
+   * Null if too few volatilities are known, or if the last volatility is unknown.
    */
   readonly percentile: number | null;
   /** The number of days whose volatility is known. */
@@ -14,7 +14,7 @@ export interface IvRank {
   readonly high: number | null;
 }
 
-/** The number of days with a known volatility that a rank needs, about a month of trading days. */
+/** The number of known daily volatilities that a rank needs, about a month of trading days. */
 const DAYS_MIN = 20;
 
 /** Ranks the last volatility among the daily volatilities of a year. `volatilities` starts with the oldest day. Null means unknown. */

@@ -13,8 +13,8 @@ export function realisedVolatility(closes: readonly Close[], days: number): numb
 }
 
 /**
- * Returns the correlation of two tickers' daily log returns, over the days on which both tickers have a close. Returns null if there are
- * fewer than `closesMin` common days, or if a variance is zero.
+ * Returns the correlation of two tickers' daily log returns, over their common days with a close. Returns null if there are fewer than
+ * `closesMin` common days, or if a variance is zero.
  */
 export function returnCorrelation(a: readonly Close[], b: readonly Close[], closesMin: number): number | null {
   const ofB = new Map(b.map(({ date, close }) => [date, close]));
@@ -34,7 +34,7 @@ export function returnCorrelation(a: readonly Close[], b: readonly Close[], clos
   return xx > 0 && yy > 0 ? xy / Math.sqrt(xx * yy) : null;
 }
 
-/** Returns the mean daily volume in shares, over the days with a known volume. Returns null if no volume is known. */
+/** Returns the mean daily volume in shares, over days with a known volume. Returns null if no volume is known. */
 export function averageVolume(closes: readonly Close[]): number | null {
   const known = closes.flatMap(({ volume }) => (volume === null ? [] : [volume]));
   return known.length > 0 ? mean(known) : null;

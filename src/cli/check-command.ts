@@ -6,7 +6,7 @@ import { writeOut } from './csv/streams.ts';
 import type { CheckOutcome, Ports } from './ports.ts';
 import { readRawSettings, SERVER_SETTINGS } from './raw-settings.ts';
 
-/** The exit code for each outcome. The exit code of the command is the highest exit code for its outcomes. */
+/** The exit code for each outcome. The command exits with the highest exit code among its outcomes. */
 const EXIT_CODE = {
   ok: EXIT_CODES.success.code,
   warning: EXIT_CODES.failure.code,

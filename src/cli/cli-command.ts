@@ -3,9 +3,9 @@ import { parseSetting, SETTINGS, type Setting, type SettingName } from '../setti
 import { parseWritten, SETTINGS_FILE, type SettingSources, settingSources } from '../settings/setting-sources.ts';
 
 interface SettingsOptions {
-  /** The settings that get no default. */
+  /** The settings that have no default in this command. */
   readonly withoutDefault?: readonly SettingName[];
-  /** The settings that the help leaves out, because these settings do not affect the command. The command accepts these settings. */
+  /** The settings that do not affect the command, so its help leaves them out. The command still accepts these settings. */
   readonly hidden?: readonly SettingName[];
 }
 
@@ -16,8 +16,8 @@ export class CliCommand extends Command {
   }
 
   /**
-   * Adds the flags of some settings, and `--config`. Before the action of the command runs, a missing setting gets its value from the first
-   * of three sources: the environment, the settings file, the default. Credentials have no flags.
+   * Adds the flags of some settings, and `--config`. Before its action runs, a missing setting gets its value from the environment, the
+   * settings file or the default, in this order. Credentials have no flags.
    */
   settings(names: readonly SettingName[], { withoutDefault = [], hidden = [] }: SettingsOptions = {}): this {
     const defaultOf = (name: SettingName) =>
@@ -48,7 +48,7 @@ export class CliCommand extends Command {
     });
   }
 
-  /** Adds the flags of some settings. The values stay texts, so that even invalid values can be shown and checked. */
+  /** Adds the flags of some settings. The values stay texts, so even invalid values can be shown and checked. */
   rawSettings(names: readonly SettingName[]): this {
     this.settingsFile();
     for (const name of names) {

@@ -3,7 +3,7 @@ import { OperatorError } from '../core/errors.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Style } from './plot/line.ts';
 
-/** The flags that choose the form of a printed result. */
+/** The flags that choose the output format. */
 export interface FormFlags {
   readonly json?: true;
   /** The name of a table, or `true` if the flag has no value. */
@@ -12,28 +12,28 @@ export interface FormFlags {
   readonly plot?: boolean;
 }
 
-/** The forms of a result. */
+/** The output formats of a result. */
 export interface ResultForms {
   readonly value: unknown;
   readonly isSimulated: boolean;
   /** Returns the result as CSV, which does not mark simulated data. */
   csv(): string;
   readonly text: string;
-  /** Text that is printed if no plot is drawn. */
+  /** Text that is printed instead if no plot is drawn. */
   readonly details?: string;
   /** Draws the plot. Undefined if the result cannot be plotted. */
   readonly plot?: ((width: number, height: number, style: Style) => readonly string[]) | undefined;
-  /** Minimum and maximum height of the plot, lines. The plot fills the lines of the screen that the text does not need. */
+  /** Minimum and maximum height of the plot, lines. The plot fills the screen lines that the text leaves free. */
   readonly plotLines: { readonly least: number; readonly most: number };
 }
 
-/** Throws `OperatorError` if the flags choose several forms. */
+/** Throws `OperatorError` if the flags choose several formats. */
 export function requireOneForm(flags: FormFlags): void {
   const forms = (['json', 'csv', 'plot'] as const).filter((form) => flags[form]).map((form) => `--${form}`);
   if (forms.length > 1) throw new OperatorError(`${forms.join(' and ')} exclude each other`, 'Choose one.');
 }
 
-/** Prints a result in the form that the flags choose. */
+/** Prints a result in the format that the flags choose. */
 export async function writeResult({ json, csv, plot }: FormFlags, result: ResultForms): Promise<void> {
   if (csv && result.isSimulated) process.stderr.write('zomma: these figures are SIMULATED\n');
   if (json) await writeOut(`${shownJson(result.value)}\n`);

@@ -19,7 +19,7 @@ const PROFILE_HALF_WIDTH = 0.2;
 
 /** The prints of a chain's underlying, in time order. */
 export interface ChainPrints {
-  /** The large prints of the flow window. The window ends at the later of two times: the chain's instant and the last print. */
+  /** The large prints of the flow window. The window ends at the chain's instant or at the last print, whichever is later. */
   readonly large: readonly PrintSum[];
   /** All prints up to the chain's instant. */
   readonly tape: PrintsQuery;
@@ -31,9 +31,9 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
  * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by flow. Throws
  * `OperatorError` if `sign` is `flow` and no unsettled contract has a print.
  *
- * Does not run the operation `get_live_gex_nodes`, because the operation needs a market. A file lacks the closes for the field `hedging`,
- * and lacks tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The operation
- * and this function build their reports with `reportGex` and `byPositions`. So both reports have the same fields.
+ * Does not run the operation `get_live_gex_nodes`, because this operation needs a market. A file has neither the closes for the field
+ * `hedging` nor tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The
+ * operation and this function build their reports with `reportGex` and `byPositions`, so both reports have the same fields.
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const { cashDividends: _, ...reported } = options;

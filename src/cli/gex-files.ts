@@ -10,7 +10,7 @@ import type { Ports } from './ports.ts';
 
 /**
  * Reads the prints of a chain's underlying from a tape. Returns each print once. Leaves out a print if any row with its id has the flag
- * `canceled`. Leaves out prints with a premium below `minPremiumUsd` if the contract expired before the chain's date. Throws
+ * `canceled`. Leaves out prints of contracts that expired before the chain's date, if the premium is below `minPremiumUsd`. Throws
  * `OperatorError` if the file does not exist or is not a tape, or if no print remains.
  */
 export async function readPrintsFile(

@@ -8,7 +8,7 @@ import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/line.ts';
 import { csvText, numberCell } from './text-format.ts';
 
-/** Returns the rows about flow: the share of open interest with known customer positions and, without `--sign flow`, levels by flow. */
+/** Returns rows about flow: the share of open interest with known customer positions, and levels by flow unless `--sign flow` is given. */
 function flowRows(
   { by_flow: flow, options }: GexAnalysis['report'],
   price: (value: number) => string,
@@ -49,7 +49,7 @@ export function gexTable(report: GexAnalysis['report']): string {
   return `${head}\n${rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`;
 }
 
-/** The suffix of the columns with numbers of contracts, by the weight of the table. */
+/** The suffix for the columns with numbers of contracts. */
 const WEIGHT_COLUMN = { open_interest: 'oi', volume: 'volume' } as const;
 
 /** Formats GEX by strike as CSV, dollars per 1 % move. Strikes and numbers of contracts come from the input and are printed unchanged. */
@@ -78,7 +78,7 @@ export function profileCsv({ level, gex }: GammaProfile): string {
   );
 }
 
-/** Selects the values of an analysis that the plot shows. */
+/** Selects the values that the plot shows. */
 export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
   const { strike, netGex } = runToCompletion(exposuresByStrike(prepared));
   const spot: Level = { name: 'spot', price: report.spot_price };

@@ -43,7 +43,7 @@ If a run is interrupted, run it again: each print is stored only once.`,
     });
 }
 
-/** Runs `work`. Shows its progress if stderr is a terminal. If a signal ends the process, prints the number of rows that were read. */
+/** Runs `work`. Shows its progress if stderr is a terminal. If a signal ends the process, prints the number of rows read so far. */
 async function withProgress<T>(
   work: (onProgress: (bytes: number, ofBytes: number, rows: number) => void) => Promise<T>,
 ): Promise<T> {
@@ -110,7 +110,7 @@ function knownOf(known: number, changed: number): string {
   return `${formatCount(known)} already known${changed > 0 ? ` (${formatCount(changed)} of them corrected or canceled)` : ''}`;
 }
 
-/** Returns whether the file has usable data. A tape without rows is usable, because it is the tape of a day that has not begun. */
+/** Returns whether the file has usable data. A tape without rows is usable, because the trading day may not have begun. */
 function hasUsableData({ rows, kept, known, refusals }: LoadedFile): boolean {
   return kept + known > 0 || (rows === 0 && refusals.length === 0);
 }

@@ -54,7 +54,7 @@ export interface Ports {
   ): Promise<void>;
   /**
    * Serves MCP over standard input and output with the data of this machine, until the client disconnects. Without a feed, the data is the
-   * stored data, or the simulated market if no data is stored.
+   * stored data. If nothing is stored, the data is the simulated market.
    */
   serveStdio(settings: StdioSettings): Promise<void>;
   /** Relays MCP messages between standard input and output and a running server, until the client disconnects. */
@@ -62,9 +62,9 @@ export interface Ports {
   /** Yields the market data of one file as deliveries. A tape has several deliveries. */
   readFile(path: string): AsyncIterable<Delivery>;
   /**
-   * Stores the market data of files and folders in a data folder, on which a server may run. Returns for each path the files with market
-   * data. Calls `onProgress` with the bytes that have been read, the bytes of all files, and the rows that have been read. If a path does
-   * not exist, throws `OperatorError` before anything is loaded.
+   * Stores the market data of files and folders in a data folder, on which a server may run. Returns the files with market data, for each
+   * path. Calls `onProgress` with the bytes read so far, the total bytes, and the rows read so far. If a path does not exist, throws
+   * `OperatorError` before anything is loaded.
    */
   load(
     settings: FolderSettings & Pick<SettingValues, 'dataMax'>,
@@ -92,8 +92,8 @@ export interface Ports {
   /** Returns the backups in a folder, the oldest first. */
   backupsIn(folder: string): Promise<readonly string[]>;
   /**
-   * Removes data older than its retention, and frees its disk space. Returns the removed amounts, and the sizes of the database before and
-   * after the removal, bytes.
+   * Removes data older than its retention, and frees its disk space. Returns the removed amounts, and the size of the database in bytes
+   * before and after the removal.
    */
   compact(
     settings: FolderSettings & Pick<SettingValues, 'keepChains' | 'keepIntraday' | 'keepPrints' | 'keepLevels'>,
@@ -104,9 +104,9 @@ export interface Ports {
   }>;
   /** Upgrades the database of a data folder. Returns the schemas before and after the upgrade, and the path of the copy. */
   upgrade(settings: FolderSettings): Promise<{ readonly from: number; readonly to: number; readonly copy: string }>;
-  /** Restores the database from before the last upgrade. Returns its schema, and the path of the replaced database. */
+  /** Restores the database to its state before the last upgrade. Returns the restored schema, and the path of the replaced database. */
   undoUpgrade(settings: FolderSettings): Promise<{ readonly schema: number; readonly kept: string }>;
-  /** Returns the audit entries of a data folder since a time (ms since the epoch), oldest entry first. */
+  /** Returns the audit entries of a data folder since a time (ms since the epoch), in time order. */
   audit(settings: FolderSettings, sinceMs: number): Promise<readonly AuditEntry[]>;
   /** Returns the certificate authority that `--tls internal` has created in a data folder. */
   internalAuthority(settings: FolderSettings): Promise<AuthorityCertificate>;

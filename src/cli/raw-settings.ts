@@ -19,7 +19,7 @@ export function writtenSetting(
 }
 
 /**
- * Reads all settings. Returns the errors in the settings and in the settings file, the number of given settings, and all values. An invalid
+ * Reads all settings. Returns the errors in the settings and the settings file, the number of given settings, and all values. An invalid
  * setting has its default.
  */
 export async function readRawSettings(command: Command) {

@@ -19,7 +19,7 @@ import { type TimeLine, timeChart } from './plot/time-chart.ts';
 import type { Ports } from './ports.ts';
 import { columns, csvText, numberCell } from './text-format.ts';
 
-/** The number of days between the snapshot and the settlement whose smile is drawn. The nearest settlement is taken. */
+/** The smile is drawn for the settlement that is nearest to this number of days after the snapshot. */
 const SMILE_DAYS = 30;
 /** The range of the drawn smile on each side of the forward, in standard deviations of the log-price. */
 const SMILE_REACH = 2.5;
@@ -118,7 +118,7 @@ function tableOf({ chain, answer }: Shown): string[] {
   ];
 }
 
-/** Returns a line for each event: the implied move with an error band, and the dates before and after the event. */
+/** Returns a line per event: the implied move with an error band, and the dates before and after the event. */
 function eventLines({ events }: SurfaceAnswer): string[] {
   return events.implied_move.map((move, i) => {
     const [after, before] = [events.after[i]!, events.before[i]!].map((instant) => newYorkDate(Date.parse(instant)));
@@ -138,16 +138,14 @@ function figuresOf(table: SurfaceAnswer['maturities'] | SurfaceAnswer['expiries'
   ];
 }
 
-/** Formats a figure with the half-width of its band, both in percent. */
+/** Formats a figure and its band's half-width, both in percent. */
 function withBand(value: number | null, band: number | null): string {
   return value === null || band === null
     ? formatVolatility(value)
     : `${formatVolatility(value)} ± ${(100 * band).toFixed(2)}`;
 }
 
-/**
- * Draws two charts within `height` lines: the smile of one settlement above, and the at-the-money volatilities of all settlements below.
- */
+/** Draws two charts within `height` lines: the smile of one settlement, and below it the at-the-money volatilities of all settlements. */
 function plotOf({ chain, surface, answer }: Shown, width: number, height: number, style: Style): string[] {
   const { slices } = surface;
   const at = chain.asOf + SMILE_DAYS * DAY_MS;

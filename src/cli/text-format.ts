@@ -1,6 +1,6 @@
 import { cleanLine } from '../core/clean-text.ts';
 
-/** The number of significant digits with which any double can be read back exactly, except the sign of zero. */
+/** The number of significant digits from which any double can be restored exactly, except the sign of zero. */
 const DIGITS = 17;
 
 /** Formats a computed number as a CSV cell. */
@@ -8,7 +8,7 @@ export function numberCell(value: number): string {
   return value.toPrecision(DIGITS);
 }
 
-/** Formats a count with commas between thousands. */
+/** Formats a count with commas as thousands separators. */
 export function formatCount(value: number): string {
   return value.toLocaleString('en-US');
 }

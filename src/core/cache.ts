@@ -1,7 +1,7 @@
 /**
- * Returns a function that calls `compute` and caches its results by key, except `undefined`. If the cache contains `entriesMax` results,
- * the next computation empties the cache, even if the new result is `undefined`. Keys may come from files or clients, so the number of
- * results is bounded.
+ * Returns a function that calls `compute` and caches the results by key. The result `undefined` is not cached. If the cache contains
+ * `entriesMax` results, the next computation empties the cache first. Keys may come from files or clients, so the number of results is
+ * bounded.
  */
 export function memoize<Key extends string | number, Value>(
   entriesMax: number,
@@ -19,8 +19,8 @@ export function memoize<Key extends string | number, Value>(
 }
 
 /**
- * Returns a function that calls `compute` and caches one result for each object, except `undefined`. The garbage collector frees the result
- * together with the object.
+ * Returns a function that calls `compute` and caches one result per object. The result `undefined` is not cached. The garbage collector
+ * frees the result together with the object.
  */
 export function memoizeByObject<Owner extends WeakKey, Value>(
   compute: (owner: Owner) => Value,

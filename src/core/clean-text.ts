@@ -1,14 +1,14 @@
 /**
- * Cleans text from files, providers and callers before the text is shown to agents, in answers and header fields, or on a terminal. Text
- * that is only stored or compared stays unchanged.
+ * Cleans text from files, providers and callers before it is shown to agents, in answers and header fields, or on a terminal. Text that is
+ * only stored or compared stays unchanged.
  */
 
 /**
- * Maximum length of a text in an answer, in characters. Names, notes and error messages are shorter. A longer text from a file or a
- * provider could contain instructions that a model takes for instructions of the operator.
+ * Maximum length of a text in an answer, in characters. Names, notes and error messages are shorter. In a longer text, a file or a provider
+ * could hide instructions that a model follows.
  */
 const TEXT_MAX = 2_000;
-/** Maximum length of a text within a line, in characters. */
+/** Maximum length of a text that is shown within a line, in characters. */
 export const LINE_MAX = 200;
 /** Maximum length of the name of a file or a source, in characters. */
 const NAME_MAX = 64;
@@ -17,8 +17,8 @@ const NAME_MAX = 64;
 const INVISIBLE = /(?:[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]|\p{Variation_Selector})+/gu;
 
 /**
- * Returns the same value with each string cleaned and cut to `max` characters. Names of fields stay unchanged, because Zomma itself chose
- * them.
+ * Returns the value with each of its strings cleaned and cut to `max` characters. Names of fields stay unchanged, because Zomma itself
+ * defines them.
  */
 export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
   if (typeof value === 'string') return cleanText(value, max) as Value;
@@ -31,7 +31,7 @@ export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
 
 /** Returns a text as one line of at most `max` characters. Cuts longer texts in the middle, because the end of a path is important. */
 export function cleanLine(text: string, max = LINE_MAX): string {
-  // The code cleans only the two ends of a long text, because the middle of the text is cut.
+  // The code cleans only both ends of a long text, because the middle is cut.
   const line = visibleText(text.length <= 4 * max ? text : `${text.slice(0, 2 * max)}${text.slice(-2 * max)}`);
   if (line.length <= max) return line;
   const tail = max >> 1;
@@ -40,7 +40,7 @@ export function cleanLine(text: string, max = LINE_MAX): string {
 
 /**
  * Returns the name of a file or a source for display, e.g. `files:tapes/SPY.csv`. Characters other than letters, digits and `._/-` become
- * `_`. Only the end of a long name is returned. The result has no prose that could be taken for an instruction.
+ * `_`. Only the end of a long name is returned. The result contains no prose, so a model cannot mistake it for an instruction.
  */
 export function shownName(name: string): string {
   const [, kind = '', path = ''] = /^([a-z]{1,16}:)?(.*)$/s.exec(name)!;
@@ -51,7 +51,7 @@ export function shownName(name: string): string {
 /** Returns the value as JSON. Escapes the characters that a terminal would not show. */
 export function shownJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(INVISIBLE, (run) =>
-    // A line break in the JSON belongs to the indentation, because `JSON.stringify` escapes the line breaks within strings.
+    // Line breaks in the JSON are indentation, because `JSON.stringify` escapes the line breaks within strings.
     run.replace(/[^\n]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }
@@ -59,7 +59,7 @@ export function shownJson(value: unknown, indent?: number): string {
 const PLAIN = /^[\x20-\x7e]*$/;
 
 function cleanText(text: string, max: number): string {
-  // The code cleans only the beginning of a long text, because the rest is cut.
+  // The code cleans only the start of a long text, because the rest is cut.
   const clean = visibleText(text.slice(0, 2 * max));
   return clean.length <= max ? clean : `${clean.slice(0, max).trimEnd()}…`.toWellFormed();
 }

@@ -1,12 +1,12 @@
-/** An error whose cause the caller can correct. For any other error, clients get an opaque 500. */
+/** An error that the caller can correct. For any other error, clients get an opaque 500. */
 export class ClientError extends Error {
   readonly code: ClientErrorCode;
   readonly hint: string | undefined;
-  /** The invalid fields of the input. Each field has the condition that it must meet. */
+  /** The invalid fields of the input. Each field comes with the condition that it must meet. */
   readonly fieldErrors: readonly FieldError[];
   /** Whole seconds until the same request may succeed. Undefined if the number of seconds is unknown. */
   readonly retryAfterS: number | undefined;
-  /** The nearest times with data before and after a requested time without data. Undefined if the error does not concern a time. */
+  /** The nearest times with data, before and after a requested time without data. Undefined if the error does not concern a time. */
   readonly nearest: NearestMoments | undefined;
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
@@ -57,7 +57,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Returns whether a write failed because another process was writing. The failed write can succeed later. */
+/** Returns whether a write failed because another process held the lock. A later try of the write can succeed. */
 export function isBusy(error: unknown): boolean {
   return errorCode(error)?.startsWith('SQLITE_BUSY') ?? false;
 }
@@ -75,7 +75,7 @@ export function invalidField(code: ClientErrorCode, field: string, expected: str
 }
 
 /**
- * The times of the last data before and the first data after a requested time, ISO 8601. Null if there is no data before or after the
+ * The times of the last data before a requested time and of the first data after it, ISO 8601. Null if there is no data before or after the
  * requested time.
  */
 export interface NearestMoments {
@@ -90,7 +90,7 @@ interface ClientErrorDetails {
   readonly nearest?: NearestMoments;
 }
 
-/** Every error code that clients can get, with its HTTP status. The API contract defines some of the statuses, and HTTP the others. */
+/** Each error code that clients can get, with its HTTP status. The API contract defines some statuses, and HTTP defines the others. */
 export const CLIENT_ERRORS = {
   invalid_parameter: { status: 400, title: 'Invalid path or query parameter' },
   unknown_ticker: { status: 400, title: 'Ticker is not tracked' },

@@ -1,15 +1,15 @@
 import type { Observe } from './events.ts';
 
-/** The longest time that a step may block the event loop, ms. A longer step delays every other request. */
+/** The longest time for which a step may block the event loop, ms. A longer step delays every other request. */
 export const STEP_MS_MAX = 25;
-/** Default for the shortest block of the event loop that is logged, ms. */
+/** Default for the shortest logged block of the event loop, ms. */
 export const SLOW_STEP_MS = 250;
 /** Interval of the timer that measures the event loop, ms. The timer does not run while the service is idle. */
 const TICK_MS = 2;
 /** The timer stops if no step begins for this time, ms, so that an idle service uses no CPU. */
 const REST_MS = 1_000;
 
-/** Figures about blocks of the event loop longer than STEP_MS_MAX, since the watchdog started. */
+/** Figures about blocks of the event loop longer than STEP_MS_MAX, since the start of the watchdog. */
 export interface Blocked {
   count: number;
   totalMs: number;
@@ -41,10 +41,10 @@ export function blockedSteps(): Readonly<Blocked> {
 }
 
 /**
- * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts each block of the loop longer than
- * STEP_MS_MAX. The watchdog reports each block longer than `slowStepMs`, with the longest step in the blocked time. A timer with the
- * interval TICK_MS starts with a step, and stops if no step begins for REST_MS. So the watchdog also notices unannounced work within
- * REST_MS after a step. `onTick` gets the delay of each tick, ms.
+ * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts every block of the event loop that is
+ * longer than STEP_MS_MAX. If a block is longer than `slowStepMs`, the watchdog reports it with the longest step in the blocked time. A
+ * timer with the interval TICK_MS starts with a step, and stops if no step begins for REST_MS. So within REST_MS after a step, the watchdog
+ * also notices unannounced work. `onTick` gets the delay of each tick, ms.
  */
 export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {}): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };
@@ -52,7 +52,7 @@ export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onT
   /** The time of the last tick, ms. `cpuAtTick` is the CPU time that the process had used at the last tick, µs. */
   let tickedMs = 0;
   let cpuAtTick = 0;
-  /** The current step, and the longest step since the last tick. */
+  /** The current step, and the longest step after the last tick. */
   let step: { readonly name: string | undefined; readonly startedMs: number } = { name: undefined, startedMs: 0 };
   let longest: { readonly name: string | undefined; readonly ms: number } = { name: undefined, ms: 0 };
   let lastStepMs = 0;

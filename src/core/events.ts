@@ -1,6 +1,6 @@
 /**
- * An observation: a report of Zomma about itself. Modules emit observations, and the log selects the observations to show. No observation
- * contains a key, a UUID or the path of a request. An observation has the pattern of the route and the opaque id of the account.
+ * An observation: a report of Zomma about its own state. Modules emit observations, and the log shows a selection of them. No observation
+ * contains a key, a UUID or the path of a request. An observation contains the route's pattern and the account's opaque id instead.
  */
 export type Observation = {
   readonly [Kind in keyof ObservationFields]: { readonly kind: Kind } & Readonly<ObservationFields[Kind]>;
@@ -19,7 +19,7 @@ interface ObservationFields {
     account: string | undefined;
     client: string;
     bytes: number | undefined;
-    /** The trace of the request, 32 hex digits. Undefined if the request names no trace and no collector of spans is set. */
+    /** The trace of the request, as 32 hex digits. Undefined if the request names no trace and spans are not collected. */
     trace_id: string | undefined;
   };
   request_failed: { route: string; request_id: string; trace_id: string | undefined; error: unknown };
@@ -31,7 +31,7 @@ interface ObservationFields {
     reason: 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
     streams: number;
   };
-  /** A tool threw an error. `trace_id` is the trace of the request that called the tool, if spans are collected. */
+  /** A tool threw an error. `trace_id` is the trace of the HTTP request behind the tool call, if spans are collected. */
   tool_failed: { tool: string; trace_id?: string | undefined; error: unknown };
   chain_stored: {
     underlying: string;
@@ -44,13 +44,11 @@ interface ObservationFields {
   data_refused: { origin: string; reason: string };
   ingest_polled: { chains: number; prints: number; refusals: number; duration_ms: number };
   ingest_failed: { error: unknown };
-  /** The data folder or its disk is full. Market data is not stored until there is room. */
+  /** The data folder or its disk is full. Market data is not stored until the folder has room. */
   data_full: { reason: string };
   data_has_room: NoFields;
   old_removed: { prints: number; chains: number; levels: number };
-  /**
-   * A large share of one kind of data, `days` days, is older than its retention. The service will remove this data a day after its start.
-   */
+  /** A large share of one type of data, `days` days, exceeds its retention. The service removes this data a day after its start. */
   retention_waits: { of: string; days: number };
   retention_failed: { error: unknown };
   tape_packed: { prints: number };
@@ -65,30 +63,30 @@ interface ObservationFields {
   /** Levels could not be recorded. `snapshot` is the id of the snapshot, or null if the error concerns no single snapshot. */
   levels_failed: { snapshot: number | null; error: unknown };
   /**
-   * The event loop was blocked for longer than the maximum duration of a step. `step` is the longest announced step of the blocked time. If
+   * The event loop was blocked for longer than the maximum duration of a step. `step` is the longest announced step in the blocked time. If
    * `cpu_ms` is much less than `duration_ms`, this process got no CPU time, or a write waited for the disk.
    */
   event_loop_blocked: { duration_ms: number; cpu_ms: number; step: string | undefined };
   /**
    * The runtime has no compiler (JIT). A hardened unit or kernel can forbid the compiler (`MemoryDenyWriteExecute=`). Without the compiler,
-   * the numerical kernels take 30 to 90 times as long.
+   * the numerical kernels take 30 to 90 times as much time.
    */
   compiler_off: { ns_per_option: number; hint: string };
   /** A stored snapshot is damaged. The snapshot was set aside, and the server uses the previous snapshot. */
   snapshot_damaged: { underlying: string; as_of: string; source: string };
   /** The database had the schema `from` and was upgraded to the schema `to`. The old database was copied first. */
   data_upgraded: { from: number; to: number };
-  /** The database was removed or replaced while the server runs. All further writes are lost when the server ends. */
+  /** The database was removed or replaced while the server was running. All further writes are lost when the server ends. */
   database_gone: { data_folder: string };
   /** A key or a UUID was refused. `client` is the address of the sender. The key is not reported. */
   key_refused: { client: string; route: string; code: string };
-  /** Number of refusals for one address in the last minute that were not reported one by one. */
+  /** Number of refusals for one address in the last minute that have no report of their own. */
   keys_refused: { client: string; count: number };
   /** systemd waits for messages of this process, but the messages cannot be sent. A unit with `Type=notify` will not become active. */
   manager_unreachable: { reason: string };
-  /** Spans could not be sent to the collector. Reported once for each series of failures. */
+  /** Spans could not be sent to the collector. Reported once per series of failures. */
   traces_unsent: { reason: string };
-  /** This process or a command has recorded a change of members or keys in the audit trail. `at` is the time of the change. */
+  /** This process or a command has recorded a change to members or keys in the audit trail. `at` is the time of the change. */
   audited: {
     at: string;
     actor: string;
@@ -102,13 +100,13 @@ interface ObservationFields {
   operations_served: { address: string };
   /** The server now uses this certificate for new connections. */
   certificate_used: { subject: string; not_after: string };
-  /** The certificate's files have changed, but are not usable. The server continues with its present certificate. */
+  /** The certificate's files have changed, but are not usable. The server continues to use the present certificate. */
   certificate_refused: { reason: string; hint: string };
   /** The certificate expires in `days` days. A negative number means that the certificate has expired. */
   certificate_expiring: { subject: string; days: number };
   /** The server has read `files` again after SIGHUP. */
   reloaded: { files: string[] };
-  /** The group of the data folder may write to the folder. `mended_by` is the command that removes this permission. */
+  /** The group of the data folder has write permission for the folder. `mended_by` is the command that removes this permission. */
   data_folder_open: { mended_by: string };
   /** An environment variable begins with `ZOMMA_` but belongs to no setting. `nearest` is the variable with the most similar name. */
   setting_unknown: { variable: string; nearest: string };
@@ -117,9 +115,9 @@ interface ObservationFields {
   loading: { duration_ms: number };
   /** The local data is loaded. `duration_ms` counts from the start. */
   loaded: { duration_ms: number };
-  /** The server closed connections to make room for other connections. `open` is the number of connections that are still open. */
+  /** The server closed connections to make room for new connections. `open` is the number of connections that are still open. */
   connections_ended: { connections: number; open: number };
-  /** The number of connections of one address is not limited, because the service cannot inspect connections on this system. */
+  /** The number of connections per address is not limited, because the service cannot inspect connections on this system. */
   connections_unwatched: { platform: string };
   /** The limit of open file descriptors is low. The limit allows `connections` connections and `streams` MCP streams. */
   few_descriptors: { descriptors: number; connections: number; streams: number };
@@ -131,7 +129,7 @@ interface ObservationFields {
 /** Receives observations. */
 export interface Observe {
   (observation: Observation): void;
-  /** Kinds of observation that the observer drops. Callers need not create observations of these kinds. */
+  /** Types of observation that the observer drops. Callers need not create observations of these types. */
   readonly ignores?: ReadonlySet<Observation['kind']>;
 }
 

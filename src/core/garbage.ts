@@ -1,8 +1,8 @@
 const MIB = 1024 * 1024;
 
 /**
- * The garbage collector runs only after memory has doubled. So short-lived large columns and texts could fill the memory of a machine with
- * 1 GiB. Therefore, a process with more than `COLLECT_FROM` bytes of memory requests a collection after each `COLLECT_EVERY` allocated
+ * The garbage collector runs only after memory has doubled. So large short-lived columns and texts could fill the memory of a machine with
+ * 1 GiB. Therefore, a process with more than `COLLECT_FROM` bytes of memory requests a collection for every `COLLECT_EVERY` allocated
  * bytes.
  */
 const COLLECT_EVERY = 48 * MIB;
@@ -14,7 +14,7 @@ const PAUSE_MS = 100;
 let allocated = 0;
 let isDue = false;
 
-/** Counts bytes that a request has allocated. Starts a collection after each `COLLECT_EVERY` bytes if the process is large. */
+/** Counts bytes that a request has allocated. In a large process, starts a collection for every `COLLECT_EVERY` bytes. */
 export function countAllocated(bytes: number): void {
   allocated += bytes;
   if (allocated < COLLECT_EVERY) return;

@@ -1,6 +1,4 @@
-/**
- * Maximum depth of nested JSON. The maximum bounds the recursion of parsers and validators. Schemas and market data have only a few levels.
- */
+/** Maximum depth of nested JSON. This limits the recursion of parsers and validators. Schemas and market data have only a few levels. */
 export const JSON_DEPTH_MAX = 32;
 
 /** Limits on a JSON text. The limits are checked before the text is parsed. */
@@ -9,31 +7,31 @@ export interface JsonBounds {
   readonly containers: number;
   /** Maximum number of entries in all objects and arrays together. */
   readonly values: number;
-  /** Maximum number of strings and keys. Without this maximum, only `values` limits the number of strings and keys. */
+  /** Maximum number of strings and keys. Without this maximum, only `values` would limit strings and keys. */
   readonly texts?: number;
 }
 
 /**
- * JSON within these bounds is parsed in less than 0.1 s, whatever its content. Measured times: 40 ms for 1,000,000 numbers, 30 ms for
- * 60,000 different keys, 11 ms for 12,000 objects with one key each. The size in bytes does not determine the time, because repeated keys
- * and strings take a tenth of the time of distinct strings.
+ * JSON within these limits is parsed in less than 0.1 s, whatever its content. Measured times: 40 ms for 1,000,000 numbers, 30 ms for
+ * 60,000 different keys, 11 ms for 12,000 objects with one key each. The size in bytes does not determine the time, because repeated
+ * strings take a tenth of the time of distinct strings.
  */
 export const QUICK_JSON: JsonBounds = { containers: 12_000, values: 1_000_000, texts: 60_000 };
 
 /**
- * Returns the reason why a JSON text must not be parsed, or `undefined` if it may be parsed. The parser would take 11 GB of memory for 60
- * MB of `[`, and 2 GB for 60 MB of `{},`. The function also counts brackets and commas within strings, which is acceptable, because strings
- * in market data contain no brackets.
+ * Returns the reason why a JSON text must not be parsed, or `undefined` if there is none. The parser would take 11 GB of memory for 60 MB
+ * of `[`, and 2 GB for 60 MB of `{},`. The function also counts brackets and commas within strings. This is acceptable, because strings in
+ * market data contain no brackets.
  */
 export function jsonExcess(text: string, { containers, values, texts }: JsonBounds): string | undefined {
   if (countUpTo(text, '{', containers) + countUpTo(text, '[', containers) > containers) {
-    // Only the beginning of a long text is searched for deep nesting, because this search is slower than a count of brackets.
+    // Only the start of a long text is searched for deep nesting, because the search is slower than a count of brackets.
     return isDeeperThan(text.slice(0, HEAD_CHARS), JSON_DEPTH_MAX)
       ? TOO_DEEP
       : `JSON of more than ${containers} objects and arrays`;
   }
   if (isDeeperThan(text, JSON_DEPTH_MAX)) return TOO_DEEP;
-  // An entry with its comma has at least two characters.
+  // An entry has at least two characters: its content and a comma.
   const mayExceed = text.length > 2 * values;
   if (mayExceed && countUpTo(text, ',', values) > values) return `JSON of more than ${values} values`;
   // A string has two quotes.
@@ -64,10 +62,10 @@ export function isDeeperThan(text: string, limit: number): boolean {
 }
 
 /**
- * Returns the number of opening brackets that may increase the maximum depth. Stops counting above `limit`. An opening bracket after a
- * closing bracket and a comma, as in `},{`, does not increase the maximum depth. The rule also holds in strings, because neither the
- * brackets nor the comma is a quote. Almost all opening brackets in a table of rows follow a closing bracket. A search for the next opening
- * bracket takes a twentieth of the time of a loop over all characters.
+ * Returns the number of opening brackets that may make the nesting deeper. Stops counting above `limit`. An opening bracket after a closing
+ * bracket and a comma, as in `},{`, does not make the nesting deeper. This also holds across strings, because neither a bracket nor a comma
+ * is a quote. Almost all opening brackets in a table of rows follow a closing bracket. A search for the next opening bracket takes a
+ * twentieth of the time of a loop over all characters.
  */
 function nestingOpenings(text: string, opening: string, limit: number): number {
   let count = 0;

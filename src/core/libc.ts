@@ -1,6 +1,6 @@
 import { dlopen, type FFIFunction } from 'bun:ffi';
 
-/** Returns functions of the C library, by names and types. Returns undefined if the system is not Linux or has no such library. */
+/** Returns functions of the C library, by names and types. Returns undefined if the system is not Linux or does not have the library. */
 export function openLibc<Functions extends Record<string, FFIFunction>>(functions: Functions) {
   if (process.platform !== 'linux') return undefined;
   const musl = `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`;
@@ -8,7 +8,7 @@ export function openLibc<Functions extends Record<string, FFIFunction>>(function
     try {
       return dlopen(name, functions).symbols;
     } catch {
-      // The loop tries the next name, because no library with this name can be loaded.
+      // No library with this name can be loaded, so the loop tries the next name.
     }
   }
   return undefined;

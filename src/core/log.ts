@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import { configureSync, getJsonLinesFormatter, getLogger, type LogRecord } from '@logtape/logtape';
 import { LOG_LEVELS, type LogLevel, type Observation, type Observe } from './events.ts';
 
-/** The log level of each kind of observation. */
+/** The log level for each type of observation. */
 const LEVEL: Record<Observation['kind'], LogLevel> = {
   request_answered: 'debug',
   request_failed: 'error',
@@ -60,7 +60,7 @@ const PRIORITY: Record<LogRecord['level'], number> = { trace: 7, debug: 7, info:
 
 /**
  * Returns whether stderr is connected to the journal of systemd. `stream` is the value of JOURNAL_STREAM: the device and the inode of the
- * journal's stream. A process whose stderr is redirected inherits the variable but not the stream.
+ * journal's stream. A process with a redirected stderr inherits the variable, but not the stream.
  */
 function isJournal(stream: string | undefined): boolean {
   if (!stream) return false;
@@ -73,9 +73,9 @@ function isJournal(stream: string | undefined): boolean {
 }
 
 /**
- * Writes observations of the level `lowestLevel` and above to stderr, as JSON lines. stdout is reserved for output that programs read. With
- * `accessLog`, every answered request is an observation of the level `info`. If stderr is the journal of systemd, each line begins with a
- * priority such as `<4>`, which the journal removes.
+ * Writes observations to stderr as JSON lines, from the level `lowestLevel` upwards. stdout is reserved for output that programs read. With
+ * `accessLog`, every answered request is logged at the level `info`. If stderr is the journal of systemd, each line begins with a priority
+ * such as `<4>`, which the journal removes.
  */
 export function createLog(lowestLevel: LogLevel, { accessLog = false } = {}): Observe {
   const json = getJsonLinesFormatter({ properties: 'flatten' });

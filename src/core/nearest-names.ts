@@ -2,9 +2,9 @@
 const NEAREST = 3;
 
 /**
- * Returns the names most similar to an unknown name, in the order of falling similarity. Similarity is the larger of two measures. The
- * first measure, Dice's coefficient of letter pairs, finds names with reordered words. The second measure, the share of letters that an
- * edit does not change, finds typing errors.
+ * Returns the names most similar to an unknown name, in order of falling similarity. Similarity is the larger of two measures. The first
+ * measure, Dice's coefficient of letter pairs, finds names with reordered words. The second measure, the share of letters that stay
+ * unchanged, finds typing errors.
  */
 export function nearestNames(name: string, names: readonly string[]): string[] {
   const given = name.slice(0, 100).toLowerCase();
@@ -25,7 +25,7 @@ function pairsOf(text: string): Set<string> {
   return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, i) => text.slice(i, i + 2)));
 }
 
-/** Minimum number of letters to insert, remove, replace or swap to turn one text into another (optimal string alignment). */
+/** Minimum number of letters to insert, remove, replace or swap until two texts are equal (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let [beforeLast, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {

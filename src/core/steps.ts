@@ -3,17 +3,17 @@ import { announceStep } from './event-loop-watchdog.ts';
 /** Work in steps of at most 25 ms. The generator yields a description before each step. Other requests can run between two steps. */
 export type Steps<Result> = Generator<Step, Result>;
 
-/** The description of a step that has not run yet. */
+/** The description of the step that runs next. */
 export interface Step {
   /** A description of the step, for progress messages. */
   readonly message: string;
   /** The total number of steps, if it is known. */
   readonly total?: number;
-  /** Rate-limit tokens that the account pays for this step and the later steps, in addition to the token of the request. */
+  /** Rate-limit tokens that the account pays for this step and later steps, in addition to the request's token. */
   readonly tokens?: number;
 }
 
-/** Runs the steps, and lets the event loop do other work between two steps. `message` names the first step for the watchdog. */
+/** Runs the steps. Between two steps, the event loop can do other work. `message` names the first step for the watchdog. */
 export async function runInTurns<Result>(message: string, steps: Steps<Result>): Promise<Result> {
   announceStep(message);
   for (;;) {
@@ -24,7 +24,7 @@ export async function runInTurns<Result>(message: string, steps: Steps<Result>):
   }
 }
 
-/** Runs all steps without a break, and returns the result. */
+/** Runs all steps without a pause, and returns the result. */
 export function runToCompletion<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { value, done } = steps.next();
@@ -39,7 +39,7 @@ export function* oneStep<Result>(work: () => Result): Steps<Result> {
 }
 
 /**
- * Calls `work` for blocks of `rows` rows of [0, count). The first block runs in the caller's step. Each further block is a separate step.
+ * Calls `work` for the rows [0, count) in blocks of `rows` rows. The first block runs in the caller's step. Each further block is a step.
  */
 export function* byRange(
   count: number,
@@ -61,8 +61,8 @@ export class StepMeter {
   constructor(private readonly most: number) {}
 
   /**
-   * Counts a piece of work. Returns true if the piece does not fit into the current step. If the result is true, the caller must yield
-   * before the piece, which belongs to the next step.
+   * Counts a piece of work. Returns true if the piece exceeds the rest of the current step. If the result is true, the caller must yield
+   * first, because the piece belongs to the next step.
    */
   beginsNextStep(work: number): boolean {
     const beginsNext = this.done > 0 && this.done + work > this.most;
@@ -71,15 +71,15 @@ export class StepMeter {
   }
 }
 
-/** Work whose result can be cached. The work has the description of its first step, and a function that starts the work. */
+/** Work whose result can be cached. The work has the description of its first step and a function that starts it. */
 export interface Work<Result> extends Step {
   steps(): Steps<Result>;
 }
 
 /**
- * A cache of results that are computed in steps. A result belongs to an owner and a key. Several requests that need the same incomplete
- * result share the work: each of the requests can run the next step. So the work is done only once, and continues after the first request
- * is aborted. If an owner has more than `entriesMax` results, the least recently used result is removed.
+ * A cache of results that are computed in steps. Each result belongs to an owner and a key. Requests that need the same incomplete result
+ * share the work: each request can run the next step. So the work is done only once, and continues if the first request is aborted. If an
+ * owner has more than `entriesMax` results, the least recently used result is removed.
  */
 export class StepCache<Owner extends WeakKey, Result> {
   private readonly caches = new WeakMap<Owner, Map<string, Entry<Result>>>();
@@ -90,8 +90,8 @@ export class StepCache<Owner extends WeakKey, Result> {
   *of(owner: Owner, key: string, { steps, ...step }: Work<Result>): Steps<Result> {
     const entries = this.caches.get(owner) ?? new Map<string, Entry<Result>>();
     this.caches.set(owner, entries);
-    // The request pays for this step before the entry is created. If the entry came first, a request that cannot pay would leave an entry,
-    // and the next request would get the work without payment.
+    // The request pays for this step before the cache entry is created. Otherwise, a request that cannot pay would leave an entry, and the
+    // next request would get the work for free.
     if (!entries.has(key)) yield step;
     const entry = entries.get(key) ?? { steps: steps(), ended: undefined };
     entries.delete(key);

@@ -1,4 +1,4 @@
-/** The trace of a request, from the sender's W3C Trace Context. */
+/** The trace of a request, as the sender's W3C Trace Context states it. */
 export interface TraceContext {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -15,7 +15,7 @@ export interface RequestSpan {
   end(answer: AnsweredRequest): void;
 }
 
-/** The facts about an answered request that a span records. */
+/** The facts about an answered request in its span. */
 export interface AnsweredRequest {
   readonly method: string;
   readonly route: string;
@@ -30,7 +30,7 @@ export interface AnsweredRequest {
 export interface RequestTracing {
   /** Runs `work` within a new span. The span continues the trace of the request's headers, or begins a new trace. */
   inRequest<Result>(headers: Headers, work: () => Result): Result;
-  /** Returns the span of the code that calls this function. */
+  /** Returns the span in which the calling code runs. */
   current(): RequestSpan | undefined;
 }
 

@@ -22,35 +22,38 @@ export interface AcceptResult {
   /** The comparison of a delivered chain with the stored chains of its ticker. */
   readonly snapshot?: {
     /**
-     * True if the chain was written. No chain is written if an equal chain with the same time is stored. A chain of a polled source is also
-     * not written if any chain with the same time is stored, or if the chain is slightly older than the newest stored chain.
+     * True if the chain was written. A chain is not written if an equal chain with the same time is stored. For a polled source, a chain is
+     * also not written if its time is already stored, or is slightly before the newest stored chain.
      */
     readonly isNew: boolean;
     /**
-     * True if the chain's time is more than AHEAD_MS after the present, which differences between clocks do not explain. The service uses a
-     * chain ahead of the clock only if its ticker has no other chain.
+     * True if the chain's time is so far ahead of the clock (AHEAD_MS) that clock differences cannot be the cause. The service uses a chain
+     * ahead of the clock only if its ticker has no other chain.
      */
     readonly isAhead: boolean;
-    /** True if the chain is newer than all stored chains of its ticker, except stored chains that are more than AHEAD_MS ahead. */
+    /** True if the chain is newer than all stored chains of its ticker. Stored chains more than AHEAD_MS ahead are ignored. */
     readonly isFresh: boolean;
-    /** Number of contracts that the source listed. For a fresh chain, at least the number of unsettled contracts in the last snapshot. */
+    /**
+     * Number of contracts that the source listed. For a fresh chain, this is at least the number of unsettled contracts in the last
+     * snapshot.
+     */
     readonly expected: number;
   };
 }
 
-/** The way in which a delivery came to the service, which determines the checks. */
+/** The way in which a delivery reached the service, which determines the checks. */
 export interface AcceptRules {
   /**
-   * True if the source is polled for the present state of a ticker. No person has checked the answers of a polled source. Polled snapshots
-   * never replace a stored snapshot with the same time, because at night sources repeat the closing quotes with the next day's open
-   * interest. A polled snapshot that is much older or much smaller than the newest stored snapshot is rejected as an error of the source.
+   * True if the source is polled for the present state of a ticker. No person has checked the answers of a polled source. A polled snapshot
+   * never replaces a stored one, because at night sources repeat the closing quotes with the next day's open interest. A polled snapshot is
+   * rejected if it is much older or much smaller than the newest stored snapshot, because then the source made an error.
    */
   readonly isPolled?: boolean;
-  /** True if whole days of prints are loaded while no requests wait. */
+  /** True if the delivery contains whole days of prints and no requests wait, as in a load of files. */
   readonly isLoaded?: boolean;
 }
 
-/** Writes a delivery of market data. Returns a rejection for an implausible delivery. Returns other deliveries unchanged. */
+/** Writes a delivery of market data. Returns a rejection if the delivery is implausible. Returns other deliveries unchanged. */
 export function acceptDelivery(
   delivery: Delivery,
   store: IngestStore,
@@ -84,8 +87,7 @@ function acceptChain(
 ): AcceptResult {
   const { chain } = delivery;
   const { underlying, source, simulated } = chain;
-  // The code compares the chain with the newest stored chain that has the same time or an earlier time. Past chains may arrive in any
-  // order.
+  // The code compares the chain with the newest stored chain of the same time or an earlier time. Past chains may arrive in any order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
   const stored = id === undefined ? undefined : readChain(store, id);
   const newestId = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
@@ -131,11 +133,9 @@ function unsettledContracts({ series }: Chain, atMs: number): number {
 
 /** The earliest accepted time of quotes, ms since the epoch. Earlier quotes are older than electronic records of quotes. */
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
-/** The maximum time by which quotes may be ahead of the clock. A wrong clock does not explain a larger difference. */
+/** The maximum time by which quotes may be ahead of the clock, which covers wrong clocks. */
 const AHEAD_MS_MAX = 366 * DAY_MS;
-/**
- * The least share of contracts that a new chain needs, compared with the chain that it replaces. Smaller chains come from truncated files.
- */
+/** The minimum size of a new chain, as a share of the contracts in the chain that it replaces. Smaller chains come from truncated files. */
 const REPLACEMENT_SHARE_MIN = 0.9;
 /** The maximum share of unreadable rows in a new chain, if its ticker has a stored chain. */
 const REJECTED_SHARE_MAX = 0.2;
@@ -168,8 +168,8 @@ function isPriced({ bid, ask, last, iv }: Chain): boolean {
 }
 
 /**
- * Maximum time by which a polled chain may be older than the newest stored chain. A chain beyond the maximum is an error of the source. A
- * smaller difference is no error, because the clocks of a source's servers may differ by minutes. But the older chain is not written.
+ * A polled chain may be older than the newest stored chain by at most this time. An older chain is an error of the source. A smaller
+ * difference is not an error, because a source's servers may have clocks that differ by minutes. But a slightly older chain is not written.
  */
 const BEHIND_MS_MAX = 15 * 60_000;
 /**
@@ -177,10 +177,10 @@ const BEHIND_MS_MAX = 15 * 60_000;
  * fewer contracts is truncated. A ticker's number of contracts changes by only a few contracts a day.
  */
 const UNSETTLED_SHARE_MIN = 0.9;
-/** The maximum age of a stored snapshot that affects the expected number of contracts. The age covers a long weekend. */
+/** The maximum age of a stored snapshot that affects the expected number of contracts. This age includes a long weekend. */
 const COMPARED_MS_MAX = 4 * DAY_MS;
 
-/** Returns why a polled chain cannot be the present state of its ticker, or `undefined` if the chain can be the present state. */
+/** Returns why a polled chain cannot be a ticker's present state, or `undefined` if it can be. */
 function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
   if (newest.asOf - chain.asOf > BEHIND_MS_MAX) {
     return `the quotes of ${new Date(chain.asOf).toISOString()} are older than the stored quotes of ${new Date(newest.asOf).toISOString()}`;
@@ -193,7 +193,7 @@ function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
     : undefined;
 }
 
-/** Returns the number of unreadable rows of a chain. Rows with a repeated contract or a dropped value count as readable. */
+/** Returns the number of unreadable rows of a chain. A row with a repeated contract or a dropped value counts as readable. */
 export function countRejectedRows({ refused }: Chain): number {
   return Object.entries(refused).reduce(
     (sum, [why, count]) => (why === 'duplicate' || why === 'bad_value' ? sum : sum + count),

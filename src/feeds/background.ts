@@ -3,9 +3,9 @@ const BUSY_PAUSE_MS = 2_000;
 const BUSY_CHECK_MS = 20;
 
 export interface BackgroundOptions {
-  /** Time between the call and the first run, ms. If omitted, the first run begins at once. */
+  /** Time between the call of this function and the first run, ms. If omitted, the first run begins at once. */
   readonly afterMs?: number;
-  /** Interval between the starts of two runs, ms. The intervals are counted from the call on. */
+  /** Interval between the starts of two runs, ms. The first interval begins with the call of this function. */
   readonly everyMs: number;
   readonly onError: (error: unknown) => void;
 }
@@ -41,7 +41,7 @@ export function runEvery(
   };
 }
 
-/** Resolves when no client waits for an answer. Also resolves after BUSY_PAUSE_MS, or when the work is stopped. */
+/** Resolves when no client is waiting for an answer. Also resolves after BUSY_PAUSE_MS, or when the work is stopped. */
 export async function untilIdle(isAnswering: () => boolean, isStopped: () => boolean): Promise<void> {
   const until = performance.now() + BUSY_PAUSE_MS;
   while (isAnswering() && !isStopped() && performance.now() < until) await Bun.sleep(BUSY_CHECK_MS);

@@ -1,15 +1,15 @@
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Delivery } from '../market/feed.ts';
 
-/** Maximum number of deliveries in a batch. A commit syncs the disk, which takes longer than the write of one delivery. */
+/** Maximum number of deliveries in a batch. A commit syncs the disk, and a sync takes longer than the write of one delivery. */
 const BATCH_DELIVERIES = 64;
-/** The number of prints in a complete batch. The number is limited, because a batch is in memory, and a tape has millions of prints. */
+/** The number of prints in a complete batch. The number is limited, because a batch is in memory and a tape has millions of prints. */
 const BATCH_PRINTS = 10_000;
 /** Maximum time that a batch waits for further deliveries, ms. A provider delivers only one snapshot every few seconds. */
 const WAIT_MS = 200;
 /**
- * Maximum time that a source produces deliveries before the event loop serves requests, ms. A source that never waits, such as a file,
- * would otherwise block requests. A single delivery may take longer.
+ * Maximum time for which a source blocks other requests, ms. A source that never waits, such as a file, would otherwise block requests
+ * without end. A single delivery may take longer.
  */
 const TURN_MS = 5;
 

@@ -8,27 +8,27 @@ export interface DiskSpace {
   fullReason(): string | undefined;
 }
 
-/** The error that is thrown if market data cannot be stored because the data folder has no room to grow. */
+/** The error for market data that cannot be stored, because the data folder must not grow. */
 export class NoDiskSpace extends Error {}
 
 const MB = 1_000_000;
 /**
- * Disk space that must stay free, bytes. The write-ahead log takes up to 64 MB, and packing and level records need some more space. A full
- * disk would harm all other programs that use the disk.
+ * Disk space that must stay free, bytes. The write-ahead log takes up to 64 MB, and packing and level records need additional space. A full
+ * disk would harm every program that uses the disk.
  */
 const FREE_BYTES_MIN = 256 * MB;
 /** Share of a small disk that must stay free. On larger disks, FREE_BYTES_MIN must stay free instead. */
 const FREE_SHARE_MIN = 0.1;
 /**
- * The margin for a full folder. The folder has room again if its size is below `ROOM_SHARE` times `dataMax`, and if `ROOM_SHARE` times the
- * free space suffices. Without this margin, the folder could change between full and not full at each transaction.
+ * The margin before a full folder has room again. A full folder has room again below `ROOM_SHARE` times `dataMax`, and if `ROOM_SHARE`
+ * times the free space suffices. Without this margin, the state could change between full and not full at each transaction.
  */
 const ROOM_SHARE = 0.98;
 const CHECK_INTERVAL_MS = 1_000;
 
 export interface DiskSpaceDeps {
   readonly dataDir: string;
-  /** The value of `--data-max`, bytes. If omitted, only the free disk space limits the folder. */
+  /** The value of `--data-max`, bytes. If omitted, only free disk space limits the folder. */
   readonly dataMax?: number | undefined;
   /** Receives one event when the folder becomes full, and one event when the folder has room again. */
   readonly observe?: Observe | undefined;

@@ -4,8 +4,8 @@ import { settlementOf } from '../market/option-symbol.ts';
 import { unreadable } from './rejections.ts';
 
 /**
- * Maximum factor between the given spot and the implied spot. A larger factor means that the given spot belongs to another underlying, or
- * that its decimal point is in the wrong place. The bound is large, because a volatility index may be twice its forward.
+ * Maximum ratio of the given spot to the implied spot, and of the implied spot to the given spot. At a larger ratio, the given spot belongs
+ * to another underlying, or its decimal point is wrong. The bound is large, because a volatility index may be twice its forward.
  */
 const CONTRADICTION_RATIO = 3;
 
@@ -30,7 +30,7 @@ export function spotOf(given: number | undefined, rows: readonly ContractRow[], 
 function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   const byExpiry = Map.groupBy(rows, ({ expiry }) => expiry);
   for (const expiry of [...byExpiry.keys()].sort()) {
-    // All of these rows have the same expiry. So the time of settlement, in the morning or at the close, depends only on the root.
+    // All rows in question have the same expiry. So only the root determines whether settlement is in the morning or at the close.
     const settles = new Map<string, number>();
     const isUnsettled = ({ root }: ContractRow) => {
       if (!settles.has(root)) settles.set(root, settlementInstant(expiry, settlementOf(root)));

@@ -24,18 +24,18 @@ export interface IngestDeps {
 export interface Ingest {
   /** Resolves when the first poll has completed or failed, or when the ingest is stopped before the end of the first poll. */
   readonly loaded: Promise<void>;
-  /** Stops polling and streaming after the current transaction. Resolves when polling and streaming have ended. */
+  /** Stops polls and streams after the current transaction. Resolves when polls and streams have ended. */
   stop(): Promise<void>;
 }
 
-/** Pause before an ended stream is opened again, ms. */
+/** Pause before an ended stream is reopened, ms. */
 const REOPEN_MS = 5_000;
 /** Maximum pause between two checks of the clock, ms. So the loop soon notices a change of the clock or a sleep of the machine. */
 const SLEEP_MS_MAX = 60_000;
 
 /**
- * Polls a feed by its schedule, and stores the deliveries of the polls and of the feed's stream, until the ingest is stopped. If a poll
- * fails, the error is reported, and the next poll takes place as usual.
+ * Polls a feed by its schedule until the ingest is stopped. Stores the deliveries of the polls and of the feed's stream. If a poll fails,
+ * the error is reported, and the next poll takes place as usual.
  */
 export function startIngest(deps: IngestDeps): Ingest {
   const { feed, nowMs } = deps;
@@ -72,7 +72,7 @@ export interface Ingests {
   /** Resolves when the local feeds are loaded. The service answers from the stored data until feeds over a network deliver. */
   readonly localLoaded: Promise<unknown>;
   /**
-   * Stops all feeds. Resolves with true when all feeds have ended, or with false if a feed has not ended after INGEST_STOP_MS. Further
+   * Stops all feeds. Resolves with true when all feeds have ended, or with false if a feed is still running after INGEST_STOP_MS. Further
    * calls return the result of the first call.
    */
   stop(): Promise<boolean>;
@@ -92,8 +92,8 @@ export function startIngests(feeds: readonly Feed[], deps: Omit<IngestDeps, 'fee
 }
 
 /**
- * Polls a feed once and stores its deliveries while the data folder has room. If the folder is full, records this reason as the error of
- * the poll. Reports any other error, records that the poll failed, and throws the error.
+ * Polls a feed once, and stores its deliveries if the data folder has room. If the folder is full, records this as the error of the poll.
+ * Reports any other error, records that the poll failed, and throws the error.
  */
 export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = deps;
@@ -119,12 +119,12 @@ export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promis
   }
 }
 
-/** Stores the deliveries of a feed's stream. Records when the stream was down, because trades are missed during this time. */
+/** Stores the deliveries of a feed's stream. Records when the stream was down, because trades are missed in such a period. */
 async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs, room } = deps;
   const { stream } = feed;
   if (stream === undefined) return;
-  /** Time of the last connection or disconnection that this process stored, ms since the epoch. */
+  /** Time of the last stored connection or disconnection, ms since the epoch. */
   let connectionChangedAt: number | undefined;
   const recordDown = (at: number, reason: string) =>
     retryBusy(() => store.connection(feed.name, false, at, reason), signal);
@@ -139,8 +139,8 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 
   await reportErrors(async () => {
     const before = store.feedStates().find((each) => each.feed === feed.name);
-    // If the stored connection is still up, the previous process was killed. The latest recorded time of the previous process may be the
-    // end of its last poll.
+    // If the stored connection is still up, the previous process was killed while it was connected. The latest recorded time of the
+    // previous process may be the end of its last poll.
     const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
     if (before?.connection?.up) await recordDown(last, 'the service ended unexpectedly');
   });
@@ -159,7 +159,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
     do await SYSTEM_CLOCK.pause(REOPEN_MS, signal);
     while (!signal.aborted && room?.fullReason() !== undefined);
   }
-  // The end of the connection is recorded, unless another process has opened the stream in the meantime.
+  // The end of the connection is recorded, unless another process has since opened the stream.
   await reportErrors(async () => {
     const isCurrent = connectionChangedAt !== undefined && connectionOf()?.at === connectionChangedAt;
     if (isCurrent) await recordDown(nowMs(), 'the service was stopped');
@@ -167,8 +167,8 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 }
 
 /**
- * Time after which a transaction begins no further piece, ms. The time is short, because requests wait until the transaction ends. The
- * commit takes extra time, because it syncs the disk. Much shorter transactions would spend most of their time on syncs.
+ * The time after which a transaction starts no further piece, ms. The time is short, because requests wait until the transaction ends. The
+ * commit takes extra time, because it syncs the disk. Much shorter transactions would spend most of their time in syncs.
  */
 const TRANSACTION_MS = 6;
 /** Maximum number of prints in a piece. The write of a piece takes two or three milliseconds. */
@@ -180,8 +180,8 @@ const BUSY_TRIES = 12;
 const BUSY_PAUSE_MS = 250;
 
 /**
- * Runs a write and returns its result. Repeats the write while another process holds the lock of the database. Throws the lock error after
- * the last try, or when `signal` is aborted. Throws any other error at once.
+ * Runs a write and returns its result. Repeats the write while another process holds the database lock. Throws the lock error after the
+ * last try, or when `signal` is aborted. Throws any other error at once.
  */
 async function retryBusy<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -237,7 +237,7 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
   return counts;
 }
 
-/** Splits a delivery of many prints into pieces that are written in a few ms each. The first piece has the counts of rejected rows. */
+/** Splits a delivery of many prints into pieces. The write of a piece takes a few ms. The first piece has the counts of rejected rows. */
 function piecesOf(delivery: Delivery): Delivery[] {
   if (delivery.kind !== 'prints' || delivery.prints.length <= PIECE_PRINTS) return [delivery];
   const { prints, refused } = delivery;
@@ -266,8 +266,8 @@ function record(
         break;
       }
       store.snapshotReceived({ feed, ticker, at, asOf, isFresh, expected, received, refused });
-      // A feed with tickers has one answer per ticker, so a snapshot resolves all rejections of its ticker. A folder may have several files
-      // of one ticker, so a snapshot from a file resolves only the rejections of this file.
+      // A feed with tickers delivers one answer per ticker, so a snapshot resolves all rejections of its ticker. A folder may have several
+      // files of one ticker, so a snapshot from a file resolves only the rejections of this file.
       store.resolved(feed, tickers.length > 0 ? { ticker } : { origin });
       break;
     }
@@ -278,7 +278,7 @@ function record(
     case 'prints': {
       if (delivery.prints.length > 0) store.dataReceived(feed, at);
       const counts = Object.entries(delivery.refused ?? {}).map(([why, count]) => `${count} ${why}`);
-      // The `files` feed, which has no tickers, delivers a separate rejection for the rejected rows of a file.
+      // The `files` feed, which has no tickers, delivers rejected rows of a file as a separate rejection.
       if (tickers.length === 0 || counts.length === 0) break;
       const reason = `rejected trades: ${counts.join(', ')}`;
       store.rejected({ feed, origin: `${feed}:stream`, reason, ticker: null, at });

@@ -18,17 +18,17 @@ export interface LoadDeps {
   readonly nowMs: () => number;
   /** The check of the data folder's size. If omitted, market data is always stored. */
   readonly room?: DiskSpace;
-  /** Called while files are read. So far, `bytes` of `ofBytes` bytes have been read, and `rows` rows have been found. */
+  /** Called while files are read. So far, `bytes` of `ofBytes` bytes and `rows` rows have been read. */
   readonly onProgress: (bytes: number, ofBytes: number, rows: number) => void;
 }
 
 /**
- * Loads files and folders, by the rules of `acceptDelivery`. Returns the results of the files of each path, without the files that have no
- * market data. Each delivery is written in one transaction. So an interrupted run can be repeated, and other processes can write between
- * two transactions. At the end, the function packs the prints of past New York days.
+ * Loads files and folders, by the rules of `acceptDelivery`. Returns the results for the files of each path. Files without market data are
+ * left out. Each delivery is written in one transaction. So an interrupted run can be repeated, and other processes can write between two
+ * transactions. At the end, the function packs the prints of past New York days.
  *
- * Throws `OperatorError` before anything is loaded if a path does not exist. Throws `OperatorError` if the data folder is full. Deliveries
- * that were written before the error stay in the store.
+ * If a path does not exist, throws `OperatorError` before anything is loaded. Throws `OperatorError` if the data folder is full. Deliveries
+ * from before the error stay in the store.
  */
 export async function loadFiles(
   paths: readonly string[],
@@ -67,7 +67,7 @@ export async function loadFiles(
         result.changed += changed;
       }
     } catch (error) {
-      // An error of the file system affects only this file. The other files are still loaded.
+      // An error of the file system affects only one file. The other files are still loaded.
       if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
       isMarketData = true;
       result.refusals.push(`cannot be read (${error.code})`);
@@ -88,8 +88,8 @@ function readOptions(nowMs: number, onProgress: (bytes: number) => void): FileRe
 }
 
 /**
- * Maximum number of prints that are buffered in memory, some 30 MB. If a tape has many underlyings, the buffer collects some thousand
- * prints of each underlying and day, to pack these prints together.
+ * Maximum number of prints that are buffered in memory, some 30 MB. From a tape with many underlyings, the buffer collects some thousand
+ * prints per underlying and day, which are then packed together.
  */
 const BUFFERED_MAX = 100_000;
 /** Maximum number of prints that one transaction writes. Other processes wait for the end of the transaction before they can write. */
@@ -101,13 +101,13 @@ const WRITTEN_MAX = 16_384;
 const PACKED_AT_ONCE = 16_384;
 
 /**
- * Buffers prints, and delivers the prints of one underlying and day together. The order within one underlying and day stays the same. The
- * order of all other deliveries stays the same, too.
+ * Buffers prints, and delivers those of one underlying and day together. The order within one underlying and day stays the same. All other
+ * deliveries stay in the same order.
  */
 async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
   const days = new Map<string, Print[]>();
   let buffered = 0;
-  /** Yields the prints of the largest groups, until at most `bufferedMax` prints are in the buffer. */
+  /** Yields the largest groups of prints, until the buffer has at most `bufferedMax` prints. */
   const flush = function* (bufferedMax: number): Generator<Delivery, void> {
     const largest = [...days].toSorted(([, a], [, b]) => b.length - a.length);
     let prints: Print[] = [];
@@ -173,13 +173,13 @@ function rejectedRowsOf(delivery: Delivery): number {
   return Object.values(refusedOf(delivery)).reduce((sum, count) => sum + count, 0);
 }
 
-/** The place at which a file, or a problem with a file, was found. */
+/** The place of a file, or of a problem with a file. */
 interface Place {
   /** The index of the path that was passed to `loadFiles`. */
   readonly path: number;
-  /** The folder in which the file's origin is a path. */
+  /** The folder that contains the file's origin. */
   readonly dir: string;
-  /** True if the path names the file itself, and not a folder that contains the file. */
+  /** True if the path names the file itself, and not a folder around it. */
   readonly isNamed: boolean;
 }
 

@@ -1,10 +1,10 @@
 import { parseDecimal } from '../market/digits.ts';
 
-/** The result for a value that is given but is not a number. No field accepts infinity, so `buildChain` drops and counts the value. */
+/** The result for a given value that is not a number. No field accepts infinity, so `buildChain` drops the value and counts it. */
 const GARBLED = Number.POSITIVE_INFINITY;
 
 /**
- * Parses a number of a table, with or without thousands separators. Returns NaN for an empty or missing cell and for words such as `n/a`.
+ * Parses a number of a table, with or without thousands separators. Returns NaN for an empty or missing cell, and for words such as `n/a`.
  * Returns infinity for any other text that is not a number.
  */
 export function cellNumber(cell: string | undefined): number {
@@ -18,8 +18,8 @@ export function cellNumber(cell: string | undefined): number {
 }
 
 /**
- * Parses short decimals such as `25.30` in a third of the time of `Number`, with the same result. Returns NaN for any other text. Numbers
- * of up to 15 digits and powers of ten up to 10^22 are exact doubles, so one division rounds correctly.
+ * Parses short decimals such as `25.30` in a third of the time of `Number`, with the same result. Returns NaN for any other text. A number
+ * of up to 15 digits is an exact double, and so is a power of ten up to 10^22. So one division rounds correctly.
  */
 function shortDecimal(text: string): number {
   const from = text.charCodeAt(0) === MINUS ? 1 : 0;
@@ -54,6 +54,6 @@ export function jsonNumber(value: unknown): number {
   return typeof value === 'string' ? cellNumber(value) : GARBLED;
 }
 
-/** Texts of cells without a value, in lower case. */
+/** Cell texts that mean a missing value, in lower case. */
 const NOT_GIVEN: ReadonlySet<string> = new Set(['', 'nan', 'n/a', 'na', 'null', 'none', '-', '--']);
 const THOUSANDS = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/;

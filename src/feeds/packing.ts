@@ -9,13 +9,13 @@ export interface PackingDeps {
   readonly store: MarketStore;
   readonly observe: Observe;
   readonly nowMs: () => number;
-  /** Returns whether clients wait for answers. */
+  /** Returns whether a client is waiting for an answer. */
   readonly isAnswering: () => boolean;
 }
 
 /** Interval between two runs, ms. Late prints and corrections of past New York days stay unpacked until the next run. */
 const EVERY_MS = 600_000;
-/** Time between the service's start and the first run, ms. The first minute is for the feeds, due level records and first clients. */
+/** Time between the service's start and the first run, ms. The first minute is left to feeds, due level records and first clients. */
 const AFTER_START_MS = 60_000;
 
 /** The pause after a transaction as a multiple of its duration. With this pause, packing uses at most a quarter of one processor. */

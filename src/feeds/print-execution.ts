@@ -11,15 +11,14 @@ const blockLeg: Flags = { multiLeg: true, block: true };
 const canceled: Flags = { canceled: true };
 
 /**
- * The flags of OPRA's sale conditions, by the condition's four-letter code on tapes (OPRA Pillar output specification, last-sale message
- * types). A trade of stock and options together also has the flag of several legs. A compression trade closes whole portfolios at derived
- * prices. The price of a compression trade is agreed without regard to the quotes, so the price gives no information about a single
- * contract.
+ * The flags by four-letter code of OPRA's sale conditions on tapes (OPRA Pillar output specification, last-sale message types). A trade of
+ * stock and options together also has the flag of several legs. A compression trade closes whole portfolios at derived prices. A
+ * compression trade has an agreed price that ignores the quotes, so it gives no information about a single contract.
  */
 export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   // Trades without flags: reported in the regular way, late, out of sequence, after a halt or out of hours.
   ...{ auto: {}, oseq: {}, late: {}, open: {}, opnl: {}, reop: {}, exht: {} },
-  // Cancellations of four kinds of trade: the trade itself, the last trade, the opening trade and the only trade.
+  // Cancellations of four types: the trade itself, the last trade, the opening trade and the only trade.
   ...{ canc: canceled, cncl: canceled, cnco: canceled, cnol: canceled },
   // Trades of a single leg: intermarket sweep; auction; auction as an intermarket sweep; cross; cross as an intermarket sweep; floor.
   ...{ isoi: sweep, slan: {}, slai: sweep, slcn: block, slci: { ...block, ...sweep }, slft: block },
@@ -27,13 +26,13 @@ export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   ...{ mlet: leg, mlat: leg, mlct: blockLeg, mlft: blockLeg },
   // Trades of several legs against single legs: electronic, auction, floor.
   ...{ mesl: leg, masl: leg, mfsl: blockLeg },
-  // Trades of stock and options together: first the four kinds against several legs, then the three kinds against single legs.
+  // Trades of stock and options together: first four types against several legs, then three types against single legs.
   ...{ tlet: leg, tlat: leg, tlct: blockLeg, tlft: blockLeg, tesl: leg, tasl: leg, tfsl: blockLeg },
   // Trades of proprietary products: floor trade of three legs or more, compression trade.
   ...{ cbmo: blockLeg, mctp: blockLeg },
 });
 
-/** The flags that each word in a tape's `report_flags` sets. */
+/** The flags for each word in a tape's `report_flags`. */
 const FLAGS_BY_WORD: ReadonlyMap<string, Flags> = mapOf({
   ...{ sweep, intermarket_sweep: sweep },
   ...{ floor: block, cross: block, block },
@@ -41,7 +40,7 @@ const FLAGS_BY_WORD: ReadonlyMap<string, Flags> = mapOf({
 });
 
 /**
- * Returns the flags that a sale condition and a tape's `report_flags` set together. The report flags may be written as `{sweep,floor}`, as
+ * Returns the flags from a sale condition and a tape's `report_flags` together. The report flags may be written as `{sweep,floor}`, as
  * `["sweep"]` or as words with any separators. Unknown conditions and words have no effect.
  */
 export function executionOf(reportFlags: string, condition: string): Execution {

@@ -2,17 +2,17 @@ import { closeOf, isTradingDay, newYorkDate, nextTradingDay, openOf, previousTra
 import type { Pace } from '../market/feed.ts';
 
 /**
- * Time between the close of the market and the final quotes. Options on indices and index funds trade for `AFTER_CLOSE_MS` after the close,
- * and the quotes of other options become final.
+ * Time between the close of the market and the final quotes. Options on indices and index funds still trade for `AFTER_CLOSE_MS` after the
+ * close, and the quotes of other options become final.
  */
 const AFTER_CLOSE_MS = 15 * 60_000;
 
 /**
  * Returns the time of a source's next poll, ms since the epoch. `lastMs` is the time of the last poll. Without a last poll, the source is
- * polled at once.
+ * polled immediately.
  *
- * With `session` hours, the source is polled at its interval after the opening, and once more when the closing quotes are final. The delay
- * of the source is added to the times of the polls. A service that starts outside a session polls once, and then waits for the next
+ * With `session` hours, the source is polled at its interval after the opening, and once more when the closing quotes are final. The
+ * source's delay is added to the times of the polls. A service that starts outside a session polls once, and then waits for the next
  * opening.
  */
 export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | undefined, nowMs: number): number {
@@ -20,7 +20,7 @@ export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | u
   const due = Math.max(nowMs, lastMs + everyMs);
   if (hours === 'always') return due;
   const today = newYorkDate(nowMs - delayMs);
-  // If the last poll took place before the closing quotes of the previous session were final, the source is polled for these quotes.
+  // If the last poll came before the closing quotes of the previous session were final, the source is polled once for these quotes.
   const before = windowOf(previousTradingDay(today), delayMs);
   if (lastMs < before.until && before.until <= nowMs) return nowMs;
   const { from, until } = windowOf(isTradingDay(today) ? today : nextTradingDay(today), delayMs);
@@ -30,7 +30,7 @@ export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | u
   return windowOf(nextTradingDay(newYorkDate(until - delayMs)), delayMs).from;
 }
 
-/** Returns a trading day's period of polls for a source with this delay: from the opening until the closing quotes are final. */
+/** Returns the polling period on a trading day for a source with this delay: from the opening until the closing quotes are final. */
 function windowOf(date: string, delayMs: number): { readonly from: number; readonly until: number } {
   return { from: openOf(date) + delayMs, until: closeOf(date) + AFTER_CLOSE_MS + delayMs };
 }

@@ -14,7 +14,7 @@ import { toolAnswer } from './tool-answer.ts';
 export interface ToolCall extends Requester {
   readonly name: string;
   readonly args: unknown;
-  /** True if the result has links to resources, because the model can read resources, or because the client asks for links. */
+  /** True if the result links to resources, because the model can read resources or because the client asks for links. */
   readonly linksResources: boolean;
   /** Sends a progress report to the client. Undefined if the client does not want reports. */
   readonly onProgress?: (step: ProgressUpdate) => Promise<void>;
@@ -28,7 +28,8 @@ export interface ProgressUpdate {
 
 /**
  * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
- * the operator as `tool_failed`. Throws `ProtocolError` if no tool has the name. The message has the name in a cleaned and short form.
+ * the operator as `tool_failed`. Throws `ProtocolError` if the registry has no tool with this name. The message has the name in cleaned and
+ * short form.
  */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();
@@ -46,9 +47,9 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
   try {
     return tool ? await answerOf(tool, deps, call) : await readResourceAsTool(deps, call, call.args);
   } catch (error) {
-    // The error becomes a result, because the agent reads results and can correct its arguments. The agent does not read protocol errors.
+    // The error becomes a result, because agents read results and can correct their arguments. Agents do not read protocol errors.
     if (error instanceof ClientError) return errorResult(error.message, error.hint);
-    // The scheduler rejects a call if its client no longer waits. This rejection is no failure of the tool.
+    // The scheduler rejects a call whose client no longer waits. Such a rejection is not a failure of the tool.
     if (!call.signal.aborted) deps.observe({ kind: 'tool_failed', tool: call.name, error });
     return errorResult('The tool could not compute an answer', 'Retry shortly.');
   }
@@ -79,14 +80,17 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
 
 const PICTURE_NOTE = 'The chart is an image beside this answer. Hosts that show no images leave it out.';
 
-/** The key in a result's `_meta` under which programs find the provenance in the form of REST, with the age in seconds. */
+/** The key in a result's `_meta` for the provenance. Programs find it there in the form of REST, with the age in seconds. */
 const PROVENANCE_META = 'zomma/provenance';
 
 function pictureContent(picture: Uint8Array) {
   return { type: 'image' as const, data: picture.toBase64(), mimeType: PICTURE_TYPE };
 }
 
-/** Reports the progress of a call to its client. Reports each step of a call with several steps, and a long wait before the first step. */
+/**
+ * Reports the progress of a call to its client. Reports each step of a call with several steps. Also reports a long wait before the first
+ * step.
+ */
 class ProgressReport {
   private readonly calledMs = performance.now();
   private last: Promise<void> | undefined;
@@ -112,16 +116,14 @@ class ProgressReport {
   }
 
   private report(step: ProgressUpdate): void {
-    // The call continues if a report cannot be sent.
+    // If a report cannot be sent, the call continues.
     this.last = this.onProgress?.(step).catch(() => {});
   }
 }
 
-/** The shortest wait before the first step that is reported to the client, ms. */
+/** The shortest reported wait before the first step, ms. */
 const LONG_WAIT_MS = 200;
-/**
- * Pause between the last report and the answer, ms. Clients with version 1 of the MCP SDK lose a report that comes just before the answer.
- */
+/** Pause between the last report and the answer, ms. Clients with MCP SDK version 1 lose a report that comes right before the answer. */
 const LAST_REPORT_PAUSE_MS = 5;
 
 function errorResult(message: string, hint: string | undefined): CallToolResult {

@@ -5,8 +5,8 @@ import { PROMPTS } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
 
 /**
- * Returns the catalog for MCP clients on all transports: all tools plus a tool that reads resources, or only the tools of the API contract.
- * A prompt is offered only together with its tools.
+ * Returns the catalog for MCP clients on all transports: either all tools and a tool that reads resources, or only the API contract's
+ * tools. A prompt is offered only together with its tools.
  */
 export function catalogOf(selection: ToolSelection): Catalog {
   const isContract = selection === 'contract';

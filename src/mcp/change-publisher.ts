@@ -11,7 +11,7 @@ export interface ChangeSource extends Pick<McpDeps, 'tools'> {
 }
 
 const PAGE = 256;
-/** Maximum number of tickers that one call counts, to bound the time of the call. A universe has at most `TICKERS_MAX` tickers. */
+/** Maximum number of tickers that one call counts, which limits the time of the call. A universe has at most `TICKERS_MAX` tickers. */
 const TICKERS_MAX = 1_000;
 
 export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus) {
@@ -21,8 +21,8 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
   let version = registryVersion(tools());
   return {
     /**
-     * Publishes on the bus all changes since the last call: new levels (once for each ticker), new tickers, changed tools. Also publishes
-     * the levels that other processes have stored, because it reads the log of levels. Throws if the store is busy.
+     * Publishes all changes since the last call on the bus: new levels (once per ticker), new tickers, changed tools. Also publishes levels
+     * from other processes, because the function reads the log of stored levels. Throws if the store is busy.
      */
     wake() {
       const changed = new Set<string>();
@@ -37,15 +37,15 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
       if (versionNow !== version) bus.publish({ kind: 'tools_list_changed' });
       if (tickersNow !== tickers) bus.publish({ kind: 'resources_list_changed' });
       for (const ticker of changed) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });
-      // These variables are set last. So if a read fails because the store is busy, the next call publishes the same changes.
+      // These variables are set last. So after a read that fails because the store is busy, the next call publishes the same changes.
       [seq, version, tickers] = [upTo, versionNow, tickersNow];
     },
   };
 }
 
 /**
- * Returns the notification of a change for one client, as protocol revisions with sessions define it. Returns `undefined` if the client has
- * not subscribed to the changed resource.
+ * Returns the notification of a change for one client, in the form for protocol revisions with sessions. Returns `undefined` if the client
+ * has not subscribed to the changed resource.
  */
 export function notificationOf(event: ServerEvent, subscribed: Subscriptions): JSONRPCNotification | undefined {
   if (event.kind !== 'resource_updated') return { jsonrpc: '2.0', method: METHODS[event.kind] };

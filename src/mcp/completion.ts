@@ -6,14 +6,14 @@ import { METHODS } from './tool-methods.ts';
 
 /** Maximum number of values in one answer. The protocol sets this limit. */
 const VALUES_MAX = 100;
-/** Maximum number of typed characters that the completion compares. Tickers, tool names and dates are shorter. */
+/** Maximum number of typed characters that the completion compares with a value. Tickers, tool names and dates are shorter. */
 const TYPED_MAX = 40;
 
 /**
- * Completes an argument of a resource template or of a prompt with the values that begin with the typed text. The values for `ticker` are
- * the tickers with a chain, followed by the other tickers of the universe. `tickers` has the same values, for the last name of the list.
- * The values for `expiry` are the unsettled expiries of the ticker's chain, and for resources also `all`. The values for `tool` are the
- * tools. Other arguments, unknown templates and unknown prompts have no values.
+ * Completes an argument of a resource template or prompt with the values that begin with the typed text. The values for `ticker` are the
+ * tickers with a chain, followed by the other tickers of the universe. `tickers` has the same values, for the last ticker of the list. The
+ * values for `expiry` are the unsettled expiries of the ticker's chain. For resources, `all` is another value. The values for `tool` are
+ * the tools. Other arguments, unknown templates and unknown prompts have no values.
  */
 export function complete({ ref, argument, context: filled }: CompleteRequestParams, context: Context): CompleteResult {
   const isOurs =
@@ -27,11 +27,11 @@ export function complete({ ref, argument, context: filled }: CompleteRequestPara
   const values = isOurs ? candidates(argument.name, typed, given, ref.type === 'ref/resource', context) : [];
   const fitting = values.filter((value) => value.toUpperCase().startsWith(typed)).map((value) => before + value);
   const hasMore = fitting.length > VALUES_MAX;
-  // The total number is unknown if the values do not fit into one answer.
+  // If the values do not fit into one answer, their total number is unknown.
   return { completion: { values: fitting.slice(0, VALUES_MAX), ...(!hasMore && { total: fitting.length }), hasMore } };
 }
 
-/** Returns whether `uri` is this resource template, and whether the template has the argument. */
+/** Returns whether `uri` is this resource template and the template has the argument. */
 function isOf(template: string, uri: string, argument: string): boolean {
   return template === uri && template.includes(`{${argument}}`);
 }
@@ -46,7 +46,7 @@ function candidates(
   switch (name) {
     case 'ticker':
     case 'tickers':
-      // The list of tickers starts at the typed text in alphabetical order, so tickers that begin with the typed text come first.
+      // The list of tickers starts at the typed text, in alphabetical order, so matching tickers come first.
       return [...new Set([...market.tickersWithChain(typed, VALUES_MAX + 1), ...universe.tickers])];
     case 'expiry': {
       if (filled.ticker === undefined) return [];

@@ -1,6 +1,6 @@
 import type { Operation } from '../operations/engine/operation.ts';
 
-/** Returns the server's instructions for models, at most 2 kB: the tools for different questions, and the limits of the figures. */
+/** Returns the server's instructions for models, at most 2 kB: which tool answers which question, and the limits of the figures. */
 export function instructionsFor(tools: readonly Operation[]): string {
   const map = tools.map(({ name, tool }) => `- ${tool!.question}: ${name}`);
   return `${BEFORE}\n${map.join('\n')}\n${AFTER}`;

@@ -1,8 +1,8 @@
 import type { Implementation } from '@modelcontextprotocol/server';
 
 /**
- * Clients with tools by which the model itself can read resources. MCP has no capability that states the existence of such tools. In all
- * other clients, only the user can attach a resource, or resources are not supported.
+ * Clients whose model has tools for reading resources. MCP has no capability that announces such tools. In all other clients, only the user
+ * can attach a resource, or resources are not supported.
  */
 const READERS = /^(?:claude-code|codex)\b/i;
 

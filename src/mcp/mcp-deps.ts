@@ -11,15 +11,13 @@ export interface Catalog {
   /** Returns the current tools. */
   readonly tools: () => readonly Operation[];
   readonly resources: Resources;
-  /**
-   * True if `tools/list` also has a tool that reads resources, for clients whose model itself cannot read resources. The default is false.
-   */
+  /** True if `tools/list` also has a tool that reads resources. Models of some clients need this tool. The default is false. */
   readonly hasReader?: boolean;
   /** The prompts. A prompt is offered only together with the tools in its text. Absent if no prompt is offered. */
   readonly prompts?: readonly TaskPrompt[];
 }
 
-/** The property of `AbortSignal` that a call reads. */
+/** The only property of `AbortSignal` that a call reads. */
 export type CancelSignal = Pick<AbortSignal, 'aborted'>;
 
 /** Dependencies that all MCP servers of this process share. */
@@ -28,16 +26,14 @@ export interface McpDeps extends Catalog {
   readonly version: string;
   readonly observe: Observe;
   readonly scheduler: Scheduler;
-  /**
-   * Charges an account for the work of a call. Throws `ClientError` if the account has too few tokens. Absent if requests are not limited.
-   */
+  /** Charges an account for the work of a call. Throws `ClientError` if the account lacks tokens. Absent if requests are not limited. */
   readonly charge?: ((account: Account, tokens: number) => void) | undefined;
 }
 
 /** The sender of a request. */
 export interface Requester {
   readonly account: Account | undefined;
-  /** The signal is aborted if the client has canceled the request or disconnected. */
+  /** The signal is aborted if the client cancels the request or disconnects. */
   readonly signal: CancelSignal;
 }
 
@@ -60,7 +56,7 @@ export interface McpSession {
   readonly account: Account | undefined;
   /** URIs of the resources to which the client has subscribed. Absent for protocol revisions without `resources/subscribe`. */
   readonly subscribed?: Set<string>;
-  /** True if the client's model can read resources. Undefined if the server learns this value from the client's `initialize` request. */
+  /** True if the client's model can read resources. Undefined until the client's `initialize` request tells the server. */
   readonly readsResources?: boolean | undefined;
 }
 

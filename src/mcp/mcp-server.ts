@@ -58,7 +58,7 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
   return server;
 }
 
-/** The key in the `_meta` of a call by which a client asks for links to resources with the full data of the answer. */
+/** The key in a call's `_meta` by which a client asks for links to resources with the full data. */
 const LINKS_META = 'zomma/links';
 
 /** Cache hints. Tools, templates and prompts change only with a release. Resources change with each snapshot. */
@@ -71,7 +71,7 @@ const CACHE_HINTS = {
   'resources/read': { ttlMs: 1_000, cacheScope: 'private' },
 } as const;
 
-/** Handles subscriptions. Stores URIs in their canonical spelling, because notifications use this spelling. */
+/** Handles subscriptions. Stores URIs in their canonical form, because notifications use this form. */
 function handleSubscriptions(server: Server, subscribed: Set<string>, { resources, context }: McpDeps): void {
   server.setRequestHandler('resources/subscribe', ({ params }) => {
     const uri = resources.canonical(params.uri, context);
@@ -96,9 +96,9 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
 }
 
 /**
- * An SDK server with readable errors. The SDK's errors for invalid parameters contain the issues of its validator as JSON. For an
- * `initialize` request, the SDK even sends an internal error. This class turns such errors into errors with the code -32602 and a message
- * in words. For an internal error, the operator gets a report, and the client gets a message without details.
+ * An SDK server with readable errors. For invalid parameters, the SDK's errors contain its validator's issues as JSON. For an `initialize`
+ * request, the SDK even sends an internal error. This class turns such an error into an error with the code -32602 and a message in words.
+ * For an internal error, the operator gets a report, and the client gets a message without details.
  */
 class ReadableErrorServer extends Server {
   onInternalError: (method: string, error: unknown) => void = () => {};
@@ -118,7 +118,7 @@ class ReadableErrorServer extends Server {
   }
 }
 
-/** Returns the error to send for a request that the client can correct. Returns `undefined` for an internal error. */
+/** Returns the error to send if the client can correct the request. Returns `undefined` for an internal error. */
 function protocolErrorOf(error: unknown): ProtocolError | undefined {
   const [, issues] =
     /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];

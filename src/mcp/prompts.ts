@@ -7,7 +7,7 @@ export interface TaskPrompt {
   readonly title: string;
   readonly description: string;
   readonly arguments: readonly PromptArgument[];
-  /** The tools in the text. The prompt is offered only if all of its tools are offered. */
+  /** The tools that the text names. The prompt is offered only if all of these tools are offered. */
   readonly tools: readonly string[];
   /** Returns the text for a model. Arguments that the user left out are undefined. */
   text(given: Readonly<Record<string, string | undefined>>): string;
@@ -95,7 +95,7 @@ export const PROMPTS: readonly TaskPrompt[] = [
   },
 ];
 
-/** Returns the prompts for `prompts/list`: each prompt with all its tools in `tools`. */
+/** Returns the prompts for `prompts/list`: each prompt whose tools are all in `tools`. */
 export function promptDefinitions(prompts: readonly TaskPrompt[], tools: readonly string[]): Prompt[] {
   return offeredWith(tools, prompts).map(({ name, title, description, arguments: args }) => ({
     ...{ name, title, description },
@@ -103,7 +103,7 @@ export function promptDefinitions(prompts: readonly TaskPrompt[], tools: readonl
   }));
 }
 
-/** Returns the message of a prompt. Throws `ProtocolError` if the prompt is unknown, or if a required argument is missing. */
+/** Returns the message of a prompt. Throws `ProtocolError` if the prompt is unknown or if a required argument is missing. */
 export function getPrompt(
   prompts: readonly TaskPrompt[],
   tools: readonly string[],

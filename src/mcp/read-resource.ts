@@ -9,7 +9,7 @@ import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 
-/** The tool that reads resources, for clients whose model itself cannot read resources. */
+/** The tool that reads resources. It is for clients whose model itself cannot read resources. */
 export const READ_RESOURCE: Tool = {
   name: 'read_resource',
   title: 'Read a resource',
@@ -20,7 +20,7 @@ export const READ_RESOURCE: Tool = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 };
 
-/** Reads a resource. Throws `ProtocolError` if no resource has the URI, or if the scheduler rejects the work. */
+/** Reads a resource. Throws `ProtocolError` if no resource has the URI or if the scheduler rejects the work. */
 export async function readResource(deps: McpDeps, reader: Requester, uri: string): Promise<ReadResourceResult> {
   try {
     return await runJob(deps, reader, 'resources/read', deps.resources.read(uri, deps.context));
@@ -30,7 +30,7 @@ export async function readResource(deps: McpDeps, reader: Requester, uri: string
   }
 }
 
-/** Answers a call of `READ_RESOURCE`. Throws `ClientError` if the arguments are invalid, or if the resource cannot be read. */
+/** Answers a call of `READ_RESOURCE`. Throws `ClientError` if the arguments are invalid or if the resource cannot be read. */
 export async function readResourceAsTool(deps: McpDeps, reader: Requester, args: unknown): Promise<CallToolResult> {
   if (!isRecord(args) || typeof args.uri !== 'string') {
     throw new ClientError('invalid_body', '/uri must be a string, e.g. zomma://universe');

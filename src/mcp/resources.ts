@@ -29,20 +29,18 @@ export interface ListedResource {
 
 export interface ResourcePage {
   readonly resources: ListedResource[];
-  /** Cursor of the next page. Absent on the last page. */
+  /** Cursor of the next page. Absent for the last page. */
   readonly nextCursor?: string;
 }
 
 /** The resources that clients can read. */
 export interface Resources {
   readonly templates: ResourceTemplateType[];
-  /**
-   * Returns a page of the list: the fixed resources, and the levels of each ticker with a chain. Throws `ProtocolError` for a bad cursor.
-   */
+  /** Returns a page of the list: fixed resources, and the levels of every ticker with a chain. Throws `ProtocolError` for a bad cursor. */
   list(context: Context, cursor?: string): ResourcePage;
   /** Reads a resource. Throws `ResourceNotFoundError` if no resource has the URI, or if the resource's operation throws `ClientError`. */
   read(uri: string, context: Context): Steps<ReadResourceResult>;
-  /** Returns the canonical spelling of a URI, as used in notifications. Throws `ResourceNotFoundError` if no resource has such a URI. */
+  /** Returns the canonical form of a URI, as used in notifications. Throws `ResourceNotFoundError` if no resource can have this URI. */
   canonical(uri: string, context: Context): string;
 }
 
@@ -50,7 +48,7 @@ const OPERATION = REGISTRY as unknown as Readonly<Record<keyof typeof REGISTRY, 
 
 const JSON_TYPE = 'application/json';
 
-/** The resources of a ticker with their operations: the levels with a summary of the chain, and shortened forms of longer answers. */
+/** The resources of a ticker, with their operations: the levels, a summary of the chain, and shortened answers. */
 export const TICKER_RESOURCES = {
   levels: {
     operation: 'get_live_gex_nodes',
@@ -100,7 +98,7 @@ const METHODS_OF_TOOL = {
   mimeType: MARKDOWN_TYPE,
 };
 
-/** The fixed resources, the methods of each tool, and the resources of each ticker that has a chain. */
+/** The fixed resources, the methods of every tool, and the resources of every ticker with a chain. */
 export const RESOURCES: Resources = {
   templates: [
     ...Object.values(TICKER_RESOURCES).map(({ operation: _, ...each }) => ({ ...each, mimeType: JSON_TYPE })),
@@ -128,12 +126,12 @@ const FIXED: readonly ListedResource[] = [
   },
 ];
 
-/** Number of resources on a page, which takes about 25 KB. */
+/** Number of resources on a page. A full page takes about 25 KB. */
 const RESOURCES_PER_PAGE = 100;
 
 /**
- * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. So a page skips or repeats no ticker if
- * another ticker is added or removed between two requests.
+ * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. So if a ticker is added or removed between
+ * two requests, no page skips or repeats another ticker.
  */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
@@ -153,8 +151,8 @@ export function levelsUri(ticker: string): string {
 }
 
 /**
- * Returns links to the full columns behind a tool's answer about a ticker. Returns no links for other tools, and no links for answers as of
- * a past time, because the columns are from the newest snapshot.
+ * Returns links to the full columns behind a tool's answer about a ticker. Returns no links for other tools. Returns no links for a past
+ * time, because the columns are from the newest snapshot.
  */
 export function columnResourcesOf(
   tool: Operation,
@@ -217,7 +215,7 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
   return SHORTENED[columns]((yield* perform(view, args, context, 'invalid_parameter')).body);
 }
 
-/** Returns the universe in the form of REST, with the age of each ticker's newest data, and with the tickers that have no data. */
+/** Returns the universe in the form of REST: each ticker with the age of its newest data, and the tickers without data. */
 function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
   const { body } = yield* perform(restView(OPERATION.get_target_universe), {}, context, 'invalid_parameter');
   const { market, universe, nowMs } = context;
@@ -234,7 +232,7 @@ function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
   };
 }
 
-/** The functions that shorten longer answers. The key is the segment of the URI that names the answer. */
+/** The functions that shorten longer answers. The key is the URI segment that names the answer. */
 const SHORTENED = {
   profile: shortenColumns,
   strikes: shortenColumns,
@@ -245,9 +243,9 @@ const SHORTENED = {
 const GEX_URI =
   /^zomma:\/\/gex\/(?<name>[^/\s]{1,40})(?:\/(?<columns>profile|strikes|matrix|record)(?:(?<=strikes)\/(?<expiry>[\w:-]{1,10}))?)?$/;
 
-/** The components of the URI of a ticker's resource. `strikes` without an expiry has all expiries. */
+/** The components of a URI for a ticker's resource. `strikes` without an expiry has all expiries. */
 interface GexUri {
-  /** The ticker in the client's spelling. */
+  /** The ticker as the client wrote it. */
   readonly ticker: string;
   readonly columns: keyof typeof SHORTENED | undefined;
   readonly expiry: string | undefined;
@@ -265,7 +263,7 @@ function partsOf(uri: string): GexUri | undefined {
   }
 }
 
-/** Returns the canonical spelling of a URI, even for a ticker without a chain, because clients can subscribe before the first snapshot. */
+/** Returns the canonical form of a URI. The ticker needs no chain, because clients can subscribe before the first snapshot. */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri) || methodsAt(uri) !== undefined) return uri;
   const parts = partsOf(uri);

@@ -9,8 +9,8 @@ const DAYS_MAX = 60;
 type Body = Record<string, unknown>;
 
 /**
- * Shortens an answer in columns to the rows nearest to spot, so that the answer fits into a model's context. The answer states the number
- * of missing rows. REST returns the full columns.
+ * Shortens an answer in columns to the rows nearest to spot, so that it fits into a model's context. The answer states the number of
+ * missing rows. REST returns the full columns.
  */
 export function shortenColumns(body: Body): Body {
   const [from, to] = nearestRows((body.strike ?? body.spot) as number[], body.spot_price as number, ROWS_MAX);
@@ -25,7 +25,7 @@ export function shortenColumns(body: Body): Body {
   };
 }
 
-/** Shortens a matrix to the earliest series and the strikes nearest to spot. The sums still include all series and the whole band. */
+/** Shortens a matrix to the earliest series and the strikes nearest to spot. The sums still include all series and strikes of the band. */
 export function shortenMatrix(body: Body): Body {
   const [values, strike] = [body.values as unknown[][], body.strike as number[]];
   const series = Math.min(values.length, SERIES_MAX);
@@ -56,7 +56,7 @@ export function shortenDays(body: Body): Body {
   };
 }
 
-/** Returns the range of the `most` values nearest to `middle`, or of all values if there are fewer. The values ascend. */
+/** Returns the range of the `most` values nearest to `middle`, or the range of all values. The values ascend. */
 function nearestRows(ascending: readonly number[], middle: number, most: number): [from: number, to: number] {
   let [from, to] = [0, ascending.length];
   while (to - from > most) {

@@ -4,12 +4,12 @@ import type { Operation, Provenance } from '../operations/engine/operation.ts';
 import type { Performed } from '../operations/engine/perform.ts';
 import { sixDigits } from './six-digits.ts';
 
-/** The key that every answer over MCP has in addition to the keys of the API contract. */
+/** The key that answers over MCP have in addition to the keys of the API contract. */
 export const PROVENANCE_KEY = 'provenance';
 
 /**
- * Returns the answer of a tool for models: the keys of the contract and `provenance`, with six significant digits. Many hosts show a model
- * only this object, so the object contains all values on which the figures depend.
+ * Returns a tool's answer for models: the contract's keys and `provenance`, with six significant digits. Many hosts show a model only this
+ * object, so it contains all values on which the figures depend.
  */
 export function toolAnswer(
   { body, echoes, provenance }: Performed,
@@ -26,12 +26,12 @@ export function toolAnswer(
 }
 
 function originOf({ source, simulated, as_of, age_s, stale, notes }: Provenance) {
-  // The age is counted up to the present time or, in a replay, up to the requested time.
+  // The age is counted up to the present time. In a replay, the age is counted up to the requested time.
   const momentMs = Date.parse(as_of) + age_s * 1_000;
   return { as_of, age: ageInWords(age_s), market: marketInWords(momentMs), stale, simulated, source, notes };
 }
 
-/** Returns an age in the largest unit in which the number is at least 2. */
+/** Returns an age in the largest unit that gives at least 2. */
 export function ageInWords(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
@@ -39,7 +39,7 @@ export function ageInWords(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
-/** Describes whether the exchange is open at a given time, with the opening and closing times in New York time. */
+/** Describes whether the exchange is open at a given time. Opening and closing times are in New York time. */
 export function marketInWords(momentMs: number): string {
   const { state, opensAt, closesAt } = tradingSession(momentMs);
   if (state === 'open') return `open until ${inNewYork(closesAt)} New York`;

@@ -10,7 +10,7 @@ export function toolDefinitions(tools: readonly Operation[]): Tool[] {
   return definitionsOf(tools).definitions;
 }
 
-/** Returns the version of a registry. The version changes if any definition changes. */
+/** Returns the version of a registry. Any change to a definition changes the version. */
 export function registryVersion(tools: readonly Operation[]): string {
   return definitionsOf(tools).version;
 }
@@ -31,7 +31,7 @@ function definitionOf(tool: Operation): Tool {
     description: tool.description,
     inputSchema: input as Tool['inputSchema'],
     outputSchema: withProvenance(brief(output), describeProvenanceOf(tool)),
-    // Hosts do not show `_meta` to a model. The web terminal shows the example in its forms.
+    // Hosts do not show the content of `_meta` to a model. The web terminal shows the example in its forms.
     _meta: { [EXAMPLE_META]: tool.example },
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   };
@@ -47,10 +47,9 @@ function withProvenance(
 }
 
 /**
- * Shortens an output schema so that it takes few tokens of a model's context. `perform` validates answers against the full schema, which
- * OpenAPI shows. A nullable field has `null` in its type. The short schema of an inner object is only the description, which names the
- * fields with their units. The short schema of a list of objects is only the description, if the description names all fields of the
- * objects.
+ * Shortens an output schema so that it takes few tokens of a model's context. `perform` validates answers against the full schema, and
+ * OpenAPI shows the full schema. A nullable field has `null` in its type. The short schema of an inner object is its description, which
+ * names the fields with their units. The short schema of a list of objects is its description, if the description names all fields.
  */
 function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
   return {

@@ -9,7 +9,7 @@ export interface MetricSources {
   readonly schema: number;
   readonly feeds: () => FeedReport;
   readonly liveStreams: () => number;
-  /** Number of incomplete computations, over all accounts. */
+  /** Number of unfinished computations, over all accounts. */
   readonly jobs: () => number;
   readonly blocked: () => { readonly count: number; readonly totalMs: number; readonly longestMs: number };
   readonly levelsDue: () => number;
@@ -17,11 +17,11 @@ export interface MetricSources {
   readonly damagedSnapshots: () => number;
   /** Size of the database, size of its write-ahead log, and free space on its disk, bytes. */
   readonly disk: () => { readonly database: number; readonly wal: number; readonly free: number };
-  /** Number of open file descriptors of the process, and the limit of this number. */
+  /** Number of the process's open file descriptors, and the limit for this number. */
   readonly descriptors: () => { readonly open: number; readonly max: number };
-  /** Returns whether the database is still in its folder. */
+  /** Returns whether the database file is still in its folder. */
   readonly hasDatabase: () => boolean;
-  /** Returns whether the folder or its disk is too full for new market data. */
+  /** Returns whether the folder or its disk is too full to store market data. */
   readonly isFull: () => boolean;
   /** Expiry of the certificate in use, ms since the epoch. Undefined without TLS. */
   readonly certificateNotAfterMs: () => number | undefined;
@@ -57,7 +57,7 @@ export function createMetrics(sources: MetricSources) {
         else this.set(value);
       },
     });
-  /** Adds a counter whose value comes from another module. */
+  /** Adds a counter with a value from another module. */
   const total = (name: string, help: string, read: () => number) => {
     let last = 0;
     return new Counter({
@@ -192,7 +192,7 @@ export function createMetrics(sources: MetricSources) {
     () => (sources.lastBackupMs() ?? 0) / 1000,
   );
 
-  // The counters start at 0, because an alert sees no increase if a counter first appears at its first event.
+  // Each counter starts at 0, because an alert sees no increase if the counter first appears at its first event.
   for (const of of ['request', 'tool']) defects.inc({ of }, 0);
   for (const work of ['retention', 'packing', 'past']) workFailures.inc({ work }, 0);
   for (const reason of STREAM_ENDS) streamsClosed.inc({ reason }, 0);
@@ -253,7 +253,7 @@ export function createMetrics(sources: MetricSources) {
     observe(observation: Observation) {
       (counted[observation.kind] as ((seen: Observation) => void) | undefined)?.(observation);
     },
-    /** Counts the delay of an event-loop timer, ms. */
+    /** Counts the delay of a timer, ms. */
     countDelay(ms: number) {
       loopDelay.observe(Math.max(0, ms) / 1000);
     },

@@ -2,9 +2,9 @@ import { OperatorError } from '../core/errors.ts';
 
 /** The reports at the operations address. */
 export interface OpsReports {
-  /** Returns the reasons why the server should now get no requests, one sentence per reason. The list is empty if the server is ready. */
+  /** Returns the reasons why the server should get no requests now, one sentence per reason. The list is empty if the server is ready. */
   readonly notReady: () => readonly string[];
-  /** Returns the metrics in the text format of Prometheus, with the media type of this format. */
+  /** Returns the metrics in Prometheus text format, with the media type. */
   readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;
 }
 
@@ -15,8 +15,8 @@ export interface OpsAddress {
 }
 
 /**
- * Serves liveness, readiness and metrics on a separate address, without keys. The address is for the operator's monitoring, and should be
- * out of reach for members and the internet. Throws `OperatorError` if the address cannot be used.
+ * Serves liveness, readiness and metrics on a separate address, without keys. The address is for the operator's monitoring, and members and
+ * the internet should not reach it. Throws `OperatorError` if the address cannot be used.
  */
 export function serveOps({ host, port }: OpsAddress, reports: OpsReports) {
   const plain = (text: string, status = 200) => new Response(`${text}\n`, { status, headers: FIELDS });

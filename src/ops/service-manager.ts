@@ -7,7 +7,7 @@ import { openLibc } from '../core/libc.ts';
  */
 export type ServiceManager = ReturnType<typeof connectServiceManager>;
 
-/** The environment variables of systemd with the address for the messages of a service. */
+/** The environment variables in which systemd states the address for a service's messages. */
 export interface ManagerEnv {
   readonly NOTIFY_SOCKET?: string | undefined;
   readonly WATCHDOG_USEC?: string | undefined;
@@ -17,7 +17,7 @@ export interface ManagerEnv {
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
-/** With this flag, the system drops a message if the receiver has no room. Without the flag, the event loop would wait. */
+/** With this flag, the system drops a message if the receiver has no room for it. Without the flag, the event loop would wait. */
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
 const CLOCK_MONOTONIC = 1;
@@ -25,9 +25,9 @@ const CLOCK_MONOTONIC = 1;
 const PATH_BYTES_MAX = 108;
 
 /**
- * Connects to the service manager, and answers its watchdog twice in each requested interval. The event loop sends the answers, so systemd
- * restarts a process whose event loop hangs. If no message can be sent, emits one observation, because systemd would abort the start of a
- * unit with `Type=notify`.
+ * Connects to the service manager, and answers its watchdog twice in each requested interval. The event loop sends these answers, so
+ * systemd restarts a process with a blocked event loop. If no message can be sent, emits one observation, because systemd would abort the
+ * start of a unit with `Type=notify`.
  */
 export function connectServiceManager(env: ManagerEnv, observe: Observe) {
   const send = openSender(env.NOTIFY_SOCKET ?? '');
@@ -47,8 +47,8 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
   let isReady = false;
   return {
     /**
-     * Reports the present step of the start, and asks for `ms` milliseconds more. Repeats the request until the start is complete. So a
-     * start may take any time if the event loop runs at least once in `ms` milliseconds.
+     * Reports the present step of the start, and asks for another `ms` milliseconds. Repeats this request until the start is complete. So a
+     * start may take any time, as long as the event loop runs at least once in `ms` milliseconds.
      */
     starting(status: string, ms: number) {
       const ask = () => tell(`STATUS=${status}`, `EXTEND_TIMEOUT_USEC=${ms * 1_000}`);
@@ -62,15 +62,15 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
       clearInterval(extension);
       tell('READY=1', `STATUS=${status}`);
     },
-    /** Reports the start of a reload, runs `reload`, and reports the end of the reload. Sends nothing while the service is not ready. */
+    /** Reports the start of a reload, calls `reload`, and reports the end of the reload. Sends nothing while the service is not ready. */
     async reloading(reload: () => Promise<void>) {
       if (!isReady) return reload();
       tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
       await reload();
-      // The service may have begun to stop during the reload.
+      // During the reload, the service may have begun to stop.
       if (isReady) tell('READY=1');
     },
-    /** Reports that the service stops. After this report, `starting` and `reloading` send nothing. */
+    /** Reports that the service is stopping. After this report, `starting` and `reloading` send nothing. */
     stopping() {
       isReady = false;
       clearInterval(extension);

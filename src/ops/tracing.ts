@@ -22,7 +22,7 @@ export type TracingEnv = Readonly<Record<string, string | undefined>>;
 
 /** Creates spans for requests and their work, and sends the spans to a collector. */
 export interface Tracing extends RequestTracing {
-  /** Returns a scheduler that creates a span for each job of a request. */
+  /** Returns a scheduler that creates a span for every job of a request. */
   traced(scheduler: Scheduler): Scheduler;
   /** Sends the remaining spans. */
   stop(): Promise<void>;
@@ -36,8 +36,8 @@ const SEND_EVERY_MS = 2_000;
 
 /**
  * Starts tracing with the settings of OpenTelemetry's environment variables. Spans are sent in the background. Spans are lost if the
- * collector does not answer, but requests are neither delayed nor rejected. `version` is the version of the service. Throws `SettingError`
- * if a variable has a value that is not supported.
+ * collector does not answer. Requests are neither delayed nor rejected. `version` is the version of the service. Throws `SettingError` if a
+ * variable has a value that is not supported.
  */
 export function startTracing(env: TracingEnv, version: string, observe: Observe): Tracing {
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
@@ -84,7 +84,7 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
           try {
             return await scheduler.run(job);
           } catch (error) {
-            // The span leaves out the message, because messages may contain names from a caller.
+            // The span omits the message, because it may contain names from a caller.
             const { name } = error as Error;
             span.setAttribute('error.type', name).setStatus({ code: SpanStatusCode.ERROR });
             throw error;
@@ -110,7 +110,7 @@ function contextOf(headers: Headers): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** Returns a span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, the span has the route and not the path. */
+/** Returns a span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, the span has the route instead of the path. */
 function requestSpanOf(span: Span): RequestSpan {
   return {
     traceId: span.spanContext().traceId,
@@ -132,7 +132,7 @@ function requestSpanOf(span: Span): RequestSpan {
   };
 }
 
-/** Reports the first of several failed batches in a row. */
+/** After several failed batches in a row, only the first failure is reported. */
 function withWarnings(exporter: OTLPTraceExporter, observe: Observe): SpanExporter {
   let isFailing = false;
   return {
@@ -151,7 +151,7 @@ function withWarnings(exporter: OTLPTraceExporter, observe: Observe): SpanExport
   };
 }
 
-/** Returns the sampler that OTEL_TRACES_SAMPLER names. Throws `SettingError` if no sampler has this name. */
+/** Returns the sampler that OTEL_TRACES_SAMPLER names. Throws `SettingError` if the name of the sampler is unknown. */
 function samplerOf({ OTEL_TRACES_SAMPLER: name = '', OTEL_TRACES_SAMPLER_ARG: arg }: TracingEnv): Sampler {
   const [, parentBased, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(
     name || 'parentbased_always_on',

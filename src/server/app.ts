@@ -26,13 +26,13 @@ import { createContext, openAccess, openData, readUniverse, requireSecret } from
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
-/** The composed service. The service listens only after a call of `listen` with `handle`. */
+/** The composed service. The service does not listen until `listen` is called with `handle`. */
 export type App = ReturnType<typeof buildApp>;
 
 /**
- * Composes the service: opens the store, and creates and connects the feeds, the streams and the HTTP application. `catalog` replaces
- * default tools or resources of MCP. `admit` may throw `OperatorError` before anything is written to the store. With `tracing`, requests
- * and their work get spans.
+ * Composes the service: opens the store, and connects the feeds, the streams and the HTTP application. `catalog` replaces default tools or
+ * resources of MCP. `admit` may throw `OperatorError` before anything is written to the store. With `tracing`, requests and their jobs get
+ * spans.
  */
 export function buildApp(
   settings: AppSettings,
@@ -80,7 +80,7 @@ export function buildApp(
   const { market } = context;
   const limiter = policy && createRateLimiter(policy, Date.now);
   const scheduler = tracing ? tracing.traced(createScheduler()) : createScheduler();
-  /** Adds the trace of the request to the report of a failed tool. */
+  /** Adds the trace of the request to a failed tool's report. */
   const observeTools: Observe = tracing
     ? (each) => observe(each.kind === 'tool_failed' ? { ...each, trace_id: tracing.current()?.traceId } : each)
     : observe;
@@ -150,16 +150,16 @@ export function buildApp(
     /** All routes of the service. */
     routes: http.routes,
     ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, drain, refusals },
-    /** The initial load of the drop folder or the simulated market. The caller that starts the feeds must also call `loading.begin`. */
+    /** The initial load of the drop folder or the simulated market. The caller must start the feeds and call `loading.begin`. */
     loading,
-    /** Returns the ticker of the last request, or the first ticker of the universe. */
+    /** Returns the ticker of the last request, or the first ticker of the universe before any request. */
     tickerInView: () => tickerInView,
   };
 }
 
 /**
- * Maximum time for which a request waits for the initial load of a local feed, ms. The load of the simulated market takes less than a
- * second. The load of a drop folder may take minutes. After this wait, a request for a ticker without a chain gets 503 with `Retry-After`.
- * A request for a ticker with a chain gets an answer.
+ * Maximum time that a request waits for the initial load of a local feed, ms. The load of the simulated market takes less than a second.
+ * The load of a drop folder may take minutes. After this time, a request for a ticker without a chain gets 503 with `Retry-After`. A
+ * request for a ticker with a chain gets an answer.
  */
 const LOADING_WAIT_MS = 5_000;

@@ -22,7 +22,7 @@ import { createContext, diskUse, hasData, lastBackupMs, openData, readSecret, re
 export interface CheckOptions {
   readonly settings: SettingValues;
   readonly nowMs: number;
-  /** True if all pages of the database and the checksums of all snapshots are checked. */
+  /** True if the check reads all pages of the database and the checksums of all snapshots. */
   readonly isThorough: boolean;
   /** Called with the number of snapshots that have been read, and with the total number of snapshots. */
   readonly onProgress: (read: number, of: number) => void;
@@ -41,7 +41,7 @@ export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOut
   const holder = hasData(settings.dataDir) ? lockHolder(settings.dataDir) : undefined;
   const universe = collected('universe', () => `${readUniverse(settings.universe).tickers.size} tickers`);
   yield universe;
-  // The other checks also run with an unusable universe file, because they need no universe.
+  // The other checks also run if the universe file is unusable, because they need no universe.
   const usable = universe.state === 'ok' ? settings : { ...settings, universe: undefined };
   yield* checkData({ ...options, settings: usable }, holder);
   yield feedSettings(usable);
@@ -51,7 +51,7 @@ export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOut
   yield descriptors();
 }
 
-/** Returns a good outcome without a hint, or a bad outcome with a hint. */
+/** Returns a good outcome without a hint if the condition holds, and a bad outcome with the hint otherwise. */
 function graded(
   of: string,
   isWell: boolean,
@@ -132,7 +132,7 @@ function* database(store: Store, { settings, isThorough, onProgress }: CheckOpti
   if (problem === undefined) yield snapshots(store, isThorough, onProgress);
 }
 
-/** Lists damaged snapshots. Only a thorough check reads all snapshots. */
+/** Lists damaged snapshots. Only a thorough check reads all of the snapshots. */
 function snapshots(store: Store, isThorough: boolean, onProgress: CheckOptions['onProgress']): CheckOutcome {
   const damaged = [...store.damagedSnapshots()];
   const count = store.snapshotCount();
@@ -161,7 +161,7 @@ function* feeds(store: Store, { settings, nowMs }: CheckOptions, isServed: boole
   for (const { feed, state, error, tickers_by_state } of feedReport({ ...context, nowMs: () => nowMs }).feeds) {
     const tickers = Object.entries(tickers_by_state).map(([each, count]) => `${count} ${each}`);
     const message = [`${feed} is ${state}`, error ?? tickers.join(', ')].filter(Boolean).join(': ');
-    // Every feed is down while no server runs, so this state is no fault.
+    // While no server runs, every feed is down, so this is not a fault.
     yield graded('feed', state === 'ok' || !isServed, message, '`zomma feeds` shows why.');
   }
 }
@@ -183,7 +183,7 @@ function disk(store: Store, { settings, nowMs }: CheckOptions): CheckOutcome {
   const { database: bytes, free } = diskUse(settings.dataDir);
   const span = store.dataSpan('chains', nowMs);
   const days = span ? (span.toMs - span.fromMs) / DAY_MS : 0;
-  // The growth rate of a database is unknown until its data covers a day.
+  // The growth rate is unknown until the data of the database covers a day.
   if (days < 1) return { of: 'disk', state: 'ok', message: `${formatBytes(free)} free` };
   const lasts = Math.floor(free / (bytes / days));
   return graded(

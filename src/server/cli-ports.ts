@@ -11,8 +11,8 @@ import type { App } from './app.ts';
 const COMMIT_DIGITS = 9;
 
 /**
- * Creates the ports: the functions through which the commands use the server, the feeds and the store. A port loads its modules only at a
- * call, because most commands need no server. `nowMs` is the wall clock, ms since the epoch.
+ * Creates the ports: the functions through which the commands use the server, the feeds and the store. A port loads its modules when it is
+ * called, because most commands need no server. `nowMs` is the wall clock, ms since the epoch.
  */
 export function createPorts(nowMs: () => number): Ports {
   return {
@@ -112,7 +112,7 @@ export function createPorts(nowMs: () => number): Ports {
   };
 }
 
-/** Opens a data folder for `work`. Without a mode, the folder is open for writing, and a missing folder is created. */
+/** Opens a data folder and calls `work`. Without a mode, the folder is open for writing and is created if missing. */
 async function openedFor<T>(
   dataDir: string,
   mode: 'read' | 'write' | undefined,
@@ -123,7 +123,7 @@ async function openedFor<T>(
   return await work({ store, access: () => openAccess(store, dataDir) });
 }
 
-/** Throws `OperatorError` if a folder has real members, or if the folder has recorded data and `zomma start` would add simulated data. */
+/** Throws `OperatorError` if the folder has real members, or if `zomma start` would add simulated data to recorded data. */
 function admitTrial(store: Store, simulated: boolean): void {
   const isReal = store.members().some(({ tier }) => tier !== 'demo');
   const isRecorded = simulated && store.underlyings(false).length > 0;
@@ -135,10 +135,9 @@ function admitTrial(store: Store, simulated: boolean): void {
 }
 
 /**
- * Adds the demo member if the store has no demo member. Prints the address of the web terminal with a sign-in, the demo member's key, and
- * an example request. If the server uses an internal certificate authority, `authority` is the path of the authority's certificate, which
- * the request must trust. The key is in the fragment of the address. Browsers never send the fragment to a server, and the page removes the
- * fragment at once.
+ * Adds the demo member if the store has none. Prints the web terminal's address with a sign-in, the key of the demo member, and an example
+ * request. If the server has an internal certificate authority, `authority` is the path of its certificate, which the request must trust.
+ * The key is in the fragment of the address. Browsers never send the fragment to a server, and the page removes the fragment at once.
  */
 function welcomeDemo({ store, access, feeds }: App, url: string, authority: string | undefined): void {
   const known = store.members().find(({ tier }) => tier === 'demo');

@@ -48,7 +48,7 @@ type CredentialName = {
   [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly provider: string } ? Name : never;
 }[SettingName];
 
-/** The options of every provider: the tickers, and the operator's maximum number of requests per minute, if it is set. */
+/** The options of every provider: the tickers, and the operator's maximum requests per minute, if set. */
 type ProviderDeps = Pick<ProviderOptions, 'tickers' | 'ratePerMinute'>;
 
 /** The providers by the name of their feed. A new provider needs a row in this table and settings in `SETTINGS`. */
@@ -65,7 +65,7 @@ export const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: F
     }),
 };
 
-/** A comma between two feeds, which a feed's name follows. Any other comma is part of a folder's name, such as `files:/srv/a,b`. */
+/** A comma that is followed by a feed's name separates two feeds. Any other comma is part of a folder's name, such as `files:/srv/a,b`. */
 const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(PROVIDERS).join('|')})\\s*(?:,|$)))`);
 
 /**
@@ -108,7 +108,7 @@ function credential(name: CredentialName, settings: FeedSettings): string {
 }
 
 /**
- * Returns the path of an existing folder. Throws `SettingError` if the folder does not exist, because the path is probably a typing error.
+ * Returns the path of an existing folder. Throws `SettingError` if the folder does not exist, because the path probably has a typing error.
  * If the folder disappears after the start, the feed reports the missing folder and continues to poll.
  */
 function existingFolder(path: string): string {
@@ -117,9 +117,9 @@ function existingFolder(path: string): string {
 }
 
 /**
- * Creates the folder `path` of `--set-aside` if it is missing, and returns its path. Throws `SettingError` if this folder and the drop
- * folder `from` are the same folder, or if one folder contains the other. If the drop folder contained `path`, the feed would read the
- * moved files again. If `path` contained the drop folder, a moved file could get into the drop folder.
+ * Creates the folder `path` of `--set-aside` if it is missing. Returns its path. Throws `SettingError` if this folder and the drop folder
+ * `from` are the same folder, or if one folder contains the other. If the drop folder contained `path`, the feed would read moved files
+ * once more. If `path` contained the drop folder, a moved file could return to the drop folder.
  */
 function folderApart(path: string, from: string): string {
   mkdirSync(path, { recursive: true });

@@ -31,17 +31,15 @@ export interface PastDeps {
   readonly observe: Observe;
 }
 
-/** The name of the simulated feed, under which the ledger stores the progress. */
+/** The name of the simulated feed. The ledger stores the progress under this name. */
 const FEED = 'simulated';
 /** Interval between two fills, ms. A later fill has work only after a failure, or after a sleep of the machine in trading hours. */
 const EVERY_MS = 3_600_000;
-/**
- * Time in which snapshots are computed, ms. One transaction of some 10 ms then writes these snapshots, because each commit syncs the disk.
- */
+/** Time in which snapshots are computed, ms. Then one transaction of some 10 ms writes them, because each commit syncs the disk. */
 const BATCH_MS = 50;
 /** Maximum number of prints in a transaction. */
 const PIECE_PRINTS = 250;
-/** Number of log lines about the progress of a fill. */
+/** Number of log lines about a fill's progress. */
 const LOGGED_PARTS = 10;
 
 /** Fills the past of the simulated market now, and again each hour. */
@@ -52,11 +50,11 @@ export function startPastFill(deps: PastDeps): { stop(): Promise<void> } {
 }
 
 /**
- * Fills the past of the simulated market once, in steps between requests: the snapshots of `pastMoments` with their levels, and the prints
- * of the 30 days before each snapshot. Stored snapshots and prints stay unchanged. The fill starts with the ticker in view, and with the
- * newest snapshots of a ticker. Even after interruptions, the result depends only on the seed, the universe and the time. The present
- * levels of all tickers must be stored before the fill, so that clients get no events for past levels. Rejects with `NoDiskSpace` if the
- * data folder is full.
+ * Fills the past of the simulated market once, in steps between requests. Writes snapshots and levels at `pastMoments`, and prints of the
+ * 30 days before. Stored snapshots and prints stay unchanged. The fill starts with the ticker in view, and with the newest snapshots of a
+ * ticker. Even after interruptions, the result depends only on the seed, the universe and the present time. The present levels of all
+ * tickers must be stored before the fill, so that clients get no events for past levels. Rejects with `NoDiskSpace` if the data folder is
+ * full.
  */
 export async function fillPast(deps: PastDeps, isStopped = () => false): Promise<void> {
   const { isAnswering, observe } = deps;
@@ -91,7 +89,7 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
   const { store, seed, universe, nowMs, largePrintMinUsd, room, tickerInView } = deps;
   const newest = newestSimulated(nowMs());
   const all = pastMoments(newest);
-  /** The tickers with missing snapshots, and the times of the missing snapshots. */
+  /** The tickers with missing snapshots, with the times of these snapshots. */
   let gaps: { readonly instrument: Instrument; readonly moments: number[]; hasPrints: boolean }[] = [];
   let missing = 0;
   for (const instrument of instrumentsOf(seed, universe)) {
@@ -136,8 +134,8 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
 }
 
 /**
- * Returns the times for which a ticker has neither a snapshot nor levels, newest first. A time with levels but without a snapshot is not
- * returned, because retention may have removed the snapshot.
+ * Returns the times at which a ticker has neither a snapshot nor levels, newest first. A time with levels alone is not returned, because
+ * retention may have removed its snapshot.
  */
 function missingOf(store: Store, ticker: string, moments: readonly number[]): number[] {
   const stored = new Set([
@@ -147,7 +145,7 @@ function missingOf(store: Store, ticker: string, moments: readonly number[]): nu
   return moments.filter((moment) => !stored.has(moment));
 }
 
-/** Stores old prints before the snapshots. The feed does not deliver old prints, because its first poll delivers only later prints. */
+/** Stores old prints before the snapshots. The feed does not deliver old prints, because its first poll delivers only recent prints. */
 function* storePrints(instrument: Instrument, oldest: number, newest: number, store: Store): Steps<void> {
   yield { message: 'Simulating prints' };
   const from = oldest - FLOW_WINDOW_DAYS * DAY_MS;

@@ -20,7 +20,7 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
   // Without `--feed`, a missing data folder is not created. With `--feed`, the data of the feed is stored in the folder.
   const isStored = settings.feed !== undefined || hasData(settings.dataDir);
-  // The stack closes the resources in the reverse order of their creation, also after an error.
+  // The stack closes the resources in reverse order, even after an error.
   await using resources = new AsyncDisposableStack();
   const store = resources.use(isStored ? createOrOpenData(settings.dataDir) : openMemory());
   const feeds = feedsOf(settings, universe, store);
@@ -43,7 +43,7 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
 }
 
 /**
- * Returns the feeds of `--feed`. Without the flag, returns the simulated market if no data is stored. If data is stored, returns no feed,
+ * Returns the feeds of `--feed`. Without the flag, returns the simulated market if nothing is stored. If data is stored, returns no feed,
  * because a server on the same data folder may store new data.
  */
 function feedsOf(settings: StdioSettings, universe: Universe, store: Store): Feed[] {

@@ -32,12 +32,12 @@ import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
 
-/** Maximum time for requests in progress after the service begins to stop, ms. The process ends within five seconds. */
+/** Maximum time for requests in progress after the service starts to stop, ms. The process ends within five seconds. */
 const STOP_DEADLINE_MS = 3_000;
 /**
- * Time between the signal and the exit, ms. The process then exits even if work is in progress, for example a read from a file system that
- * does not answer. A forced exit is safe, because the stored data is always consistent. A busy machine may need the fifth second for the
- * exit.
+ * Time between the signal and the exit, ms. After this time, the process exits even if work is in progress, for example a read from a file
+ * system that does not answer. A forced exit is safe, because the stored data is always consistent. A busy machine may need the fifth
+ * second for the exit.
  */
 const FORCED_STOP_MS = 4_000;
 /** Interval between two log lines during the load of data, ms. */
@@ -46,16 +46,16 @@ const LOADING_EVERY_MS = 5_000;
 const DATABASE_LOOK_MS = 5_000;
 /** Interval between two checks whether the internal certificate must be renewed, ms. */
 const RENEWAL_LOOK_MS = 3_600_000;
-/** The time that the service requests from the service manager to open and, if necessary, to upgrade the data folder, ms. */
+/** The time that the service requests from the service manager for opening and upgrading the data folder, ms. */
 const OPENING_MS_MAX = 15 * 60_000;
-/** Maximum time without a message during the load of data, ms. After a longer time, the service manager aborts the start. */
+/** Maximum time without a message while data is loaded, ms. After a longer silence, the service manager aborts the start. */
 const LOADING_MS_MAX = 60_000;
 /** Maximum time to send the last spans, ms. Spans that are not sent in time are lost. */
 const TRACES_STOP_MS = 500;
 
 /** The additions of `zomma start` to the service. */
 export interface Demo {
-  /** Throws `OperatorError` if the data folder is not for trials. `simulated` is true if the feeds are simulated. */
+  /** Throws `OperatorError` if the data folder is not a trial folder. `simulated` is true if the feeds are simulated. */
   admit(store: Store, simulated: boolean): void;
   /** Prints a welcome to stdout before the line `listening on URL`. */
   welcome(app: App, url: string): void;
@@ -69,14 +69,13 @@ export interface Demo {
 export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
   const hanging = new Set<string>();
   await serveUntilStopped(settings, hanging, demo);
-  // Two kinds of hanging work would keep the process running: attempts to reach a collector, and a read that hangs in the system, for
-  // example on an unreachable network mount.
+  // Two types of hanging work would keep the process running: attempts to reach a collector, and a read from an unreachable network mount.
   if (hanging.size > 0) process.exit();
 }
 
-/** Runs the service until it stops. Adds the parts that did not end in time to `hanging`. */
+/** Runs the service until it stops. Adds to `hanging` the parts of the service that did not end in time. */
 async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, demo?: Demo): Promise<void> {
-  // The resources are closed in the reverse order of their creation, also after an error.
+  // The resources are closed in reverse order, even after an error.
   await using resources = new AsyncDisposableStack();
   const startedAt = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedAt);
@@ -109,7 +108,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   // Certificate clients send SIGHUP after a renewal. Without a handler, SIGHUP would end the process.
   process.on('SIGHUP', onHangUp);
   resources.defer(() => void process.off('SIGHUP', onHangUp));
-  // An upgrade first copies the database, which takes a minute for some 20 GB.
+  // An upgrade first copies the database, which takes about a minute for 20 GB.
   manager?.starting('Opening the data folder', OPENING_MS_MAX);
   const options = listenOptions(settings);
   const room = createDiskSpace({ ...settings, observe });
@@ -148,7 +147,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   void stopped.promise.then(() => setTimeout(forceExit, FORCED_STOP_MS).unref());
   const onTick = settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) };
   resources.adopt(startWatchdog(observe, { slowStepMs: settings.slowStep, ...onTick }), (watchdog) => watchdog.stop());
-  // The server watches the certificate's file, so it loads the renewed certificate.
+  // The server watches the certificate file, so it loads a renewed certificate by itself.
   resources.adopt(setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref(), clearInterval);
   resources.defer(startAuditLog(store, observe));
 
@@ -157,7 +156,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   const server = listen(app.handle, listening, app.connections);
   serving.defer(async () => {
     loading.cancelWaits();
-    // Streams must close before the server, because the server waits for open streams without a limit.
+    // Streams must close before the server, because the server would wait for open streams without a limit.
     app.gexStreams.close();
     await Promise.all([app.mcp.close(), app.drain.begin()]);
     await server.stop(STOP_DEADLINE_MS);
@@ -239,7 +238,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     );
     resources.adopt(startPacking(background), ({ stop }) => stop());
     await Promise.race([recorder.idle(), stopped.promise]);
-    // This call frees memory that only the load needed: a third of 115 MiB with the simulated market.
+    // This call frees memory that only the load needed: with the simulated market, a third of 115 MiB.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
     const ns_per_option = Math.round(await kernelNsPerOption());
@@ -254,7 +253,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   manager?.stopping();
 }
 
-/** Connects to systemd if systemd has started this process and waits for messages. Without systemd, the module is not loaded. */
+/** Connects to systemd if systemd has started this process and expects messages. Without systemd, the module is not loaded. */
 async function connectManager(observe: Observe): Promise<ServiceManager | undefined> {
   const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = process.env;
   if (!NOTIFY_SOCKET) return undefined;
@@ -272,8 +271,8 @@ async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
 }
 
 /**
- * Returns an observer that passes observations to the log and to the metrics. With metrics, the observer also receives requests that the
- * log ignores.
+ * Returns an observer that passes observations to the log and the metrics. With metrics, the observer also receives requests that the log
+ * leaves out.
  */
 function withMetrics(log: Observe, metrics: () => Metrics | undefined): Observe {
   const observe: Observe = (observation) => {

@@ -32,7 +32,7 @@ import { openStore, type Store, type StoreEvents, type StoreMode } from '../stor
 /** The settings of all commands that read stored market data, including the service. */
 export type DataSettings = ValuesIn<'data'>;
 
-/** Creates the context of the operations for an open store. `simulated` selects the simulated data or the data of real feeds. */
+/** Creates the context of the operations for an open store. `simulated` selects either the simulated data or the data of real feeds. */
 export function createContext(settings: DataSettings, store: Store, universe: Universe, simulated: boolean): Context {
   return {
     market: createMarket(store, universe, simulated, Date.now),
@@ -67,11 +67,10 @@ export interface OpenDataOptions extends StoreEvents {
 }
 
 /**
- * Opens the database of a data folder. In the mode `own`, creates a missing folder with the permissions 0700. In all other modes, the
- * folder must have a database.
+ * Opens the database of a data folder. In the mode `own`, creates a missing folder with 0700 permissions. In the other modes, the folder
+ * must have a database.
  *
- * Throws `OperatorError` if there is no database, if every user of the machine may write to the folder, or if root would write to a folder
- * of another user.
+ * Throws `OperatorError` if there is no database, if every user may write to the folder, or if root would write to another user's folder.
  */
 export function openData(
   dataDir: string,
@@ -97,7 +96,7 @@ export function openData(
   return withDispose(store, () => store.close());
 }
 
-/** Returns the resource with a method by which `using` releases it at the end of a scope, also after an error. */
+/** Returns the resource with a method for `using`, which releases the resource at the end of a scope, even after an error. */
 function withDispose<Resource extends object>(resource: Resource, release: () => void): Resource & Disposable {
   return Object.assign(resource, { [Symbol.dispose]: release });
 }
@@ -126,13 +125,13 @@ export async function backUpData(
   let sealed: { secret: Uint8Array; passphrase: string } | undefined;
   if (passphrase !== undefined) {
     sealed = { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
-    // Each copy of the secret gets an audit entry before the copy is made, so that no copy lacks an entry.
+    // Each copy of the secret gets an audit entry in advance, so that no copy lacks an entry.
     refuseForeignRoot(dataDir);
     saveAuditIn(path, auditEntryOf({ action: 'secret_backed_up' }, nowMs));
   }
   const manifest = await makeBackup(path, to, { ...{ version, nowMs }, ...(sealed && { sealed }) });
   try {
-    // The file is for a server's metrics. Other users than the owner can also make backups, but cannot write this file.
+    // The file is for the metrics of a server. Users other than the owner can also make backups, but cannot write this file.
     refuseForeignRoot(dataDir);
     writeFileSync(join(dataDir, LAST_BACKUP), `${manifest.made_at}\n`, { mode: 0o600 });
   } catch {}
@@ -144,7 +143,7 @@ export function lastBackupMs(dataDir: string): number | undefined {
   return statSync(join(dataDir, LAST_BACKUP), { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Restores a backup into a temporary folder, and opens this folder like a command. Returns the backup's manifest. */
+/** Restores a backup into a temporary folder, and opens the folder as a command does. Returns the backup's manifest. */
 export async function rehearseRestore(from: string): Promise<Manifest> {
   const manifest = await checkBackup(from);
   const folder = mkdtempSync(join(tmpdir(), 'zomma-rehearsal-'));
@@ -197,15 +196,15 @@ export function undoDataUpgrade(dataDir: string): { schema: number; kept: string
   using _lock = lockData(dataDir);
   const path = join(dataDir, DATABASE);
   const undone = undoUpgrade(path);
-  // The replaced database is kept, and also gets the audit entry.
+  // The replaced database is kept, and gets the audit entry as well.
   const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
   for (const each of [path, undone.kept]) saveAuditIn(each, entry);
   return undone;
 }
 
 /**
- * Removes data older than its retention from a folder, and frees its disk space. Returns the removed amounts, and the sizes of the database
- * before and after the removal, bytes. Throws `OperatorError` if a server runs, or if the disk has too little space for a copy.
+ * Removes data older than its retention from a folder, and frees its disk space. Returns the removed amounts, and the size of the database
+ * in bytes before and after the removal. Throws `OperatorError` if a server runs, or if the disk has too little space for a copy.
  */
 export async function compactData(dataDir: string, kept: RetentionDays) {
   requireData(dataDir);
@@ -229,7 +228,7 @@ export async function compactData(dataDir: string, kept: RetentionDays) {
 export function lockData(dataDir: string): FolderLock & Disposable {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   refuseForeignRoot(dataDir);
-  // The call throws if every user may write to the folder, because any user could then have created the lock.
+  // The call throws if every user may write to the folder, because then any user could have created the lock.
   isOpenToGroup(dataDir);
   const lock = lockFolder(dataDir);
   return withDispose(lock, () => lock.release());
@@ -257,8 +256,8 @@ export function diskUse(dataDir: string): { database: number; wal: number; free:
 }
 
 /**
- * Returns a function that checks whether the database file of a data folder is still the same file as at this call. If the database was
- * removed or replaced, the server writes to a file that nobody will read.
+ * Returns a function that checks whether a data folder still has the same database file. After a removal or replacement of the database,
+ * the server writes to a file that nobody will read.
  */
 export function watchDatabase(dataDir: string): () => boolean {
   const path = join(dataDir, DATABASE);
@@ -278,9 +277,7 @@ export function openMemory(): Store & Disposable {
   return withDispose(store, () => store.close());
 }
 
-/**
- * Creates the access check of a data folder. The first derivation of a key reads the secret, or creates the secret for the first member.
- */
+/** Creates the access check of a data folder. The first derivation of a key reads the secret. The first member causes its creation. */
 export function openAccess(store: Store, dataDir: string): Access {
   return createAccess({
     members: store,
@@ -291,7 +288,7 @@ export function openAccess(store: Store, dataDir: string): Access {
   });
 }
 
-/** Reads the secret of a data folder. Throws an `OperatorError` that names the fault. Does not create a database. */
+/** Reads the secret of a data folder, which must exist. Throws an `OperatorError` that names the fault. Does not create a database. */
 export function readSecret(store: Store, dataDir: string): Uint8Array {
   return loadSecret(dataDir, Math.max(1, store.members().length));
 }
@@ -300,7 +297,7 @@ function secretOf(store: Store, dataDir: string): Uint8Array {
   return loadSecret(dataDir, store.members().length, () => recordAudit(store, { action: 'secret_created' }));
 }
 
-/** Reads the secret of a data folder, or creates a secret if there is no member. A server calls this function before it listens. */
+/** Reads the secret of a data folder. If there is no member, creates a secret. A server calls this function before it listens. */
 export function requireSecret(store: Store, dataDir: string): void {
   secretOf(store, dataDir);
 }

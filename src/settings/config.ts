@@ -27,23 +27,23 @@ import {
 /** A setting of the service: its flag, its environment variable, its help text and its default. */
 export interface Setting {
   /**
-   * The flag, with a placeholder if the flag takes a value. A credential has no flag, because every user of the machine can see a command
-   * line. It comes from the environment. The exception is ZOMMA_KEY, for which `zomma mcp` adds the flag `--key`.
+   * The flag, with a placeholder if the flag takes a value. A credential has no flag, because every user of the machine can see command
+   * lines. Credentials come from the environment. The exception is ZOMMA_KEY, for which `zomma mcp` adds the flag `--key`.
    */
   readonly flag?: string;
-  /** The environment variable, whose name follows from the flag's name. */
+  /** The environment variable. Its name follows from the flag. */
   readonly env: string;
-  /** The commands that have the setting. */
+  /** The commands that use the setting. */
   readonly group: SettingGroup;
   /** The provider that accepts the credential. Undefined if the setting is not a credential. */
   readonly provider?: string;
   readonly help: string;
-  /** The default as text, in the form of the flag's value. */
+  /** The default, as text in the form of the flag's value. */
   readonly default?: string;
   /**
-   * Converts the text of the flag or of the environment variable to the setting's value. Throws `SettingError` if the text is invalid.
-   * Never returns `undefined`, because the parser of the command line would replace `undefined` by an empty string. Without `parse`, the
-   * text is the value of the setting.
+   * Converts the text of the flag or the environment variable to the setting's value. Throws `SettingError` if the text is invalid. Never
+   * returns `undefined`, because the command-line parser would replace `undefined` by an empty string. Without `parse`, the text is the
+   * value of the setting.
    */
   readonly parse?: (text: string) => unknown;
 }
@@ -316,7 +316,7 @@ export type SettingName = keyof typeof SETTINGS;
 type Parsed<Own> = Own extends { readonly parse: (text: string) => infer Value } ? Value : string;
 type ValueOf<Own> = Own extends { readonly default: string } ? Parsed<Own> : Parsed<Own> | undefined;
 
-/** The values of all settings. The value of a setting without a text and without a default is undefined. */
+/** The values of all settings. A setting without a text and without a default has the value `undefined`. */
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
 
 type NameIn<Group extends SettingGroup> = {

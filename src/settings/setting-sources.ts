@@ -10,7 +10,7 @@ export const SETTINGS_FILE = {
   help: 'TOML file of settings. `zomma config example` prints one with every setting',
 } as const;
 
-/** The text of a setting, with its origin. */
+/** The text of a setting and its origin. */
 export interface WrittenSetting {
   readonly text: string;
   /** For example `ZOMMA_PORT` or `port in /etc/zomma/zomma.toml`. */
@@ -22,7 +22,10 @@ export type WrittenSettings = Readonly<Partial<Record<SettingName, WrittenSettin
 
 /** The settings from the environment and from the settings file. */
 export interface SettingSources {
-  /** Returns the text of a setting from the environment, or else from the file. Returns undefined if the setting gets its default. */
+  /**
+   * Returns the text of a setting from the environment or, if absent there, from the file. Returns undefined if the setting gets its
+   * default.
+   */
   find(name: SettingName): WrittenSetting | undefined;
 }
 
@@ -45,9 +48,9 @@ export function settingKey(name: SettingName): string {
 }
 
 /**
- * Returns the settings of the environment and of the settings file, whose contents are `inFile`. An empty variable counts as absent. `find`
- * also reads the file of a credential, which `<VARIABLE>_FILE` or the settings file names. `find` throws `SettingError` if it cannot read
- * the file of a credential.
+ * Returns the settings of the environment and of the settings file. `inFile` has the file's contents. An empty variable counts as absent.
+ * `find` also reads the file of a credential. `<VARIABLE>_FILE` or the settings file names this file. `find` throws `SettingError` if it
+ * cannot read the file of a credential.
  */
 export function settingSources(env: Environment, inFile: WrittenSettings): SettingSources {
   const variable = (name: string): WrittenSetting | undefined => {
@@ -69,8 +72,8 @@ export function settingSources(env: Environment, inFile: WrittenSettings): Setti
 }
 
 /**
- * Returns the variables that begin with `ZOMMA_` but belong to no setting, each with the most similar name. An unknown variable is probably
- * a typing error. An empty variable counts as absent.
+ * Returns the variables that begin with `ZOMMA_` but belong to no setting. Each variable comes with the most similar name. An unknown
+ * variable is probably a typing error. An empty variable counts as absent.
  */
 export function unknownVariables(env: Environment) {
   const known = [SETTINGS_FILE.env, ...NAMES.flatMap(variablesOf)];
@@ -79,7 +82,7 @@ export function unknownVariables(env: Environment) {
     .map(([name]) => ({ name, nearest: nearestNames(name, known)[0]! }));
 }
 
-/** Converts the text of a setting to its value. If the text is invalid, throws a `SettingError` that names the setting's origin. */
+/** Converts the text of a setting to its value. If the text is invalid, throws a `SettingError` that names its origin. */
 export function parseWritten<Name extends SettingName>(
   name: Name,
   { text, origin }: WrittenSetting,
@@ -104,7 +107,7 @@ function credentialOf({ text: path, origin }: WrittenSetting): WrittenSetting {
   return { text, origin: `${path} (${origin})` };
 }
 
-/** Reads a file that a setting names. Throws `SettingError` if the file cannot be read. `origin` states where the setting comes from. */
+/** Reads a file that a setting names. Throws `SettingError` if the file cannot be read. `origin` is the origin of the setting. */
 export function readNamedFile(path: string, origin: string): string {
   try {
     return readFileSync(path, 'utf8');

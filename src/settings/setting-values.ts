@@ -4,11 +4,11 @@ import { LOG_LEVELS, type LogLevel } from '../core/events.ts';
 
 // These functions convert the text of a setting to its value. Each function throws `SettingError` if the text is invalid.
 
-/** The rate limit of an account: a token bucket. A request takes one token, and further tokens for an expensive computation. */
+/** The rate limit of an account: a token bucket. A request takes one token. An expensive computation takes further tokens. */
 export interface RateLimitPolicy {
-  /** Number of tokens in a full bucket: the number of one-token requests that an idle account may send at once. */
+  /** Number of tokens in a full bucket, which is the number of one-token requests that an idle account may send at once. */
   readonly burst: number;
-  /** The time in which an empty bucket becomes full at a constant rate, s. */
+  /** The time in which an empty bucket fills up at a constant rate, s. */
   readonly windowS: number;
 }
 
@@ -124,14 +124,14 @@ export function hostAndPort(text: string): { readonly host: string; readonly por
   throw new SettingError(`--ops "${text}" is not an address`, 'Use HOST:PORT, e.g. --ops 127.0.0.1:9464.');
 }
 
-/** Parses the threshold of a slow step, ms. Throws `SettingError` if the threshold is below the maximum duration of a step. */
+/** Parses the threshold above which a step is slow, ms. Throws `SettingError` if the threshold is below the maximum duration of a step. */
 export function slowStepMs(text: string): number {
   const value = wholeNumber(text, '--slow-step');
   if (value >= 25) return value;
   throw new SettingError('--slow-step must be at least 25', 'Use milliseconds, e.g. --slow-step 250.');
 }
 
-/** The first path segments that the service itself uses. */
+/** The first path segments that the service uses itself. */
 const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'sse', 'web']);
 
 /** Parses a path prefix at a proxy. Removes a slash at its end, so `/` becomes ''. Throws `SettingError` if the text is not a path. */
@@ -187,7 +187,7 @@ export function minutesInMs(text: string): number {
   throw new SettingError('--stale-after must be a number of minutes above 0', 'Use a number, e.g. --stale-after 30.');
 }
 
-/** Minimum of `--keep-prints`. The flow window of 30 days begins in the middle of a day, so the window needs the prints of 31 days. */
+/** Minimum of `--keep-prints`. The 30-day flow window begins in the middle of a day, so it needs the prints of 31 days. */
 export const KEEP_PRINTS_DAYS_MIN = 31;
 
 /** Minimum of `--keep-levels`, because History shows the levels of a month, up to 31 days. */

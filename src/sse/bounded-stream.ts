@@ -1,23 +1,23 @@
-/** Data in a stream that its client has not read yet. */
+/** Data in a stream that the client has not read yet. */
 export interface StreamQueue {
-  /** Time since which the client is behind, ms of `performance.now()`. Undefined if the client reads fast enough. */
+  /** The time since when the client is behind, ms of `performance.now()`. Undefined if the client reads fast enough. */
   readonly behindSince: number | undefined;
   /** Number of bytes in memory that the client has not read. */
   readonly unreadBytes: number;
 }
 
 export interface BoundedStreamOptions {
-  /** The number of unread bytes at which a client counts as behind. */
+  /** The client counts as behind at this number of unread bytes. */
   readonly behindBytes: number;
-  /** Called at the start, and each time when the client is no longer behind. The stream ends if the returned promise rejects. */
+  /** Called at the start, and whenever the client stops being behind. The stream ends if the returned promise rejects. */
   readonly onRoom: () => void | Promise<void>;
   /** Called when the client closes the stream. */
   readonly onCancel: () => void;
 }
 
 /**
- * Creates a stream of bytes to one client, with a queue of unlimited size. The caller must limit the queue: it must end the stream, or
- * write more bytes only after a call of `onRoom`.
+ * Creates a stream of bytes to one client, with a queue of unlimited size. The caller must limit the queue: either it ends the stream, or
+ * it writes more bytes only after a call of `onRoom`.
  */
 export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions) {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
@@ -55,7 +55,7 @@ export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedSt
     get unreadBytes() {
       return hasEnded ? 0 : behindBytes - controller.desiredSize!;
     },
-    /** True if the stream was closed or dropped, or if the client has closed the stream. */
+    /** True if the stream was closed or dropped by either side. */
     get hasEnded() {
       return hasEnded;
     },
@@ -71,7 +71,7 @@ export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedSt
       hasEnded = true;
       controller.close();
     },
-    /** Ends the stream at once with an error. Drops the bytes that the client has not read. */
+    /** Ends the stream at once with an error. Drops the bytes that the client has not read yet. */
     drop() {
       if (hasEnded) return;
       hasEnded = true;

@@ -7,7 +7,7 @@ export const PING = ': ping\n\n';
 /** The SSE field with the time after which a client reconnects. */
 export const RETRY = `retry: ${RETRY_MS}\n\n`;
 
-/** Returns an event in the format of server-sent events. `data` is one line, such as JSON. */
+/** Returns an event in the server-sent events format. `data` is one line, such as JSON. */
 export function sseEvent(event: string, data: string, id?: number): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }

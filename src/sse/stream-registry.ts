@@ -4,25 +4,25 @@ import { ClientError } from '../core/errors.ts';
 import type { StreamQueue } from './bounded-stream.ts';
 
 /**
- * The reason why a stream ended.
+ * The reasons why a stream can end.
  *
  * - `client`: the client closed the stream, or the stream ended by itself.
- * - `behind`: the client did not read for too long although data waited, or too much data waited.
+ * - `behind`: too much data waited, or data waited and the client did not read for too long.
  * - `silent`: the client did not answer a ping.
  * - `access`: the account has lost its access.
  * - `age`: the stream was too old.
- * - `share`: another account opened a stream while `streamsMax` streams were open, and this account had more than its share.
- * - `shutdown`: the server stops.
+ * - `share`: another account needed a stream while `streamsMax` streams were open, and this account had more than its share.
+ * - `shutdown`: the server is stopping.
  */
 export type StreamEnd = 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
 
-/** The properties of an open stream that the stream registry uses. Times are in ms of `performance.now()`. */
+/** The properties of an open stream for the stream registry. Times are in ms of `performance.now()`. */
 export interface RegisteredStream {
   readonly account: Account;
   /** Address and port of the client. Undefined if the connection is unknown. */
   readonly peer?: string | undefined;
   readonly queue: StreamQueue;
-  /** Returns whether the client has not answered a ping for too long. */
+  /** Returns whether the client has left a ping unanswered for too long. */
   isSilent?(nowMs: number): boolean;
   /** Sends an empty message, so that no proxy closes the stream as idle. */
   ping(nowMs: number): void;
@@ -36,21 +36,21 @@ export type StreamRegistry = ReturnType<typeof createStreamRegistry>;
 export interface StreamLimits {
   /** Time between two checks of all streams. Streams of a revoked key end within twice `sweepEveryMs`. */
   readonly sweepEveryMs: number;
-  /** Time between two pings. This time is shorter than the idle timeout of every proxy between server and client. */
+  /** Time between two pings. This time is shorter than the idle timeouts of proxies between server and client. */
   readonly pingMs: number;
-  /** The time after which a stream ends if data waits and the client reads nothing. */
+  /** A stream ends after this time if data waits and the client reads nothing. */
   readonly behindMs: number;
   /**
-   * Maximum number of unread bytes in all streams of one account together. The bytes are summed from the oldest stream on. A stream whose
-   * client is behind ends if the sum up to this stream exceeds the limit.
+   * Maximum number of unread bytes in all streams of one account together. The bytes are summed from the oldest stream on. If the sum
+   * exceeds the limit at a stream whose client is behind, this stream ends.
    */
   readonly accountUnreadBytesMax: number;
-  /** Maximum number of unread bytes in the streams of all accounts together, applied like `accountUnreadBytesMax`. */
+  /** Maximum number of unread bytes in the streams of all accounts. The limit is applied like `accountUnreadBytesMax`. */
   readonly allUnreadBytesMax: number;
-  /** The age at which a stream ends and its client reconnects. So lost connections and leaked resources end with their streams. */
+  /** A stream ends at this age, and its client reconnects. So lost connections and leaked resources end together with their streams. */
   readonly ageMs: number;
   readonly streamsMax: number;
-  /** Maximum number of streams of one account. If `streamsMax` streams are open, ACCOUNT_SHARE is another limit. */
+  /** Maximum number of streams of one account. If `streamsMax` streams are open, ACCOUNT_SHARE limits them as well. */
   readonly accountStreamsMax: number;
 }
 
@@ -65,16 +65,16 @@ export const STREAM_LIMITS: StreamLimits = {
   accountStreamsMax: 500,
 };
 
-/** The share of `streamsMax` that one account may have at any time. Streams above the share end if other accounts need room. */
+/** The share of `streamsMax` that one account may have at any time. Streams above this share end if other accounts need room. */
 export const ACCOUNT_SHARE = 1 / 4;
 
 /**
  * Creates a stream registry with one timer for all streams. The registry ends a stream if the client is behind or silent, if the account
- * has lost its access, or if the stream is too old. The registry sends pings on all other streams.
+ * has lost access, or if the stream is too old. On all other streams, the registry sends pings.
  */
 export function createStreamRegistry(limits: StreamLimits) {
   const { pingMs, behindMs, accountUnreadBytesMax, allUnreadBytesMax, ageMs, streamsMax, accountStreamsMax } = limits;
-  /** The open streams with the times at which they were added, oldest stream first. */
+  /** The open streams with their start times, oldest stream first. */
   const streams = new Map<RegisteredStream, number>();
   const counts = new AccountCounts();
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -116,7 +116,7 @@ export function createStreamRegistry(limits: StreamLimits) {
     }
   };
 
-  /** Ends the oldest stream of the account with the most streams, if that account has more than its share. */
+  /** Ends the oldest stream of the account with the most streams, if this account exceeds its share. */
   const makeRoom = (): void => {
     const largest = counts.largest(ACCOUNT_SHARE * streamsMax);
     const oldest = largest && streams.keys().find(({ account }) => account.id === largest);
@@ -125,9 +125,9 @@ export function createStreamRegistry(limits: StreamLimits) {
 
   return {
     /**
-     * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Callers check the
-     * capacity before they create anything for the stream. If `streamsMax` streams are open and this account has less than its share, the
-     * function makes room. The function ends the oldest stream of the account with the most streams, if that account exceeds its share.
+     * Throws `ClientError` if one more stream would exceed the account's limit (429) or the limit of all accounts (503). Callers check the
+     * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, the
+     * function makes room. To make room, it ends the oldest stream of the account with the most streams, if this account exceeds its share.
      */
     assertCapacity({ id }: Account) {
       if (counts.of(id) >= accountStreamsMax) {
@@ -173,7 +173,7 @@ export function createStreamRegistry(limits: StreamLimits) {
   };
 }
 
-/** Returns whether the account has access. Returns true if the check fails, because an error of a busy store must not end streams. */
+/** Returns whether the account has access. Returns true if the check itself fails, because a busy store must not end streams. */
 function isAdmitted(account: Account): boolean {
   try {
     return account.isAdmitted();

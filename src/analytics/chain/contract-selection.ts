@@ -21,7 +21,7 @@ export type Target =
 /**
  * Returns the selected contracts, as rows of the prepared chain. Without a target, contracts are sorted by strike. At equal strikes, the
  * order of the series decides, and a call comes before its put. With a target, the nearest call and the nearest put of each series come
- * first, then the second nearest, and so on. So the start of a list of calls and puts has as many calls as puts. If the target is a delta,
+ * first, and the second nearest call and put follow. So the start of the list has equally many calls and puts. If the target is a delta,
  * contracts without a delta come last.
  */
 export function selectContracts(
@@ -76,6 +76,6 @@ function distancesTo(near: Target, prepared: PreparedChain, contracts: Uint32Arr
     return Float64Array.from(contracts, (contract) => Math.abs(prepared.strike[contract]! - near.strike));
   }
   const delta = oneGreek('delta', optionColumns(prepared, contracts));
-  // A contract without a delta gets the distance 2, which is above every possible distance of a delta.
+  // A contract without a delta gets the distance 2, because no real distance between two deltas reaches 2.
   return delta.map((each) => (Number.isNaN(each) ? 2 : Math.abs(Math.abs(each) - near.delta)));
 }

@@ -17,19 +17,15 @@ export interface Forward {
 const REGRESSION_PAIRS_MIN = 8;
 /** The maximum distance between spot and the strikes in the regression, as a fraction of spot. */
 const REGRESSION_MONEYNESS_MAX = 0.05;
-/**
- * Least time to settlement for the regression, years. Closer to settlement, a cent of quote noise distorts the regression's slope too much.
- */
+/** Least time to settlement for the regression, years. Near settlement, a cent of quote noise distorts the regression's slope too much. */
 const REGRESSION_TTE_MIN = 7 / 365.25;
 const REGRESSION_RATE_MAX = 0.1;
-/** The number of pairs nearest to spot whose median forward is the forward by parity. */
+/** The number of call-put pairs nearest to spot whose median gives the forward by parity. */
 const PARITY_PAIRS = 5;
-/**
- * Larger ratios of forward to spot, or of spot to forward, come from damaged quotes. In a panic, the VIX forward can be a third of spot.
- */
+/** A ratio of forward to spot outside this limit comes from damaged quotes. In a panic, the VIX forward can be a third of spot. */
 const SPOT_FACTOR_MAX = 4;
 
-/** Feeds write a volatility outside this range for contracts without a volatility. */
+/** Feeds write a volatility outside this range for contracts whose volatility they do not know. */
 const FEED_IV_MIN = 0.02;
 export const FEED_IV_MAX = 5;
 
@@ -38,11 +34,11 @@ export function isPlausibleIv(iv: number): boolean {
   return iv >= FEED_IV_MIN && iv <= FEED_IV_MAX;
 }
 
-/** Volatilities that recorded feeds write as placeholders if they cannot compute a volatility. */
+/** Placeholder volatilities that recorded feeds write if they cannot compute a volatility. */
 const PLACEHOLDER_IVS = [0.02, 0.062509, 0.125009, 0.250008, 0.500005];
 const PLACEHOLDER_PRECISION = 1e-6;
 
-/** Returns false if this volatility is implausible or one of the placeholders that feeds write in place of a computed value. */
+/** Returns false if a volatility is implausible or is a known placeholder. */
 export function isComputedIv(iv: number): boolean {
   return isPlausibleIv(iv) && !PLACEHOLDER_IVS.some((each) => Math.abs(iv - each) < PLACEHOLDER_PRECISION);
 }
@@ -50,7 +46,7 @@ export function isComputedIv(iv: number): boolean {
 /**
  * Returns the forward of one series. The function uses the first method of this list that the quotes of the series allow:
  * 1. For European index options, a regression of put-call parity (Stoll 1969) over strikes. The regression also gives the discount.
- * 2. The median of the forwards that put-call parity gives at the pairs nearest to spot.
+ * 2. The median of the forwards that put-call parity gives for the call-put pairs nearest to spot.
  * 3. The forward that the feed's deltas imply.
  * 4. Spot, carried forward at `rate` and `dividend` of the analysis options.
  */
@@ -99,7 +95,7 @@ function byRegression(pairs: Pairs, spot: number, tte: number): Forward | undefi
   return isPlausible(forward, spot) ? { forward, rate, method: 'regression' } : undefined;
 }
 
-/** Returns the median forward of the pairs nearest to spot. At the same distance, the pair with the lower strike counts as nearer. */
+/** Returns the median forward of the call-put pairs nearest to spot. At the same distance, the pair with the lower strike is nearer. */
 function byParity({ strike, difference }: Pairs, spot: number, discount: number): number | undefined {
   const forwards: number[] = [];
   let above = 0;
@@ -114,8 +110,8 @@ function byParity({ strike, difference }: Pairs, spot: number, discount: number)
 }
 
 /**
- * Returns the median of the forwards that the feed's deltas imply for calls near the money. From N(d1) = delta follows F = K
- * exp(N^-1(delta) s - s^2/2) with s = IV sqrt(T).
+ * Returns the median forward that the feed's deltas of calls near the money imply. From N(d1) = delta follows F = K exp(N^-1(delta) s -
+ * s^2/2) with s = IV sqrt(T).
  */
 function byDelta(chain: Chain, series: Series, tte: number): number | undefined {
   const forwards: number[] = [];

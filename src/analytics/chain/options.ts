@@ -12,9 +12,9 @@ export interface AnalysisOptions {
   /** `recomputed`: gamma computed from the IV. `feed`: the gamma of the feed, which is rounded. */
   readonly gamma: 'recomputed' | 'feed';
   /**
-   * `otm`: the call and the put of a strike get the IV that the out-of-the-money quote implies. `feed`: the call and the put get the feed's
-   * IV of the out-of-the-money side. `feed` works like `otm` if the model price at the feed's IV is more than one tick outside a two-sided
-   * quote. `own`: each contract gets the IV that the feed gives for it.
+   * `otm`: the call and the put of a strike get the IV that the out-of-the-money quote implies. `feed`: the call and the put of a strike
+   * get the feed's IV of the out-of-the-money contract. `feed` works like `otm` if the model price at the feed's IV is more than one tick
+   * outside a two-sided quote. `own`: each contract gets the IV that the feed gives for it.
    */
   readonly iv: 'otm' | 'feed' | 'own';
   readonly expiries: ExpirySelection;
@@ -24,7 +24,7 @@ export interface AnalysisOptions {
   readonly cashDividends: readonly CashDividend[];
 }
 
-/** The options of an analysis, and the convention of the dealer sign, which is applied after the chain is prepared. */
+/** The options of an analysis, with the convention for the dealer sign. */
 export interface ChainReadOptions extends AnalysisOptions {
   readonly sign: SignConvention;
 }

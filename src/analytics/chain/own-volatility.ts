@@ -44,8 +44,8 @@ export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): 
 }
 
 /**
- * Returns the pairs. A call and a put of one strike form a pair if their volatilities are equal. If the volatilities differ, the call and
- * the put are two pairs with one contract each.
+ * Returns the pairs. A call and a put of one strike form one pair if their volatilities are equal. If the volatilities differ, the call
+ * forms one pair and the put forms another pair.
  */
 function* groupByVolatility(strikes: StrikePairs, iv: Float64Array): Steps<Pairs> {
   const contracts = new Uint32Array(iv.length + 1);

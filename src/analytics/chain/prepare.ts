@@ -14,9 +14,9 @@ import { strikeVolatilities } from './volatility.ts';
 
 /**
  * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
- * volatility for each contract. Counts the used contracts, and counts the left-out contracts by reason. The result depends only on `chain`
- * and `options`, and is cached for each combination of them. `tokens` is the rate-limit cost if the result is not cached. Throws
- * `ClientError('no_chain')` if no live contract is left.
+ * volatility for each contract. Counts the used contracts, and counts the excluded contracts by reason. The result depends only on `chain`
+ * and `options`, and is cached for both. `tokens` is the rate-limit cost if the result is not cached. Throws `ClientError('no_chain')` if
+ * no live contract is left.
  */
 export function prepareChain(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
   return cache.of(chain, JSON.stringify(options), {
@@ -34,13 +34,13 @@ export function selectSeries({ chain, series }: PreparedChain, selection: Expiry
 }
 
 /**
- * The maximum number of contracts in all cached results of one chain together. An index with 30,000 contracts has cached results for six
- * sets of options, which take some 20 MB.
+ * The maximum number of contracts in all cached results of one chain together. For an index with 30,000 contracts, the cache holds results
+ * for six sets of options, some 20 MB.
  */
 const CACHED_CONTRACTS = 180_000;
 const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
 
-/** Bytes allocated for each contract, for the columns of the prepared chain and for intermediate columns. */
+/** Allocated bytes per contract, for the prepared columns and the intermediate columns. */
 const ALLOCATED_BYTES = 250;
 
 /** The largest number of contracts in a chain that one step prepares. */
@@ -170,7 +170,7 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   throw noLiveSeries(chain, options.expiries);
 }
 
-/** Returns the error for a selection without a live series. The error states the reason, and names the nearest live expiries. */
+/** Returns the error for a selection that has no live series. The error states the reason, and names the nearest live expiries. */
 function noLiveSeries(chain: Chain, selection: ExpirySelection): ClientError {
   const { underlying, asOf, series } = chain;
   const of = `the snapshot of ${underlying} as of ${new Date(asOf).toISOString()}`;

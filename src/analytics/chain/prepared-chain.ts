@@ -9,9 +9,9 @@ import type { AnalysisOptions, SignConvention } from './options.ts';
 export const TTE_FLOOR_MS = 15 * 60_000;
 
 /**
- * A chain prepared for analysis: the live contracts that `options` selects, with one forward for each series and one volatility for each
- * contract. Columns have `count` rows in the chain's order. `iv` is `NaN` if no method gives a volatility. Only figures that need a
- * volatility leave out a contract without a volatility.
+ * A chain prepared for analysis: live contracts that `options` selects, with a forward per series and a volatility per contract. Columns
+ * have `count` rows in the chain's order. `iv` is `NaN` if no method gives a volatility. Only figures that need a volatility leave out a
+ * contract without a volatility.
  */
 export interface PreparedChain {
   readonly chain: Chain;
@@ -37,8 +37,8 @@ export interface PreparedChain {
   /** Open interest or volume, in contracts. The option `weight` selects one of the two. */
   readonly weight: Float64Array;
   /**
-   * Number of contracts that dealers are assumed to hold, + long, - short. By convention, the position is `weight` for calls and -`weight`
-   * for puts. With the sign `flow`, the position is the opposite of the customers' net position.
+   * Number of contracts that dealers are assumed to hold: + for long, - for short. By convention, the position is `weight` for calls and
+   * -`weight` for puts. With the sign `flow`, the position is the opposite of the customers' net position.
    */
   readonly position: Float64Array;
   readonly sign: SignConvention;
@@ -49,8 +49,8 @@ export interface PreparedChain {
 
 /**
  * The pairs of a chain, as columns of `count` rows in the contracts' order. A pair is a call and a put of one series and strike that have
- * the same volatility. A contract without a counterpart forms a pair of one contract. Figures that are equal for the call and the put, like
- * gamma, are computed once for each pair.
+ * the same volatility. A contract without a counterpart forms a pair by itself. Figures that are equal for a call and its put, like gamma,
+ * are computed once per pair.
  */
 export interface Pairs {
   readonly count: number;
@@ -63,7 +63,7 @@ export interface Pairs {
   readonly dividend: Float64Array;
 }
 
-/** Names of the columns on which a price depends. Both contracts and pairs have these columns. */
+/** Names of the columns on which a price depends. Contracts have these columns, and pairs have the same columns. */
 export const PRICED_COLUMNS = ['strike', 'tte', 'iv', 'rate', 'dividend'] as const;
 
 /** Returns the pairs [from, to) as views of the columns. */
@@ -71,7 +71,7 @@ export function slicePairs(pairs: Pairs, from: number, to: number): Omit<Pairs, 
   return { count: to - from, ...recordOf(PRICED_COLUMNS, (name) => pairs[name].subarray(from, to)) };
 }
 
-/** A series of a prepared chain, with its forward and its smile. Units are as in `PreparedChain`, with forwards in dollars. */
+/** A prepared series with its forward and its smile. Units are as in `PreparedChain`, with forwards in dollars. */
 export interface PreparedSeries {
   readonly series: Series;
   /** The contracts of the series are the rows [start, end) of the prepared chain. */
@@ -86,9 +86,9 @@ export interface PreparedSeries {
 }
 
 /**
- * The total implied variance at each strike of a series, in order of log-moneyness ln(K/F). The smile includes a strike only if its
- * volatility comes from the feed or from a quote that is not stale. If enough strikes have a two-sided quote, the smile leaves out all
- * strikes without a two-sided quote (see `smileOf`).
+ * The total implied variance at each strike of a series, in order of log-moneyness ln(K/F). The smile includes a strike only if the
+ * strike's volatility comes from the feed or from a fresh quote. If enough strikes have a two-sided quote, the smile leaves out all strikes
+ * without a two-sided quote (see `smileOf`).
  */
 export interface Smile {
   readonly logMoneyness: Float64Array;
@@ -98,7 +98,7 @@ export interface Smile {
 /** The method that gave a forward (see `seriesForward`). `flat` means that the option `forward` is `flat`. */
 export type ForwardMethod = 'regression' | 'parity' | 'delta' | 'carry' | 'flat';
 
-/** Counts of the used contracts and of the left-out contracts of a snapshot: `contracts` = `used` + settled + adjusted + other_expiry. */
+/** Numbers of used and excluded contracts of a snapshot: `contracts` = `used` + settled + adjusted + other_expiry. */
 export interface PreparationCounts {
   /** Contracts in the snapshot. */
   readonly contracts: number;
@@ -120,8 +120,8 @@ export interface PreparationCounts {
     readonly solved: number;
     readonly interpolated: number;
     /**
-     * Contracts with a strike beyond the smile's outermost strike. The contracts beyond the smile have the volatility of the smile's
-     * outermost strike.
+     * Contracts with a strike beyond the smile's outermost strike. Contracts beyond the smile get the volatility of the nearest strike in
+     * the smile.
      */
     readonly extended: number;
   };

@@ -5,7 +5,7 @@ import { PRICED_COLUMNS, type PreparedChain, type PreparedSeries } from './prepa
 /** The number of contracts that one step handles, in a few ms. */
 const STEP_CONTRACTS = 32_768;
 
-/** Calls `work` for each series. A step handles one series, or several series with at most `STEP_CONTRACTS` contracts in total. */
+/** Calls `work` once for each series. A step handles one series, or several series with at most `STEP_CONTRACTS` contracts in total. */
 export function* bySeries<Rows extends { readonly start: number; readonly end: number }>(
   series: readonly Rows[],
   message: string,

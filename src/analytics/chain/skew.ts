@@ -3,15 +3,14 @@ import { varianceAt } from './smile-variance.ts';
 
 /** N^-1(0.75): d1 of the put with a forward delta of -0.25. For the call with a forward delta of 0.25, d1 is -N^-1(0.75). */
 export const D1_OF_25_DELTA = 0.6744897501960817;
-/** The maximum distance of the skew's strikes from the forward, in standard deviations. */
+/** The maximum distance between a strike of the skew and the forward, in standard deviations. */
 const REACH = 12;
-/** The number of bisections after which the interval that contains the strike is negligibly narrow. */
+/** The number of bisections after which the interval around the strike is negligibly narrow. */
 const BISECTIONS = 60;
 
 /**
- * Returns the 25-delta risk reversal of a series: the volatility of the put with a forward delta of -0.25 minus the volatility of the call
- * with a forward delta of 0.25, decimal per year. The result is positive if the put has the higher volatility. Returns `NaN` if no strike
- * has a volatility.
+ * Returns the 25-delta risk reversal, decimal per year: the put's volatility minus the call's volatility at a forward delta of 0.25. The
+ * result is positive if the put has the higher volatility. Returns `NaN` if no strike has a volatility.
  */
 export function skew25({ smile, tte }: PreparedSeries): number {
   if (smile.logMoneyness.length === 0) return Number.NaN;

@@ -3,12 +3,12 @@ import { mid } from './quotes.ts';
 
 /**
  * Returns the rows of stale quotes. `wing` has the rows of either the calls or the puts of one series, sorted by their distance from the
- * money. Prices can only fall with the distance from the money. So two quotes contradict each other if an option's bid is more than `tick`
- * above the ask of an option nearer the money (Merton 1973, theorem 1).
+ * money. Prices can only fall with the distance from the money. Two quotes contradict each other if an option's bid exceeds the ask of an
+ * option nearer the money by more than `tick` (Merton 1973, theorem 1).
  *
- * Feeds deliver stale quotes of strikes that have not traded since a split or a large move. Often dozens of neighbouring stale quotes agree
- * with each other. So a quote that contradicts the quotes nearer the money is taken as stale. But if a quote contradicts only one of
- * several quotes nearer the money, the quote nearer the money is taken as stale.
+ * Feeds deliver stale quotes for strikes that have not traded since a split or a large move. Often, dozens of neighbouring stale quotes are
+ * consistent with one another. So a quote that contradicts the quotes nearer the money is taken as stale. If a quote contradicts only one
+ * of several quotes nearer the money, the contradicted quote is taken as stale.
  */
 export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number): number[] {
   const stale: number[] = [];
@@ -30,8 +30,8 @@ export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number)
 }
 
 /**
- * The rows without a stale quote, sorted by ask. Until the first contradiction, which most chains do not have, only the lowest ask is
- * needed. After the first contradiction, the rows form a binary heap, in which each operation takes O(log n).
+ * The rows without a stale quote, sorted by ask. Until the first contradiction, only the lowest ask is needed. Most chains have no
+ * contradiction. After the first contradiction, the rows form a binary heap, because each heap operation takes O(log n).
  */
 class LowestAsks {
   private readonly rows: number[] = [];

@@ -5,7 +5,7 @@ import type { Pairs, PreparedSeries, Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import { bySeries } from './rows.ts';
 
-/** A series with the inputs for its volatilities. */
+/** A series with the inputs for computing its volatilities. */
 export type SeriesInput = Omit<PreparedSeries, 'forwardMethod' | 'smile'>;
 
 /** The strikes of several series as columns of `count` rows, one series after the other. Each strike has an out-of-the-money side. */
@@ -18,7 +18,7 @@ export interface StrikePairs extends Omit<Pairs, 'iv'> {
   readonly otmRow: Int32Array;
 }
 
-/** Names of the columns on which the price of an out-of-the-money side depends, without the volatility. */
+/** Columns that determine the price of an out-of-the-money option, without the volatility. */
 export const SIDE_COLUMNS = ['callPut', 'strike', 'tte', 'rate', 'dividend'] as const;
 
 /** Finds the strikes of several series. `message` is the progress message of the steps. */
@@ -60,7 +60,7 @@ function beginsStrike(chain: Chain, { start }: Series, row: number): boolean {
   return row === start || chain.strike[row] !== chain.strike[row - 1];
 }
 
-/** The number of strikes with a two-sided quote at which the smile leaves out all other strikes. */
+/** The number of two-sided strikes that suffice for a smile without one-sided strikes. */
 const BID_STRIKES_MIN = 5;
 
 /**

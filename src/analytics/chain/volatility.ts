@@ -30,21 +30,21 @@ export interface Volatilities {
 /** Tick sizes of index options and of other options, dollars. A model price may lie outside the quote by one tick. */
 const TICK_INDEX = 0.05;
 const TICK = 0.01;
-/** The least solved volatility that is used. A lower volatility comes from a quote at the intrinsic value. */
+/** The lowest implied volatility that is used. A lower volatility comes from a quote at the intrinsic value. */
 const SOLVED_IV_MIN = 1e-3;
 
 /** The number of strikes in one step. A step takes 5 ms if the volatilities of all its strikes have to be solved. */
 const STEP_STRIKES = 16_384;
 
 /**
- * Finds one volatility for each strike, from its out-of-the-money side. The put and the call have the same volatility, because American
- * in-the-money quotes contain an early-exercise premium. The first method in this list that succeeds gives the volatility:
+ * Finds one volatility for each strike, from the strike's out-of-the-money contract. The put and the call have the same volatility, because
+ * American in-the-money quotes contain an early-exercise premium. The first method in this list that succeeds gives the volatility:
  * 1. The volatility that the middle of a two-sided quote implies.
  * 2. Without a two-sided quote, the volatility of the feed, unless it is a placeholder.
  * 3. The smile: total variance is linear in log-moneyness between strikes, and constant beyond the outermost strikes.
  *
- * If `prefers` is `feed`, the feed's volatility comes before method 1, unless the model price at this volatility is more than one tick
- * outside a two-sided quote. The smile does not include stale quotes.
+ * If `prefers` is `feed`, the feed's volatility comes before method 1, unless its model price is over one tick outside a two-sided quote.
+ * The smile does not include stale quotes.
  */
 export function* strikeVolatilities(
   chain: Chain,
@@ -100,7 +100,7 @@ function takeWithoutQuote(
   return taken;
 }
 
-/** Sets plausible feed volatilities that no two-sided quote contradicts. Returns the number of contracts at the strikes that are set. */
+/** Sets plausible feed volatilities that no two-sided quote contradicts. Returns the number of contracts that get a volatility. */
 function takeWithinQuote(
   chain: Chain,
   strikes: StrikePairs,
@@ -110,7 +110,7 @@ function takeWithinQuote(
   to: number,
 ): number {
   const { seriesStart, contracts, otmRow } = strikes;
-  // 0 if the feed gives no volatility. The model price is not used at strikes without a volatility of the feed.
+  // 0 if the feed gives no volatility. A strike without a volatility of the feed needs no model price.
   const feedIv = new Float64Array(to - from);
   for (let i = from; i < to; i++) {
     const row = otmRow[i]!;
@@ -171,9 +171,9 @@ function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from
 }
 
 /**
- * Adds the rows of a series' strikes with a stale out-of-the-money quote to `stale`. The smile does not use strikes with a stale quote.
- * Contracts at such strikes have the volatility that the stale quote implies, and so almost no gamma. Most contracts with a stale quote
- * have not traded since a split, and none of them is known to trade.
+ * Adds the rows with a stale out-of-the-money quote to `stale`, for one series. The smile does not use strikes with a stale quote. A
+ * contract with a stale quote has the volatility that the quote implies, and so almost no gamma. Most contracts with a stale quote have not
+ * traded since a split.
  */
 function findStale(
   chain: Chain,
@@ -185,7 +185,7 @@ function findStale(
   const [start, end] = [seriesStart[series]!, seriesStart[series + 1]!];
   let firstCall = start;
   while (firstCall < end && callPut[firstCall] === -1) firstCall++;
-  // A wing is sorted away from the money: puts by falling strike, calls by rising strike.
+  // Puts are sorted by falling strike and calls by rising strike, so each wing starts at the money.
   for (const wing of [otmRow.slice(start, firstCall).reverse(), otmRow.subarray(firstCall, end)]) {
     for (const row of staleQuotes(chain, wing, tick)) stale.add(row);
   }
@@ -214,7 +214,7 @@ function interpolate(
   }
 }
 
-/** Copies each strike's volatility to the contracts at this strike, for one series. */
+/** Copies the volatility of each strike to its contracts, for one series. */
 function toContracts(
   series: number,
   { seriesStart, contracts }: StrikePairs,

@@ -9,7 +9,7 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { cachedSurface } from '../surface/fit-surface.ts';
 import { gexLevels } from './gex-levels.ts';
 
-/** The time to maturity at which the volatilities of different days are compared, calendar days. */
+/** The common maturity at which volatilities of different days are compared, calendar days. */
 const DAYS = 30;
 
 /**
@@ -48,7 +48,7 @@ export function* computeLevelRecord(
 
 /**
  * Computes the surface's at-the-money volatility at a horizon of 30 days, decimal per calendar year. If the last settlement is less than 30
- * days away, the surface extrapolates with its volatility per year of trading time. Returns null if no series determines a smile.
+ * days away, the surface extrapolates at a constant volatility per year of trading time. Returns null if no series determines a smile.
  */
 export function* volatilityAt30Days(chain: Chain, cashDividends: readonly CashDividend[]): Steps<number | null> {
   const prepared = yield* prepareForRecord(chain, cashDividends);

@@ -6,17 +6,17 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 const DAY = DAY_MS / YEAR_MS;
 /**
  * The minimum divisor of `hedgeYield`, years. `hedgeYield` is the total yield up to settlement, divided by the time to settlement. Near
- * settlement, the total yield comes from single dividends and from quote noise, and does not shrink with the time to settlement. Without
- * the minimum, `hedgeYield` would become too large.
+ * settlement, the total yield comes from single dividends and quote noise, and does not shrink with time. Without this minimum,
+ * `hedgeYield` would become too large.
  */
 const CARRY_TIME_MIN = 30 * DAY;
 /** The maximum present value of the known dividends, as a share of spot. A larger present value comes from damaged data. */
 const KNOWN_SHARE_MAX = 0.75;
 
-/** Names of the inputs of `hedges` that are equal for all contracts of a series. */
+/** Names of the inputs of `hedges` that all contracts of a series share. */
 export const SERIES_INPUTS = ['carry', 'factor', 'laterTte', 'laterDrift', 'laterFactor'] as const;
 
-/** Inputs for the change of a series' deltas over the coming calendar day, or until settlement if settlement is earlier. */
+/** Inputs for the change of a series' deltas over the coming calendar day, or until an earlier settlement. */
 export interface DayAhead extends Readonly<Record<(typeof SERIES_INPUTS)[number], number>> {
   /** The continuous yield at which a forward's delta grows over the day, decimal per year. */
   readonly hedgeYield: number;
@@ -29,7 +29,7 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
     const paid = Math.min(presentValue(options.cashDividends, each, chain.asOf) / chain.spot, KNOWN_SHARE_MAX);
     // This yield excludes the known cash dividends, because a cash dividend does not change the number of shares that hedge a forward.
     const hedgeYield = (dividend * tte + Math.log1p(-paid)) / Math.max(tte, CARRY_TIME_MIN);
-    // The part of the coming day that is within a day of settlement. Outside this part, spot is taken to move along the forward.
+    // The part of the coming day that lies within one day of settlement. In the rest of the coming day, spot moves along the forward.
     const diffusing = Math.max(0, Math.min(tte, 2 * DAY - tte));
     const left = Math.max(0, tte - DAY);
     const factor = Math.exp(-dividend * tte);
@@ -37,8 +37,8 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
       hedgeYield,
       carry: (rate - dividend) * tte,
       factor,
-      // With these inputs, `hedges` computes E[N(d1)] after a normal change of the log-price. The variance of the log-price change is iv^2
-      // * diffusing. The variance after the change until settlement is iv^2 * left.
+      // With these inputs, `hedges` computes E[N(d1)] after a normally distributed change of the log-price. The variance of the log-price
+      // change is iv^2 * diffusing. The variance after the change until settlement is iv^2 * left.
       laterTte: diffusing + left,
       laterDrift: (left - diffusing) / 2,
       laterFactor: factor * Math.exp(hedgeYield * Math.min(tte, DAY)),
@@ -58,7 +58,7 @@ export function dividendsBefore(
   });
 }
 
-/** Returns the instant when the session of the ex-date opens. From the open of the ex-date on, the price does not include the dividend. */
+/** Returns the instant when the session of the ex-date opens. From the open of the ex-date, the price excludes the dividend. */
 function exInstant(exDate: string): number {
   return newYorkInstant(exDate, '09:30');
 }

@@ -10,8 +10,8 @@ import { HedgeBlock } from './hedge-block.ts';
 /** Dealers' exposures over the whole chain, dollars. */
 export interface Exposures {
   /**
-   * Delta-notional: the value of the number of shares with the same delta. By the default convention, delta-notional is never negative,
-   * because long calls and short puts have positive deltas.
+   * Delta-notional: the value of the shares that have the same delta. By the default convention, delta-notional is never negative, because
+   * long calls and short puts have positive deltas.
    */
   readonly dex: number;
   /** Net gamma, per 1 % move. */
@@ -31,14 +31,14 @@ export function* exposuresOf(prepared: PreparedChain): Steps<Exposures> {
   return { ...priced!, gex: netOfAll, grossGex: grossOfAll };
 }
 
-/** The number of pairs in a block. Each block is priced at all spots at once, so that its columns stay in the processor's cache. */
+/** The number of pairs in a block. Each block is priced at all spots in turn, so its columns stay in the processor's cache. */
 const BLOCK_PAIRS = 2 * CHUNK_ROWS;
 /** The number of pairs priced in a step of some 3 ms. A pair counts once for each spot at which it is priced. */
 const STEP_PAIRS = 32_768;
 
 /**
- * Returns the delta, vanna and charm exposure that dealers would have at each of the prices `spots`. A strike keeps its volatility at every
- * spot, and forwards move in proportion to spot. Charm is the expected change over the coming day.
+ * Returns the dealers' delta, vanna and charm exposure at each of the prices `spots`. A strike keeps its volatility at every spot, and
+ * forwards move in proportion to spot. Charm is the expected change over the coming day.
  */
 export function* pricedExposures(
   prepared: PreparedChain,
@@ -60,8 +60,8 @@ export function* pricedExposures(
 }
 
 /**
- * Sums of the exposures at one spot, to which blocks of pairs are added. Only the out-of-the-money side of a pair is priced. Put-call
- * parity gives the delta of the other side. A call's delta is its put's delta plus a factor. The factor is e^(-qT) now, and `laterFactor` a
+ * Exposure sums at one spot. Blocks of pairs are added to these sums. Only the out-of-the-money side of a pair is priced. Put-call parity
+ * gives the delta of the in-the-money side. A call's delta is its put's delta plus a factor. The factor is e^(-qT) now, and `laterFactor` a
  * day later.
  */
 class PricedSums {

@@ -15,7 +15,7 @@ export interface ExposureFlips {
 const REACH = 0.2;
 /**
  * The distance between the spots of the coarse grid, as a fraction of the present spot. The grid is coarse, because the whole chain is
- * priced at each of its spots. Afterwards, the interval with the sign change is divided in four.
+ * priced at each of its spots. Afterwards, the interval with the sign change is divided into four parts.
  */
 const SPACING = 0.01;
 const SUBINTERVALS = 4;

@@ -9,8 +9,8 @@ import { HedgeBlock } from './hedge-block.ts';
 import { strikeIndex } from './strike-index.ts';
 
 /**
- * Sums of dealers' exposures over groups of contracts, dollars, with one row per group. The dealer sign comes from the prepared chain. A
- * contract without a volatility counts only in open interest and volume. If the feed gives its gamma, the contract also counts in gamma.
+ * Sums of dealers' exposures, dollars, with one row per group of contracts. The prepared chain defines the dealer sign. A contract without
+ * a volatility counts only in open interest and volume. A contract with a gamma of the feed also counts in gamma.
  */
 export interface ExposureSums {
   /** GEX of calls and of puts, per 1 % move. By the default convention, dealers are short puts, so the GEX of puts is negative. */
@@ -20,7 +20,7 @@ export interface ExposureSums {
   readonly netGex: Float64Array;
   /** The sum of the absolute GEX of the contracts, per 1 % move. */
   readonly grossGex: Float64Array;
-  /** Delta-notional of calls and puts together, its change per vol point, and its expected change over the coming day. */
+  /** Net delta-notional, its change per vol point, and its expected change over the coming day. */
   readonly dex: Float64Array;
   readonly vex: Float64Array;
   readonly cex: Float64Array;
@@ -110,8 +110,8 @@ export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): n
 }
 
 /**
- * Dealers' exposures of each series at each of its strikes. A cell stands for one series and one strike with a live contract. Cells are
- * sorted by series, and the cells of a series are sorted by strike.
+ * Dealers' exposures of each series at each of its strikes. A cell is one series at one strike with a live contract. Cells are sorted by
+ * series, and the cells of a series are sorted by strike.
  */
 export interface ExposureMatrix {
   /** The strikes of all series, ascending, each once. */
@@ -133,7 +133,7 @@ export function* exposureMatrix(prepared: PreparedChain): Steps<ExposureMatrix> 
   let cells = 0;
   for (let pair = 0; pair < pairs.count; pair++) {
     const series = seriesIndex[pairs.contracts[pair]!]!;
-    // Strikes ascend within a series. A call and a put with different volatilities are two pairs of one cell.
+    // Strikes ascend within a series. A call and a put with different volatilities are two pairs in the same cell.
     const isNew = cells === 0 || series !== seriesOfCell[cells - 1] || index[pair] !== strikeOfCell[cells - 1];
     if (isNew) {
       seriesOfCell[cells] = series;

@@ -9,9 +9,9 @@ import { strikeGamma, strikeGammaOf } from './walls.ts';
 const CONCENTRATED_STRIKES = 5;
 
 /**
- * Returns the series whose expiry is nearest to `days` calendar days after the snapshot, or the earlier series on a tie. Series without a
- * smile are left out. Series without open contracts are left out, unless no series with a smile has open contracts. Returns `undefined` if
- * no series has a smile.
+ * Returns the series with the expiry nearest to `days` calendar days after the snapshot. On a tie, returns the earlier series. Series
+ * without a smile are left out. Series without open contracts are left out if another series with a smile has open contracts. Returns
+ * `undefined` if no series has a smile.
  */
 export function seriesNearest(
   prepared: PreparedChain,
@@ -25,7 +25,7 @@ export function seriesNearest(
   return (open.length > 0 ? open : withSmile).toSorted((a, b) => distance(a) - distance(b) || a.tte - b.tte)[0];
 }
 
-/** A strike with its share of gross gamma. */
+/** A strike and its share of gross gamma. */
 export interface ConcentratedStrike {
   readonly strike: number;
   /** The share of gross gamma at this strike, 0 to 1. */

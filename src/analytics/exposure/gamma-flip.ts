@@ -23,16 +23,16 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
 }
 
 /**
- * Computes net gamma over a grid of spots around the present spot, and finds the sign change nearest to the present spot (Perfiliev 2022).
- * Each contract has the same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools use the strike
- * at which the cumulative sum of gamma by strike changes its sign. The strike that other tools use is a different quantity and jumps, so
- * that strike is not used here.
+ * Computes net gamma over a grid of spots, and finds the sign change nearest to the present spot (Perfiliev 2022). Each contract has the
+ * same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools use the strike at which the
+ * cumulative sum of gamma by strike changes its sign. The strike that other tools use is a different quantity and jumps, so Zomma does not
+ * use it.
  */
 export function* gammaFlip(prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);
 }
 
-/** Finds the gamma flip of given positions. */
+/** Finds the gamma flip of the given dealer positions. */
 export function* flipOfPositions(positions: Positions, spot: number): Steps<GammaFlip> {
   let widest: ProfileSketch | undefined;
   for (const halfWidth of HALF_WIDTHS) {
@@ -48,16 +48,16 @@ export function* flipOfPositions(positions: Positions, spot: number): Steps<Gamm
 
 /**
  * Returns the sign change nearest to spot, or `undefined` if there is none. At most spots of the grid, only the sign is needed, so the
- * approximate value of the sketch is enough. Exact values are computed only at spots with an uncertain sign and next to the flip.
+ * sketch's approximate value is enough. Exact values are computed only at spots with an uncertain sign and next to the flip.
  */
 function* findCrossing(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
   const { level, gex, errorBound } = sketch;
   const changes = (i: number, to: number) => to in gex && Math.sign(gex[i]!) !== Math.sign(gex[to]!);
   for (;;) {
     const nearest = crossingNearest(sketch, spot);
-    // If all signs are certain, exact values move a sign change only within its grid step. So the nearest sign change may move away by up
-    // to one step, and the sign change in another grid step may become the nearest one. With a reach of two steps, the values at both ends
-    // of the other grid step are exact.
+    // If all signs are certain, an exact value moves a sign change only within one grid step. So the nearest sign change may move by up to
+    // one step, and a sign change in another step may become the nearest. With a reach of two steps, the values at the ends of both grid
+    // steps are exact.
     const reach = nearest === undefined ? 0 : Math.abs(nearest - spot) + 2 * STEP * spot;
     const isOpen = (i: number) =>
       Math.abs(gex[i]!) <= errorBound[i]! ||
@@ -76,7 +76,7 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   let before = -1;
   for (let i = 0; i < gex.length; i++) {
     if (gex[i] === 0) continue;
-    // The code compares signs, because far from the strikes, the product of two tiny values would underflow.
+    // The code compares signs, because the product of two tiny values far from the strikes would underflow.
     if (before >= 0 && Math.sign(gex[before]!) !== Math.sign(gex[i]!)) {
       const share = i === before + 1 ? gex[before]! / (gex[before]! - gex[i]!) : 0.5;
       consider(level[before]! + share * (level[i]! - level[before]!));

@@ -25,8 +25,8 @@ export interface GammaProfile {
 /** The distance between two levels, as a fraction of the present spot. */
 export const STEP = 0.0025;
 /**
- * A contract's gamma, as a function of log spot, is a curve with the standard deviation v sqrt(T), where v is the volatility. If the
- * standard deviation is at least `WIDE_MIN`, the values at the levels determine the values between the levels.
+ * A contract's gamma by log spot is a curve with the standard deviation v sqrt(T), where v is the volatility. If the standard deviation is
+ * at least `WIDE_MIN`, the values at the levels determine the values between the levels.
  */
 const WIDE_MIN = 2 * STEP;
 
@@ -35,7 +35,7 @@ export function* netGammaProfile(prepared: PreparedChain, halfWidth: number): St
   return yield* profileAt(yield* positionsOf(prepared), levelsWithin(halfWidth, prepared.chain.spot));
 }
 
-/** Returns the net GEX of given positions at given levels. */
+/** Returns the net GEX of given dealer positions at given levels. */
 export function* profileAt(positions: Positions, level: Float64Array): Steps<GammaProfile> {
   return { level, gex: yield* netGexAtLevels(positions, level) };
 }
@@ -46,11 +46,11 @@ export function levelsWithin(halfWidth: number, spot: number): Float64Array {
   return Float64Array.from({ length: 2 * side + 1 }, (_, i) => spot * (1 + (i - side) * STEP));
 }
 
-/** The dealers' net positions in pairs, in two groups by the width of the gamma curve. */
+/** The dealers' net positions in pairs, in two groups: wide and narrow gamma curves. */
 export interface Positions {
   /** Pairs whose gamma curve spans several levels. */
   readonly wide: PositionColumns;
-  /** Pairs whose gamma curve is so narrow that its peak may lie between two levels. */
+  /** Pairs whose gamma curve is so narrow that its peak can lie unseen between two levels. */
   readonly narrow: PositionColumns;
 }
 
@@ -59,18 +59,19 @@ export type PositionColumns = Readonly<Record<(typeof POSITION_COLUMNS)[number],
   Pick<ProfileColumns, 'count'>;
 export const POSITION_COLUMNS = [...PRICED_COLUMNS, 'weight'] as const;
 
-/** The number of pairs that one step handles, and the number of rows that one step fills. */
+/** The number of pairs or rows that one step handles. */
 const STEP_PAIRS = 65_536;
 
 /**
- * Returns the net positions of a chain. A call and a put of a pair have the same gamma at every spot, so only the sum of their positions is
- * needed. Leaves out pairs whose sum is 0, and pairs without a volatility, because their gamma at other spots is unknown.
+ * Returns the net positions of a chain. The call and the put of a pair have the same gamma at every spot, so only the sum of their
+ * positions is needed. Leaves out pairs whose positions sum to 0, and pairs without a volatility, because their gamma at other spots is
+ * unknown.
  */
 export function* positionsOf({ pairs, position, multiplier }: PreparedChain): Steps<Positions> {
   const { count, contracts, tte, iv } = pairs;
   const message = 'Adding up positions';
   const net = new Float64Array(count);
-  // Wide pairs fill the array from the front, and narrow pairs fill it from the back.
+  // Wide pairs fill the array from its front, and narrow pairs fill the array from its back.
   const pairRows = new Uint32Array(count);
   let [wide, narrow] = [0, count];
   yield* byRange(count, STEP_PAIRS, message, (from, to) => {
@@ -90,7 +91,7 @@ export function* positionsOf({ pairs, position, multiplier }: PreparedChain): St
   return { wide: yield* columns(pairRows.subarray(0, wide)), narrow: yield* columns(pairRows.subarray(narrow)) };
 }
 
-/** Computes the columns of positions one after the other. `meter` decides whether a new step begins before a column. */
+/** Computes one column of positions after the other. `meter` decides whether a new step begins before a column. */
 export function* positionColumns(
   count: number,
   meter: StepMeter,
@@ -113,13 +114,13 @@ export function* netGexAtLevels({ wide, narrow }: Positions, level: Float64Array
 }
 
 /**
- * The product of contracts and levels in a step of some 5 ms. If the levels are listed, the kernel computes one exponential per contract
- * and level. If the levels are a fixed percentage apart, the kernel computes two multiplications per contract and level.
+ * The product of contracts and levels in a step of some 5 ms. For listed levels, the kernel computes one exponential per contract and
+ * level. For levels a fixed percentage apart, the kernel computes two multiplications per contract and level.
  */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;
 
-/** Returns the GEX of positions at each level, dollars per 1 % move. */
+/** Returns the GEX of the dealers' positions at each level, dollars per 1 % move. */
 export function* gexOfColumns(columns: PositionColumns, levels: Float64Array | LogLevels): Steps<Float64Array> {
   const isListed = levels instanceof Float64Array;
   const level = isListed ? levels : logLevels(levels);

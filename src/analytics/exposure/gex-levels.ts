@@ -24,7 +24,7 @@ export interface GexLevels {
  * Open interest is not used, because LEAPS would always have the most open interest.
  */
 export function* gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): Steps<GexLevels> {
-  // A series without open contracts pays out nothing at any strike, so it has no max pain.
+  // A series without open contracts pays out nothing at any strike, so the series has no max pain.
   const isOpen = ({ start, end }: PreparedSeries) => prepared.weight.subarray(start, end).some((each) => each > 0);
   const byPremium = largestSeries(
     prepared.series.filter(isOpen),
@@ -46,7 +46,7 @@ function mostGamma(prepared: PreparedChain): PreparedSeries | undefined {
   return largestSeries(prepared.series, (_, index) => gross[index]!);
 }
 
-/** Returns the series with the largest value, or the first such series on a tie. Returns `undefined` if no value is above zero. */
+/** Returns the series with the largest value. On a tie, returns the first of them. Returns `undefined` if no value is positive. */
 function largestSeries(
   series: readonly PreparedSeries[],
   value: (series: PreparedSeries, index: number) => number,

@@ -3,13 +3,13 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { pricedExposures } from './dollar-exposures.ts';
 import { netGexAtLevels, positionsOf } from './gamma-profile.ts';
 
-/** The shares that dealers trade to stay hedged if spot moves, and the dealers' gamma at the new spot. */
+/** The shares that dealers trade after a move of spot to stay hedged, and the dealers' gamma at the new spot. */
 export interface HedgingAtMove {
   /** The move from the present spot, percent. */
   readonly move: number;
   /** The spot after the move, dollars. */
   readonly spot: number;
-  /** Shares that dealers trade while spot moves from the present spot to `spot`: + for purchases, - for sales. */
+  /** Shares that dealers trade during the move: + for purchases, - for sales. */
   readonly shares: number;
   /** Net gamma at this spot, dollars per 1 % move. */
   readonly gex: number;
@@ -18,9 +18,9 @@ export interface HedgingAtMove {
 }
 
 /**
- * Computes the dealers' hedging for each of `moves` (percent of the present spot, above -100), in the order of `moves`. Hedged dealers hold
- * the opposite of their options' share delta. So dealers trade the share delta at the present spot minus the share delta at the new spot.
- * Each strike has the same volatility at every spot, and forwards move in proportion to spot. Contracts without a volatility are left out.
+ * Computes the dealers' hedging for each of `moves`, in percent of the present spot, above -100. Hedged dealers hold the opposite of their
+ * options' share delta. So dealers trade the difference between the share deltas at the present spot and at the new spot. Each strike has
+ * the same volatility at every spot, and forwards move in proportion to spot. Contracts without a volatility are left out.
  */
 export function* hedgingAtMoves(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
   const present = prepared.chain.spot;

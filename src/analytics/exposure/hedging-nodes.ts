@@ -4,7 +4,7 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type DayAhead, dayAheadOf, SERIES_INPUTS } from './day-ahead.ts';
 import { largestRows } from './largest.ts';
 
-/** A contract with the hedging trades of the dealers who hold it. Positive numbers are purchases, negative numbers are sales. */
+/** A contract with the hedging trades of its dealers. Positive numbers are purchases, negative numbers are sales. */
 export interface HedgingNode {
   /** The row of the contract in the prepared chain. */
   readonly contract: number;
@@ -22,7 +22,7 @@ export interface HedgingNode {
   readonly deltaFlux: number;
   /** The inputs of `dealerShares` and `deltaFlux`. */
   readonly inputs: {
-    /** Contracts that dealers hold, + long, - short. */
+    /** Contracts that dealers hold: + for long, - for short. */
     readonly position: number;
     /** Shares per contract. */
     readonly multiplier: number;
@@ -43,9 +43,9 @@ export interface HedgingNode {
 }
 
 /**
- * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns up to `limit` contracts, starting at
- * the rank `from`. `deltaFlux` is an expected difference of two deltas, and not the derivative (charm), because charm grows without bound
- * in the last minutes. The sum of `deltaFlux` over all contracts, times spot, is the negative of the chain's charm exposure.
+ * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns up to `limit` contracts, the first with
+ * the rank `from`. `deltaFlux` is an expected difference of deltas. It is not the derivative (charm), because charm grows without bound
+ * near settlement. The sum of `deltaFlux` times spot over all contracts is the chain's charm exposure with the opposite sign.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { gamma, position, multiplier } = prepared;

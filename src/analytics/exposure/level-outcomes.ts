@@ -1,6 +1,6 @@
 import { byRange, type Steps } from '../../core/steps.ts';
 
-/** The levels that were known before a trading day opened, and the prices of this day, in dollars. */
+/** The levels known before a trading day opened, and the prices of the day, in dollars. */
 export interface LevelDay {
   /** The spot from which the levels were computed. */
   readonly spot: number;
@@ -8,7 +8,7 @@ export interface LevelDay {
   readonly putWall: number;
   /** The gamma flip, or null if it was not resolved. */
   readonly gexFlip: number | null;
-  /** The standard deviation of a day's move that the options imply, above 0. */
+  /** The standard deviation of the day's move that the options imply, above 0. */
   readonly deviation: number;
   readonly close: number;
   /** The recorded spots between the open and the close, and the close itself, in any order. */
@@ -21,7 +21,7 @@ export type LevelKind = (typeof LEVEL_KINDS)[number];
 
 /** The outcome of a level on one day. */
 export interface LevelOutcome {
-  /** The close was not beyond the level. */
+  /** The close did not go beyond the level. */
   readonly held: boolean;
   /** At least one recorded spot was within `TOUCH_DEVIATIONS` of the level. */
   readonly touched: boolean;
@@ -36,7 +36,7 @@ export interface OutcomeRate {
   /** The 95 % Wilson interval of `share`. */
   readonly low: number | null;
   readonly high: number | null;
-  /** The expected share for an arbitrary level at the same distance. */
+  /** The expected share for a random level at the same distance. */
   readonly control: number | null;
 }
 
@@ -71,9 +71,9 @@ type Counts = [held: number, touched: number, crossed: number];
 const STEP_PAIRS = 16_384;
 
 /**
- * Counts how often each level held, was touched and was crossed. Counts the same outcomes for control levels. A control level is the level
- * of one day placed on another day, at the same number of daily deviations from spot. If a level has no relation to its day's move, the
- * level and its controls have the same expected shares.
+ * Counts how often each level was held, touched and crossed. Counts the same outcomes for control levels. A control level is a level that
+ * was moved from its own day to another day, at the same number of daily deviations from spot. If levels are unrelated to the moves of
+ * their days, levels and control levels have the same expected shares.
  */
 export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
   const moves = days.map(moveOf);
@@ -81,7 +81,7 @@ export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind,
   for (const kind of LEVEL_KINDS) {
     const corridors = days.map((day) => corridorOf(kind, day));
     const own: Counts = [0, 0, 0];
-    /** For each outcome, the sum over all days of the share of other days on which the day's level would have this outcome. */
+    /** For each outcome, the sum of shares over all days: a share is the part of other days on which the level has the outcome. */
     const control: Counts = [0, 0, 0];
     yield { message: 'Comparing levels with levels at the same distance' };
     yield* byRange(days.length, Math.max(1, Math.floor(STEP_PAIRS / days.length)), 'Comparing levels', (from, to) => {
@@ -101,7 +101,7 @@ export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind,
   return scores as Record<LevelKind, LevelScore>;
 }
 
-/** The prices of a day, as distances from `spot` in daily deviations. */
+/** The prices of a day, as distances from `spot`, in daily deviations. */
 interface Move {
   readonly close: number;
   readonly low: number;
@@ -110,7 +110,7 @@ interface Move {
   readonly seen: Float64Array;
 }
 
-/** The range of prices that are not beyond a level. The unit is the unit of `Move`. One end of the range may be infinite. */
+/** The range of prices that do not go beyond a level. The unit is the unit of `Move`. One end of the range may be infinite. */
 interface Corridor {
   readonly lower: number;
   readonly upper: number;
@@ -143,7 +143,7 @@ function corridorOf(kind: LevelKind, day: LevelDay): Corridor | null {
   }
 }
 
-/** Adds 1 to the count of each outcome that `move` has for a corridor. */
+/** Adds 1 to the count of each outcome that `move` has for the corridor. */
 function countOutcome(counts: Counts, move: Move, { lower, upper }: Corridor): void {
   const { close, low, high } = move;
   if (close >= lower && close <= upper) counts[0]++;
@@ -200,8 +200,7 @@ export function wilsonInterval(count: number, of: number): [low: number, high: n
   const [share, square] = [count / of, (Z_95 * Z_95) / of];
   const middle = share + square / 2;
   const half = Math.sqrt(square * (share * (1 - share) + square / 4));
-  // The two conditions prevent rounding errors at the ends: for a share of 0, the lower end is exactly 0, and for a share of 1, the upper
-  // end is exactly 1.
+  // The two conditions prevent rounding errors: a share of 0 has exactly the lower end 0, and a share of 1 has exactly the upper end 1.
   return [count === 0 ? 0 : (middle - half) / (1 + square), count === of ? 1 : (middle + half) / (1 + square)];
 }
 

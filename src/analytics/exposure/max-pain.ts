@@ -1,9 +1,9 @@
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
 /**
- * Returns the max pain of a series: the strike at which the series pays out least if the price settles at this strike. `weight` is the
- * number of open contracts. On a tie, returns the lowest strike. An ascending pass over the strikes computes the payout of calls, and a
- * descending pass computes the payout of puts.
+ * Returns the max pain of a series: the settlement price at which the series pays out least, among its strikes. `weight` is the number of
+ * open contracts. On a tie, returns the lowest strike. A pass over rising strikes computes the payout of calls, and a pass over falling
+ * strikes computes the payout of puts.
  */
 export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries): number {
   const strikes: number[] = [];

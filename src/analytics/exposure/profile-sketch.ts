@@ -8,20 +8,18 @@ export interface ProfileSketch extends GammaProfile {
   readonly errorBound: Float64Array;
 }
 
-/**
- * The number of grid points beyond the first and the last level. The second differences at the first and the last level need extra points.
- */
+/** The number of grid points beyond the first and the last level. The second difference at an outermost level needs another point. */
 const MARGIN = 2;
-/** An upper bound of the relative rounding error of the sums at the grid points. The terms of a sum may almost cancel each other. */
+/** An upper bound of the relative rounding error in the sums at the grid points. The terms of a sum may almost cancel each other. */
 const ROUNDING = 1e-9;
 
 /**
  * Approximates the net GEX at the levels. The approximation takes a fraction of the time that exact values take. The levels must ascend.
- * The GEX of wide positions is computed at grid points that are a fixed percentage apart, because the kernel is fast on such a grid.
- * Between the points, the GEX is interpolated linearly. The GEX of narrow positions is computed at the levels themselves.
+ * For wide positions, GEX is computed at grid points a fixed percentage apart, because the kernel is fast on such a grid. Between the
+ * points, the GEX is interpolated linearly. For narrow positions, GEX is computed at the levels themselves.
  *
- * At a share t of a grid step, the error of linear interpolation is at most t (1 - t) / 2 times the largest second derivative in the step.
- * The larger second difference at the step's two ends replaces the derivative, and the error bound is twice the result.
+ * At a share t of a grid step, linear interpolation has an error of at most t (1 - t) / 2 times the step's largest second derivative. The
+ * larger second difference at the ends of the step replaces the derivative, and the error bound is twice the result.
  */
 export function* sketchProfile({ wide, narrow }: Positions, level: Float64Array): Steps<ProfileSketch> {
   const step = Math.log1p(STEP);

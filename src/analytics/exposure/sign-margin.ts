@@ -1,20 +1,19 @@
 import type { Exposures } from './dollar-exposures.ts';
 
-/** The sign of dealers' net gamma, or `undetermined` if the sign margin (see `signMarginPct`) is below `SIGN_MARGIN_MIN_PCT`. */
+/** The sign of dealers' net gamma. The sign is `undetermined` if the sign margin (see `signMarginPct`) is below `SIGN_MARGIN_MIN_PCT`. */
 export type GammaRegime = 'positive_gamma' | 'negative_gamma' | 'undetermined';
 
 /**
  * The smallest sign margin at which the regime counts as determined, percent of gross gamma. Three other methods (feed gammas, flat
- * forwards, each contract's own volatility) compute other figures from the same quotes. On the recorded chains, the other methods change
- * the sign margin by up to three points, and reverse the sign of net GEX only if the margin is below the limit. So if the margin is below
- * the limit, the sign depends on the method. The limit covers only the uncertainty of the quotes. The dealers' positions are less certain
- * than the quotes.
+ * forwards, each contract's own volatility) compute other figures from the same quotes. On the recorded chains, these methods change the
+ * sign margin by up to three points, and reverse the sign of net GEX only below the limit. So below the limit, the sign depends on the
+ * method. The limit covers only the uncertainty of the quotes. The dealers' positions are less certain than the quotes.
  */
 export const SIGN_MARGIN_MIN_PCT = 2.5;
 
 /**
- * Returns the sign margin in percent, 0 to 50: the share of gross gamma that must change its sign for net GEX to change its sign. If a part
- * of gamma changes its sign, net GEX changes by twice this part. Returns 0 if there is no gamma.
+ * Returns the sign margin in percent, 0 to 50: the least share of gross gamma whose change of sign would reverse the sign of net GEX. If a
+ * part of gamma changes its sign, net GEX changes by twice the part. Returns 0 if there is no gamma.
  */
 export function signMarginPct(netGex: number, grossGex: number): number {
   return grossGex > 0 ? (50 * Math.abs(netGex)) / grossGex : 0;

@@ -1,7 +1,7 @@
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { Pairs } from '../chain/prepared-chain.ts';
 
-/** The strikes of all series of a chain, and the position of each pair's strike in this list. */
+/** The strikes of a chain, and the position of each pair's strike in this list. */
 export interface StrikeIndex {
   /** The strikes, ascending, each once. */
   readonly strike: Float64Array;
@@ -22,7 +22,7 @@ export function* strikeIndex(pairs: Pairs): Steps<StrikeIndex> {
   yield* byRange(pairs.count, STEP_PAIRS, 'Ordering strikes', (from, to) => {
     for (let pair = from; pair < to; pair++) {
       const price = pairs.strike[pair]!;
-      // Strikes ascend within a series, so the code first tries the strike after the previous pair's strike.
+      // Strikes ascend within a series, so the code first tries the strike that follows the previous pair's strike.
       if (strike[i] !== price && strike[++i] !== price) i = indexOf(strike, price);
       index[pair] = i;
     }
@@ -41,7 +41,7 @@ export function distinct(values: Float64Array): Float64Array {
   for (let i = 0; i < sorted.length; i++) {
     if (count === 0 || sorted[i] !== sorted[count - 1]) sorted[count++] = sorted[i]!;
   }
-  // Returns a copy, because a view in the cache would hold the whole array in memory.
+  // Returns a copy, because a cached view would keep the whole array in memory.
   return sorted.slice(0, count);
 }
 

@@ -34,9 +34,9 @@ export interface Walls {
   readonly putUnsided: number;
   /** The strike with the largest sum of call and put gamma. */
   readonly absolute: number;
-  /** The `LARGEST` strikes with the most call gamma, above or below spot. The strike with the most gamma comes first. */
+  /** Up to `LARGEST` strikes with the most call gamma, above or below spot. The strike with the most gamma comes first. */
   readonly largestCalls: readonly number[];
-  /** The `LARGEST` strikes with the most put gamma, above or below spot. The strike with the most gamma comes first. */
+  /** Up to `LARGEST` strikes with the most put gamma, above or below spot. The strike with the most gamma comes first. */
   readonly largestPuts: readonly number[];
 }
 
@@ -47,7 +47,10 @@ const LARGEST = 3;
 const STEP_PAIRS = 32_768;
 /** The largest product of pairs and kernel passes in a step. One kernel pass over the pairs computes `CHUNK_ROWS` sums. */
 const STEP_PAIR_PASSES = 8 * STEP_PAIRS;
-/** The largest number of strikes that are ranked in the step that sums the gamma. The caller ranks more strikes in the next step. */
+/**
+ * The largest number of strikes that are ranked in the same step in which their gamma is summed. The caller ranks a larger number of
+ * strikes in the next step.
+ */
 const STEP_STRIKES = 10_000;
 
 /** Computes the gamma at each strike, summed over all series. The result is cached for each prepared chain. */
@@ -91,9 +94,9 @@ export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedS
 }
 
 /**
- * Adds the gamma of the rows [start, end) to `sums`. The first half of `sums` has the sum of the calls at each strike, and the second half
- * has the sum of the puts at each strike. `index` has the position of each row's strike. The function changes `index`: it adds the number
- * of strikes to the position of each put.
+ * Adds the gamma of the rows [start, end) to `sums`. The first half of `sums` has the call gamma by strike, and the second half has the put
+ * gamma by strike. `index` has the position of each row's strike. The function changes `index`: it adds the number of strikes to each put's
+ * position.
  */
 function addGamma(
   { callPut, position, multiplier, gamma }: PreparedChain,

@@ -6,7 +6,7 @@ export interface WhipsawComponents {
   readonly flip_proximity: number | null;
   /** 0 if dealers are long all gamma, 100 if they are short all gamma. */
   readonly regime: number | null;
-  /** Realised volatility over 20 days divided by implied volatility: 0 for a ratio of 0.5 or less, 100 for a ratio of 1.5 or more. */
+  /** Realised 20-day volatility divided by implied volatility: 0 for a ratio up to 0.5, 100 for a ratio from 1.5. */
   readonly realised_over_implied: number | null;
   /** The percentage of gross gamma that settles within a day. */
   readonly expiring_gamma: number | null;

@@ -24,7 +24,7 @@ export interface AggressorFlow {
   readonly putSold: number;
   /** Premium of prints with an unknown aggressor. */
   readonly unsigned: number;
-  /** Delta-notional that customers bought minus delta-notional that customers sold, in prints with a known aggressor and delta. */
+  /** Delta-notional bought by customers minus delta-notional sold by customers, in prints with a known aggressor and delta. */
   readonly netDelta: number;
 }
 
@@ -38,19 +38,19 @@ export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   return block ? 'block' : 'single';
 }
 
-/** The inputs for the conversion of shares to delta-notional. For prints without a delta, `deltaOf` returns the contract's delta. */
+/** The inputs for converting shares to delta-notional. `deltaOf` returns the contract's delta for prints without a delta. */
 export interface DeltaReading {
   readonly spot: number;
   readonly deltaOf: DeltaLookup;
 }
 
-/** Flow in total, and grouped by kind of execution, by New York day, and by expiry. */
+/** Flow in total, by kind of execution, by New York day, and by expiry. */
 export type FlowGroups = Record<(typeof GROUPS)[number], Map<string, AggressorFlow>>;
 const GROUPS = ['total', 'manner', 'day', 'expiry'] as const;
 
 /**
- * Adds up the days of a tape, without contracts that have adjusted deliverables. Sums premium and shares as whole numbers, and converts
- * only the sums to dollars. So the result does not depend on the division of a day into several sums.
+ * Adds up the days of a tape, without contracts with adjusted deliverables. Sums premium and shares as whole numbers, and converts the
+ * final sums to dollars. So the result does not depend on how a day is divided into sums.
  */
 export class FlowSums {
   readonly #groups = recordOf(GROUPS, () => new Map<string, Float64Array>());
@@ -64,7 +64,7 @@ export class FlowSums {
    * so the aggressor of pending prints counts as unknown.
    */
   add(day: string, { contracts, cells }: TapeSums): void {
-    // The code first adds up by series and kind of execution. There are few such combinations, so only few names have to be looked up.
+    // The code first adds up by series and kind of execution. Because such combinations are few, the code looks up few names.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>
@@ -139,8 +139,8 @@ const FIELDS = FIELD_NAMES.length;
 const WIDTH = 2 * FIELDS;
 
 /**
- * Adds an amount to a field, and adds the new rounding error to the field's sum of rounding errors. `lost` is the rounding error of the
- * amount itself.
+ * Adds an amount to a field, and adds the rounding error to the field's sum of rounding errors. `lost` is the rounding error of the amount
+ * itself.
  */
 function addTo(sums: Float64Array, i: number, amount: number, lost = 0): void {
   const before = sums[i]!;

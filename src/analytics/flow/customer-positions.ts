@@ -5,20 +5,20 @@ import type { SideRule, SignedPrint } from './trade-side.ts';
 
 /** Customers' holdings of a chain's contracts, estimated from the tape. */
 export interface CustomerPositions {
-  /** Contracts that customers bought minus contracts that customers sold, for each row of the chain: + long, - short. */
+  /** Contracts that customers bought minus contracts that customers sold, by row of the chain: + for long, - for short. */
   readonly net: Float64Array;
   /** The number of the chain's live contracts that have at least one print with a known side. */
   readonly contracts: number;
-  /** The number of contracts whose net position was limited to the largest possible number of open contracts. */
+  /** The number of contracts whose net position was cut to the possible open contracts. */
   readonly capped: number;
   /** The number of prints of the chain's live contracts, by the rule that determined the side. */
   readonly prints: Readonly<Record<SideRule, number>>;
 }
 
 /**
- * Adds up prints with known sides by contract. Leaves out prints after the time of the chain's quotes. Customers cannot hold more contracts
- * than are open. So the absolute net position is limited to the open interest of the day before plus the volume of the day. A missing open
- * interest or volume is taken as 0.
+ * Adds up the prints with a known side, by contract. Leaves out prints after the time of the chain's quotes. Customers cannot hold more
+ * contracts than are open. So the absolute net position is limited to the previous day's open interest plus the day's volume. Missing open
+ * interest or volume counts as 0.
  */
 export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
   const live = liveSeries(chain);

@@ -6,18 +6,18 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 import { optionColumns } from '../chain/rows.ts';
 
-/** The delta-notional of a day's large flow, dollars. Like in the other flow figures, all of the flow counts as bought by customers. */
+/** The delta-notional of a day's large flow, dollars. All of the flow counts as bought by customers, as in the other flow figures. */
 export interface FlowNotional {
-  /** The net delta-notional of trades that are taken as opinions about the price: + if customers bought, - if customers sold. */
+  /** The net delta-notional of trades that are taken as opinions about the price: + for purchases by customers, - for sales. */
   readonly net: number;
-  /** The sum of the absolute delta-notional of all other trades: legs of spreads, and deep contracts (see `isDeep`). */
+  /** The sum of absolute delta-notional over all other trades: legs of spreads, and deep contracts (see `isDeep`). */
   readonly leftOut: number;
 }
 
 /**
- * Returns the delta-notional of a day's large prints. `net` is the flow that `evaluateEnergy` takes. Each contract's delta comes from the
- * prepared chain, and is 0 if the contract has no volatility. The print's delta from the feed decides whether a print is deep. If the feed
- * gives no delta, the chain's delta decides.
+ * Returns the delta-notional of a day's large prints. `net` is the flow that `evaluateEnergy` takes. Deltas come from the prepared chain,
+ * and are 0 for contracts without a volatility. The feed's delta of a print decides whether the print is deep. If the feed gives no delta,
+ * the chain's delta decides.
  */
 export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<TapeColumns>): Steps<FlowNotional> {
   const { spot } = prepared.chain;
@@ -54,7 +54,7 @@ function deltaOf(given: number, ofChain: number): number {
   return Number.isNaN(given) ? ofChain : given;
 }
 
-/** Returns the deltas of a series' contracts. A call's key is its strike, and a put's key is the negative of its strike. */
+/** Returns the deltas of the contracts in a series. A call's key is its strike, and a put's key is its negative strike. */
 function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): ReadonlyMap<number, number> {
   const of = prepared.series.find(({ series }) => series.root === root && series.expiry === expiry);
   if (of === undefined) return new Map();
@@ -68,8 +68,8 @@ function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): 
 }
 
 /**
- * Computes the delta-notional of a day's flow from the volumes of a snapshot. Volumes do not show which trades are legs of spreads.
- * Includes only contracts whose premium on this day is at least `minPremiumUsd`. The result is cached by chain.
+ * Computes the delta-notional of a day's flow from the volumes of a snapshot. Volumes do not show which trades belong to spreads. Includes
+ * only contracts whose premium on this day is at least `minPremiumUsd`. The result is cached by chain.
  */
 export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): Steps<FlowNotional> {
   return volumeDeltas.of(prepared, `${minPremiumUsd}`, {
@@ -80,7 +80,7 @@ export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: numb
 
 const volumeDeltas = new StepCache<PreparedChain, FlowNotional>(() => 1);
 const MESSAGE = "Adding up the day's volumes";
-/** The number of contracts whose volumes one step sums. */
+/** The number of contracts whose volumes are summed in one step. */
 const STEP_CONTRACTS = 32_768;
 
 function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<FlowNotional> {

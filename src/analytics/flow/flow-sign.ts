@@ -3,8 +3,8 @@ import { gexScale } from '../exposure/gex-by-series.ts';
 import type { CustomerPositions } from './customer-positions.ts';
 
 /**
- * Returns the chain on the assumption that dealers hold the opposite of the customers' net positions. The default assumption is long calls
- * and short puts. If no print of a contract shows the customers' side, the dealers' position in the contract is 0.
+ * Returns the chain with dealers who hold the opposite of the customers' net positions. The default assumption is long calls and short
+ * puts. If no print of a contract has a known side, the dealers' position in the contract is 0.
  */
 export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions): PreparedChain {
   const position = new Float64Array(prepared.count);
@@ -12,7 +12,7 @@ export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions
   return { ...prepared, sign: 'flow', position };
 }
 
-/** The share of a chain's open interest for which prints show the dealers' side. */
+/** The share of open interest for which prints show the dealers' side. */
 export interface SignedShare {
   /** The share of open interest whose dealer side is known from prints, 0 to 1. 0 if there is no open interest. */
   readonly share: number;
@@ -29,7 +29,7 @@ export function signedShare(prepared: PreparedChain): SignedShare {
   const scale = gexScale(chain);
   let [signed, all, unsignedGex] = [0, 0, 0];
   for (let i = 0; i < prepared.count; i++) {
-    // The share is always a share of open interest, even if other figures weight contracts by volume.
+    // The share always refers to open interest, even if other figures weight contracts by volume.
     const openInterest = chain.openInterest[row[i]!]! || 0;
     const signedContracts = Math.min(Math.abs(position[i]!), openInterest);
     signed += signedContracts;

@@ -12,14 +12,11 @@ export interface Flow {
   readonly callContracts: number;
   readonly putContracts: number;
   /**
-   * Premium of deep calls and puts (see `isDeep`), dollars. Trades in deep contracts are taken as financing, not as opinions about the
+   * Premium of deep calls and puts (see `isDeep`), dollars. Trades in deep contracts are taken as financing, and not as opinions about the
    * price. A contract with an unknown delta does not count as deep.
    */
   readonly deepPremium: number;
-  /**
-   * The number of large prints. For flow from snapshots, this is the sum over all days of the number of contracts with a volume and a price
-   * above 0.
-   */
+  /** The number of large prints. For flow from snapshots, a contract with a volume and a price above 0 counts once per day. */
   readonly counted: number;
 }
 

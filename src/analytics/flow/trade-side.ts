@@ -13,18 +13,19 @@ export interface SignedPrint {
 export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
 
 /**
- * Determines the side that started each trade. The prints must be in time order. The first rule in this list that gives a side applies:
+ * Determines the side that started each trade. The prints must be in time order. The first applicable rule in this list determines the
+ * side:
  * 1. The feed gives the side.
- * 2. The quote at the time of the print gives the side. A price above the quote's middle means a purchase, and a price below the middle
- * means a sale.
- * 3. The contract's last move gives the side. A rise means a purchase, and a fall means a sale (Lee and Ready 1991).
+ * 2. The quote at the time of the print. A price above the quote's middle means a purchase, and a price below the quote's middle means a
+ * sale.
+ * 3. The last move of the contract. A rise means a purchase, and a fall means a sale (Lee and Ready 1991).
  *
  * For options, the quote rule is the most accurate of the simple rules (Savickas and Wilson 2003). The side that started the trade counts
  * as the customer.
  *
- * A move is a change of the quote's middle between two prints with a quote. If one of the prints has no quote, a move is a change of the
- * price. A comparison of prices alone would classify every trade at the middle after a purchase as a sale, because the purchase had paid
- * half a spread more. The classification would be wrong, because purchases tend to follow purchases.
+ * A move is a change in the quote's middle between two prints with a quote. If one of the prints has no quote, a change in the price is the
+ * move. After a purchase, a comparison of prices alone would classify a trade at the middle as a sale, because the purchase cost half a
+ * spread more. Such a classification would be wrong, because purchases tend to follow purchases.
  *
  * `moves` has each contract's last price and last move before the first of `prints`. The function updates `moves`. `TapeSums` applies the
  * same rules to stored tapes.
@@ -36,7 +37,7 @@ export function* signPrints(prints: Iterable<Print>, moves: Moves = new Map()): 
 /** The last price and the last move of each contract, by `contractKey`. */
 export type Moves = Map<string, Move>;
 
-/** Returns each contract's last price and last move at the end of a summed tape. */
+/** Returns each contract's last price and last move after a summed tape. */
 export function movesOf({ contracts, byContract }: TapeSums): Moves {
   const moves: Moves = new Map();
   for (let contract = 0, offset = 0; contract < contracts.strike.length; contract++, offset += BY_CONTRACT.width) {
@@ -63,7 +64,7 @@ function signed(print: Print, moves: Moves): SignedPrint {
   return { print, aggressor: move, by: move === 0 ? 'unknown' : 'tick' };
 }
 
-/** A contract's last move: the price and the quote's middle of the last print, and the direction of the last change. */
+/** The last move of a contract: the price and the quote's middle at the last print, and the direction of the last change. */
 interface Move {
   price: number;
   middle: number | undefined;
@@ -72,7 +73,7 @@ interface Move {
 
 type Direction = SignedPrint['aggressor'];
 
-/** Updates the last move of a print's contract, and returns its direction. */
+/** Updates the last move of a print's contract, and returns the direction of the move. */
 function nextMove(moves: Moves, print: Print, middle: number | undefined): Direction {
   const key = contractKey(print);
   const { price } = print;

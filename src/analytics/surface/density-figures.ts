@@ -11,10 +11,10 @@ export interface DensityFigures {
   readonly divergence: number;
 }
 
-/** For each quantile, the probability that the price ends at or below it. */
+/** Probabilities that the price ends at or below the quantiles. */
 export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
 
-/** Returns the figures of a distribution. `deviation` is the square root of its total variance at the money. */
+/** Returns the figures of a distribution. `deviation` is the square root of the distribution's total variance at the money. */
 export function densityFigures(law: PriceLaw, deviation: number): DensityFigures {
   return {
     quantiles: QUANTILES.map((probability) => quantile(law, deviation, probability)),
@@ -42,10 +42,7 @@ const MODE_REACH = 4;
 const MODE_POINTS = 400;
 const TERNARY_STEPS = 40;
 
-/**
- * Finds the most likely price by a grid and a ternary search. The price density is the density of the price's logarithm divided by the
- * price.
- */
+/** Finds the most likely price by a grid and a ternary search. The price density is the log-price density divided by the price. */
 function modeOf(law: PriceLaw, deviation: number): number {
   const density = logDensityOf(law);
   const ofPrice = (x: number) => density(x) - x;
@@ -64,7 +61,7 @@ function modeOf(law: PriceLaw, deviation: number): number {
   return Math.exp((left + right) / 2);
 }
 
-/** The range of the integral beyond the outermost lognormal components, in widths of the components. */
+/** The range of the integral beyond the outermost lognormal components, in component widths. */
 const DIVERGENCE_REACH = 9;
 /** The step of the integration, as a share of the narrowest component's width. */
 const DIVERGENCE_STEP = 0.15;
@@ -87,10 +84,12 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
   return Math.max(0, sum);
 }
 
-/** The least log-density of a point that the integral includes. The terms of such points are negligible, or NaN if the density is zero. */
+/**
+ * The lowest log-density at which a point counts in the integral. At a lower log-density, the term is negligible, or NaN at zero density.
+ */
 const NEGLIGIBLE_DENSITY = -700;
 
-/** The least log-density of a component in the sum, minus the largest log-density. */
+/** The lowest log-density of a component that counts in the sum, relative to the largest log-density. */
 const NEGLIGIBLE = -40;
 
 /** Returns a function that computes the logarithm of the density of ln(S/F). */
@@ -111,13 +110,13 @@ function logDensityOf({ nodes, masses, widths }: PriceLaw): (x: number) => numbe
   };
 }
 
-/** The maximum distance between the forward and a strike with a volatility error, in standard deviations. */
+/** The maximum distance between the forward and a strike whose volatility error counts, in standard deviations. */
 const ERROR_REACH = 2.5;
 
 /**
- * Returns the root mean square error of a distribution's volatilities against the quotes' mids, in vol points. Uses strikes within 2.5
- * standard deviations of the forward. The error of one volatility is computed as a price difference divided by vega. `deviation` is the
- * square root of the total variance at the money, and `tte` is the time in years. Returns 0 if there are no quotes.
+ * Returns the root mean square difference between fitted volatilities and the quotes' mids, in vol points. Uses strikes within 2.5 standard
+ * deviations of the forward. The volatility error at a strike is the price difference divided by vega. `deviation` is the square root of
+ * the total variance at the money, and `tte` is the time in years. Returns 0 if there are no quotes.
  */
 export function volatilityError(
   law: PriceLaw,

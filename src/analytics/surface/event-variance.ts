@@ -7,22 +7,22 @@ export interface TermPoint {
   /** Years of trading time from the quotes to the settlement, measured by the surface's variance clock. */
   readonly years: number;
   readonly variance: number;
-  /** Half-width of the at-the-money volatility's bid-ask band, as a share of this volatility. */
+  /** Half-width of the bid-ask band for the at-the-money volatility, as a share of this volatility. */
   readonly band: number;
 }
 
-/** Variance of a sudden price move between two neighbouring settlements, for example at an earnings report. */
+/** Variance of a sudden price move between two neighbouring settlements, for example after an earnings report. */
 export interface EventVariance {
   /** Position of the first settlement after the event. Position 0 means that the event lies between the quotes and the first settlement. */
   readonly settlement: number;
   /** Variance of the change of the log-price at the event. */
   readonly variance: number;
   /**
-   * Uncertainty of the event's variance because of the bid-ask bands. The event's variance changes if one volatility moves to the edge of
-   * its band. The uncertainty is the square root of the sum of the squared changes for all volatilities.
+   * Uncertainty of the event's variance that comes from the bid-ask bands. The variance of an event changes if one volatility moves to the
+   * edge of its band. The uncertainty is the root of the summed squares of these changes, over all volatilities.
    */
   readonly band: number;
-  /** Standard error of the variance, estimated from the distances between the volatilities and the fitted curve. */
+  /** Standard error of the variance, estimated from distances between the volatilities and the fitted curve. */
   readonly error: number;
 }
 
@@ -32,10 +32,10 @@ export interface EventVariance {
  */
 const ERROR_MIN = 0.003;
 const BAND_SHARE = 0.2;
-/** The least ratio of an event's variance to the standard error of this variance. */
+/** The minimum variance of an event, as a multiple of the variance's standard error. */
 const ERRORS_MIN = 4;
 /**
- * The least ratio of the variance per year in the interval of an event to the variance per year in each neighbouring interval. An interval
+ * The minimum variance per year in an event's interval, as a multiple of the variance per year in each neighbouring interval. An interval
  * is the time between two successive settlements.
  */
 const JUMP_MIN = 1.08;
@@ -50,8 +50,8 @@ const DEGREES = [
   { points: 5, degree: 1 },
 ] as const;
 /**
- * The largest root mean square error of a fit that needs no higher degree of the curve, in standard errors. The degree is at most
- * `DEGREE_MAX`, and at most one for each `POINTS_PER_DEGREE` settlements.
+ * A fit with a smaller root mean square error, in standard errors, needs no higher degree of the curve. The degree is at most `DEGREE_MAX`,
+ * and at most one for each `POINTS_PER_DEGREE` settlements.
  */
 const SCALE_MAX = 2.2;
 const DEGREE_MAX = 5;
@@ -61,9 +61,9 @@ const POINTS_PER_DEGREE = 4;
  * Finds events in a term structure, and returns them in order of time. `points` must be in order of time.
  *
  * In the model, total variance divided by years is a polynomial in the logarithm of time. Each event adds its variance to the total
- * variances of all later settlements. For each number of events up to a maximum, the model adds one event at a time by weighted least
- * squares. Each added event is the event that reduces the error most. The fit then removes events that are too small. The result comes from
- * the model with the smallest error per degree of freedom.
+ * variance of every later settlement. The model adds one event at a time by weighted least squares, up to a maximum number of events. The
+ * added event is the event that reduces the error most. The fit then removes events that are too small. The result comes from the model
+ * with the smallest error per degree of freedom.
  */
 export function* findEvents(points: readonly TermPoint[]): Steps<EventVariance[]> {
   const least = degreeFor(points);
@@ -91,7 +91,7 @@ export function termStructure({ slices }: Pick<FittedSurface, 'slices'>): TermPo
 
 /**
  * Returns the root mean square distance between the volatilities and a smooth curve, as a share of the volatility. The fit includes the
- * given events. The curve is a polynomial of the lowest degree that `findEvents` tries. Settlements with narrow bands have a larger weight.
+ * given events. The curve is a polynomial of the lowest degree that `findEvents` tries. Settlements with narrow bands have more weight.
  * Returns `undefined` for fewer than five points.
  */
 export function termResidual(points: readonly TermPoint[], events: readonly EventVariance[]): number | undefined {
@@ -112,13 +112,13 @@ function degreeFor(points: readonly TermPoint[]): number | undefined {
   return DEGREES.find((each) => points.length >= each.points)?.degree;
 }
 
-/** Returns the variance per year in the interval before a settlement, which begins at the previous settlement or at the quotes. */
+/** Returns the variance per year in the interval before a settlement. The interval begins at the previous settlement or at the quotes. */
 function forwardVariance(points: readonly TermPoint[], settlement: number): number {
   const [own, before] = [points[settlement]!, points[settlement - 1] ?? { variance: 0, years: 0 }];
   return (own.variance - before.variance) / (own.years - before.years);
 }
 
-/** Regression of the variance per year on powers of the logarithm of time and on the events of the model. */
+/** Regression of the variance per year on powers of the logarithm of time and on events. */
 class EventModel {
   private constructor(
     private readonly points: readonly TermPoint[],
@@ -141,7 +141,7 @@ class EventModel {
     const logs = points.map(({ years }) => Math.log(years));
     const center = logs.reduce((sum, each) => sum + each, 0) / logs.length;
     const powers = Array.from({ length: degree + 1 }, (_, power) => column((_, i) => (logs[i]! - center) ** power));
-    // An event's column is multiplied by the years to the event's settlement. So the coefficient of the column is a variance per year, too.
+    // An event's column is multiplied by the years up to the event's settlement. So the column's coefficient is also a variance per year.
     const steps = points.map((event, at) => column(({ years }, i) => (i >= at ? event.years / years : 0)));
     const values = column(({ variance, years }) => variance / years);
     const regression = StepwiseRegression.of([...powers, ...steps], values);
@@ -154,7 +154,7 @@ class EventModel {
     return new EventModel(this.points, this.degree, this.errors, this.calmest, this.regression.copy());
   }
 
-  /** Adds the event before a settlement to the model, or removes this event if the model already has it. */
+  /** Adds the event before a settlement to the model. If the model already has this event, removes the event. */
   toggle(settlement: number): void {
     this.regression.toggle(this.columnOf(settlement));
   }
@@ -170,7 +170,7 @@ class EventModel {
     if (best.settlement >= 0) this.toggle(best.settlement);
   }
 
-  /** Removes the event that misses a threshold by the largest factor. Returns false if no event misses a threshold. */
+  /** Removes the event that is furthest below a threshold. Returns false if all events reach the thresholds. */
   removeWorst(): boolean {
     let worst = { size: 1, settlement: -1 };
     for (const settlement of this.settlements()) {
@@ -182,7 +182,7 @@ class EventModel {
     return worst.settlement >= 0;
   }
 
-  /** Returns the events of the model, in the order of time. */
+  /** Returns the events of the model in time order. */
   events(): EventVariance[] {
     return this.settlements().map((settlement) => this.event(settlement));
   }
@@ -210,8 +210,8 @@ class EventModel {
   }
 
   /**
-   * Returns the variance of one event of the model. The result is limited, so that the rest of the event's interval has at least the
-   * variance per year of the calmest interval.
+   * Returns the variance of one event of the model. The result is limited, so that the rest of the interval has at least the variance per
+   * year of the calmest interval.
    */
   private varianceOf(settlement: number): number {
     const { years } = this.points[settlement]!;
@@ -227,9 +227,9 @@ class EventModel {
   }
 
   /**
-   * Returns the variance per year in the interval of an event, divided by the larger variance per year of the two neighbouring intervals.
-   * The variance of events in the neighbouring intervals is subtracted first. The first interval, which has only one neighbour, is also
-   * compared with a variance per year extrapolated from the next two intervals at a constant ratio of successive variances.
+   * Returns the variance per year in an event's interval, divided by the larger variance per year of the two neighbouring intervals. The
+   * variance of neighbouring events is subtracted first. The first interval has only one neighbour. So it is also compared with an
+   * extrapolation from the next two intervals, at a constant ratio of variances.
    */
   private jump(settlement: number): number {
     const after = this.calm(settlement + 1);
@@ -240,8 +240,8 @@ class EventModel {
   }
 
   /**
-   * Returns the variance per year in the interval before a settlement, without the variance of an event in this interval. Returns 0 for a
-   * position after the last settlement.
+   * Returns the variance per year in the interval before a settlement, without the event in this interval. Returns 0 for a position after
+   * the last settlement.
    */
   private calm(settlement: number): number {
     if (settlement >= this.points.length) return 0;
@@ -260,7 +260,7 @@ class EventModel {
   }
 
   /**
-   * Returns whether an added event would make three events in successive intervals. Three successive events could explain any term
+   * Returns whether an added event would be the third event in successive intervals. Three successive events could explain any term
    * structure.
    */
   private wouldMakeThree(settlement: number): boolean {

@@ -13,24 +13,22 @@ const SHUT_DAY_MAX = 0.3;
 /** The number of equal steps from weight 0 to the largest weight. */
 const STEPS = 30;
 /**
- * The fit uses only expiries up to `DAYS_MAX` days after the quotes. For all later expiries, weekends are nearly the same share of the time
+ * The fit uses only expiries up to `DAYS_MAX` days after the quotes. For later expiries, weekends are nearly a constant share of the time
  * to expiry.
  */
 const DAYS_MAX = 120;
 const POINTS_MIN = 5;
-/**
- * The share of errors that the fit leaves out. The fit leaves out the largest errors, because events and faulty quotes cause large errors.
- */
+/** The share of errors that the fit leaves out. The fit leaves out the largest errors, because events and faulty quotes cause them. */
 const TRIMMED_SHARE = 0.3;
 /** The maximum roughness at which the fit uses calendar time, as a share of the roughness for the best trading clock. */
 const CALENDAR_GAIN_MIN = 0.25;
-/** The relative volatility error with the same penalty as a difference of 0.1 between the fitted weight and the default weight. */
+/** The relative volatility error whose penalty equals the penalty for a weight 0.1 away from the default. */
 const DEFAULT_PULL = 0.003;
 
 /**
- * Returns the variance clock by which a chain's at-the-money volatilities change most smoothly from expiry to expiry. Fits the weight of a
- * day without trading, between 0 and 0.3. The weight of a night is the default. Returns calendar time if the volatilities are far smoother
- * by calendar time than by the best trading clock. Returns the default clock if the chain has fewer than five expiries within 120 days.
+ * Returns the variance clock for which at-the-money volatilities change most smoothly from expiry to expiry. Fits the weight of a day
+ * without trading, between 0 and 0.3. The weight of a night is the default. Returns calendar time if volatilities are far smoother by
+ * calendar time than by the best trading clock. Returns the default clock if the chain has fewer than five expiries within 120 days.
  * `points` must be in order of settlement.
  */
 export function fitClock(asOf: number, points: readonly VariancePoint[]): VarianceClock {
@@ -51,10 +49,10 @@ export function fitClock(asOf: number, points: readonly VariancePoint[]): Varian
 }
 
 /**
- * Returns the mean squared distance between a variance and the line through its two neighbours, as a share of the volatility. The largest
+ * Returns the mean squared distance between a variance and a line through its two neighbours, as a share of the volatility. The largest
  * distances are left out. For `logarithmic`, lines are straight in the logarithms of time and variance, which suits the curvature of term
- * structures. For `linear`, lines are straight in time and variance, so that an event bends the term structure only at the two settlements
- * next to the event.
+ * structures. For `linear`, lines are straight in time and variance. So an event bends the term structure only at the settlements before
+ * and after the event.
  */
 function roughnessOf(clock: VarianceClock, points: readonly VariancePoint[], scale: 'logarithmic' | 'linear'): number {
   const scaled = scale === 'linear' ? (value: number) => value : Math.log;

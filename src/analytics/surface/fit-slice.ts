@@ -3,7 +3,7 @@ import type { Masses } from './calendar-order.ts';
 import { COEFFICIENTS } from './log-density-basis.ts';
 import { type PriceBounds, type QuoteBands, SliceModel } from './slice-model.ts';
 
-/** Probability masses at the nodes, and the coefficients of the log-density from which the masses are computed. */
+/** Probability masses at the nodes, and the coefficients of the log-density that gives these masses. */
 export interface FittedDensity extends Masses {
   readonly coefficients: Float64Array;
   /** The model of the fit. The first rows of the model are the quotes, and the last rows are the bounds. */
@@ -11,12 +11,11 @@ export interface FittedDensity extends Masses {
 }
 
 /**
- * A fit ends if the next step is expected to lower the cost by less than `GAIN_MIN` * (cost + 1). The term 1 ends fits with a cost near 0.
+ * A fit ends if the expected decrease of the cost in the next step is below `GAIN_MIN` * (cost + 1). The term 1 ends fits with a cost near
+ * 0.
  */
 const GAIN_MIN = 3e-3;
-/**
- * The largest number of steps that a fit tries. Most fits need fewer than 15 steps. Each step of a slow fit lowers the cost by only 1 %.
- */
+/** The maximum number of steps that a fit tries. Most fits need fewer than 15 steps. A slow fit lowers the cost by only 1 % per step. */
 const TRIALS_MAX = 60;
 const DAMPING_START = 1e-2;
 const DAMPING_MIN = 1e-4;
@@ -28,13 +27,13 @@ const [GOOD_GAIN, POOR_GAIN] = [0.75, 0.25];
 const [DAMPING_FALL, DAMPING_RISE] = [10, 3];
 
 /**
- * Fits the density of one settlement to its quotes. The fit minimises the cost (`lossOf`) of the price errors, measured in half-widths of
- * the bands, plus a penalty on the roughness of the log-density. The method is Newton's method with Marquardt's damping. It treats prices
- * as linear functions of the coefficients. Every trial density has the forward as its mean.
+ * Fits the density of one settlement to its quotes. The fit minimises the cost (`lossOf`) of price errors, in half-widths of the bands,
+ * plus a penalty for a rough log-density. The method is Newton's method with Marquardt's damping. Newton's method treats prices as linear
+ * functions of the coefficients. The mean of every trial density is the forward.
  *
  * `deviation` is the standard deviation of the log-price at the money, which scales the nodes. `start` has the coefficients of a similar
- * density, for example of the settlement before. `bounds` limits the prices that the density gives. `priorLog` is the log-density without a
- * penalty, by default a normal log-density.
+ * density, such as the previous settlement's. `bounds` limits the prices that the density gives. `priorLog` is the log-density without a
+ * penalty. By default, `priorLog` is normal.
  */
 export function fitSlice(
   quotes: QuoteBands,
@@ -53,7 +52,7 @@ export function fitSlice(
   let cost = model.evaluate(coefficients);
   if (cost === Number.POSITIVE_INFINITY) cost = model.evaluate(coefficients.fill(0));
   let damping = DAMPING_START;
-  /** True if the model's masses belong to `coefficients`. False if the masses belong to a rejected trial. */
+  /** True if the masses of the model belong to `coefficients`. False if the masses belong to a rejected trial. */
   let isCurrent = true;
   for (let trials = 0; trials < TRIALS_MAX; trials++) {
     if (isCurrent) model.normalEquations(coefficients, normal, gradient);

@@ -14,30 +14,30 @@ import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
 /**
- * Maximum number of contracts that a step reads, and of quotes that a step fits. A settlement with more quotes than the maximum gets a
- * separate step.
+ * Maximum number of contracts that one step reads, and maximum number of quotes that one step fits. A settlement with more quotes gets its
+ * own step.
  */
 const STEP_CONTRACTS = 10_000;
 const STEP_QUOTES = 500;
 /**
- * The largest number of rounds in which settlements that contradict a neighbouring settlement are fitted again. Two settlements contradict
- * each other if an option of the later settlement costs less at the same ratio of strike to forward.
+ * The largest number of rounds in which contradicting settlements are fitted again. Two settlements contradict each other if an option is
+ * cheaper at the later settlement, at the same ratio of strike to forward.
  */
 const SWEEPS = 3;
-/** The range in which neighbouring settlements are compared at every second node, in standard deviations from the forward. */
+/** The range in which neighbouring settlements are compared, in standard deviations from the forward. Every second node is compared. */
 const BOUND_REACH = 4;
 const BOUND_NODES = [...NODE_Z.keys()].filter((i) => i % 2 === 0 && Math.abs(NODE_Z[i]!) <= BOUND_REACH);
 /** The smallest contradiction that causes a new fit, as a share of a quote's half-width. `raiseAbove` removes smaller contradictions. */
 const CONTRADICTION_MIN = 0.05;
-/** The maximum distance of quotes in `FitQuality.error` from the forward, in standard deviations. */
+/** `FitQuality.error` uses quotes up to this distance from the forward, in standard deviations. */
 const FIT_REACH = 3;
 /**
- * The least distance between a band and a fitted price that counts as outside the band, as a share of the half-width. Rounding causes
- * smaller distances.
+ * The least distance from a band at which a price counts as outside the band, as a share of the half-width. Rounding causes smaller
+ * distances.
  */
 const BAND_ROUNDING = 1e-4;
 
-/** The series that settle at one instant, and the density that fits their quotes. */
+/** The series that settle at one instant, with the density that fits their quotes. */
 interface Fit {
   readonly settlesAt: number;
   readonly series: readonly PreparedSeries[];
@@ -91,7 +91,7 @@ export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
   for (const { settlesAt, series, main, quotes, deviation: own, density: fitted } of fits) {
     if (meter.beginsNextStep(quotes.price.length)) yield FITTING;
     const before = rungs.at(-1);
-    // The kernel width is proportional to the deviation, and must not fall with time (see `raiseAbove`).
+    // The kernel width is proportional to the deviation, and must not decrease with time (see `raiseAbove`).
     const deviation = Math.max(own, before?.deviation ?? 0);
     const density = deviation === own ? fitted : fitSlice(quotes, deviation, fitted.coefficients);
     const years = clock.years(settlesAt);
@@ -108,8 +108,8 @@ export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
 }
 
 /**
- * Returns a surface of lognormal distributions. The chain has no series with enough strikes to determine a smile. The at-the-money
- * variances come from the few strikes that have a volatility.
+ * Returns a surface of lognormal distributions. In such a chain, no series has enough strikes to determine a smile. The few strikes with a
+ * volatility give the at-the-money variances.
  */
 function lognormalSurface(
   prepared: PreparedChain,
@@ -134,7 +134,7 @@ function lognormalSurface(
 
 const FITTING = { message: 'Fitting the surface' };
 
-/** Fits settlements again if they contradict a neighbouring settlement. The settlement with the wider quotes changes more. */
+/** Fits a settlement again if it contradicts a neighbouring settlement. The settlement with the wider quotes changes more. */
 function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     let hasChanged = false;
@@ -151,9 +151,9 @@ function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
 }
 
 /**
- * Returns price bounds for a new fit of a settlement that contradicts a neighbouring settlement. The bounds are the neighbour's prices.
- * Returns `undefined` if the settlement contradicts neither neighbour. The tolerance of a bound is the half-width of the neighbour's
- * quotes, so narrow quotes give firm bounds.
+ * Returns price bounds for the new fit of a contradicting settlement. The bounds are the neighbour's prices. Returns `undefined` if the
+ * settlement contradicts neither neighbour. The tolerance of a bound is the half-width of the neighbour's quotes, so narrow quotes give
+ * firm bounds.
  */
 function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): PriceBounds | undefined {
   const strikes = Float64Array.from(BOUND_NODES, (i) => fit.density.nodes[i]!);
@@ -179,7 +179,7 @@ function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): Pr
   return bounds.length < 2 ? bounds[0] : joinColumns(bounds);
 }
 
-/** Returns the half-width of the quote whose moneyness is nearest to `strike`, which is a multiple of the forward. */
+/** Returns the half-width of the quote nearest to `strike`, which is a multiple of the forward. */
 function halfWidthAt({ moneyness, halfWidth }: QuoteBands, strike: number): number {
   let nearest = 0;
   for (let i = 1; i < moneyness.length; i++) {

@@ -19,7 +19,7 @@ export interface HorizonLaw {
   readonly years: number;
 }
 
-/** The price distribution at a settlement, fitted to the quotes of the series that settle then. */
+/** The price distribution at a settlement, fitted to the quotes of all series with this settlement. */
 export interface SurfaceSlice extends HorizonLaw {
   /** ms since the epoch. */
   readonly settlesAt: number;
@@ -28,15 +28,15 @@ export interface SurfaceSlice extends HorizonLaw {
   readonly fit: FitQuality;
 }
 
-/** Figures for the fit of a settlement's distribution to its quotes, and for the uncertainty that the bid-ask bands leave. */
+/** Figures for the quality of a settlement's fit, and for the uncertainty from the bid-ask bands. */
 export interface FitQuality {
   /** The number of options whose fitted price is below the bid or above the ask. */
   readonly outside: number;
-  /** Root mean square price error within three standard deviations of the forward, in half-widths of the bid-ask bands. */
+  /** Root mean square price error, in half-widths of the bid-ask bands, for strikes within three standard deviations of the forward. */
   readonly error: number;
-  /** Half-width of the at-the-money volatility's bid-ask band, as a share of this volatility. */
+  /** Half-width of the bid-ask band for the at-the-money volatility, as a share of this volatility. */
   readonly atmBand: number;
-  /** Half-width of the 25-delta skew's band, the sum of the put's and the call's half-widths, as a share of the at-the-money volatility. */
+  /** Half-width of the 25-delta skew's band, as a share of the at-the-money volatility. This half-width is the put's plus the call's. */
   readonly skewBand: number;
 }
 
@@ -48,7 +48,7 @@ export interface RefusedSeries {
 
 /**
  * The maximum yearly change of the forward's logarithm after the last settlement. The limit matters if the last settlement is less than an
- * hour away. Without the limit, an error of one cent in the last forward could be extrapolated to a huge change.
+ * hour away. Without the limit, a one-cent error in the last forward could be extrapolated to a huge change.
  */
 const CARRY_MAX = 1;
 
@@ -57,14 +57,14 @@ export type Carry = Pick<HorizonLaw, 'forward' | 'rate' | 'tte'>;
 
 /**
  * The probability distributions of the price at all times after a chain's quotes. There is no arbitrage between strikes, because the mean
- * of each distribution is the forward. There is no arbitrage between times: at a fixed ratio of strike to forward, option prices in
- * multiples of the forward never fall with time.
+ * of each distribution is the forward. There is no arbitrage between times: at a fixed ratio of strike to forward, an option's price, as a
+ * multiple of the forward, never falls with time.
  */
 export class FittedSurface {
   /**
-   * `slices` are in order of settlement. `rungs` has the distributions of the slices, and other distributions inserted between these, in
-   * order of time. If no settlement determines a smile, `slices` is empty, and `rungs` has lognormal distributions. `carries` has forwards
-   * and rates at settlements, in order of time.
+   * `slices` are in order of settlement. `rungs` has the distributions of `slices` and the inserted distributions, in time order. If no
+   * settlement determines a smile, `slices` is empty, and `rungs` has lognormal distributions. `carries` has the forwards and rates at
+   * settlements, in time order.
    */
   constructor(
     readonly spot: number,
@@ -97,8 +97,8 @@ export class FittedSurface {
 
   /**
    * Returns the distribution after `years` of trading time. Between two distributions of `rungs`, the result is a mixture of both. The
-   * weights make the total variance at the money linear in trading time. Outside the range of `rungs`, the result has the shape and the
-   * volatility of the first or the last distribution.
+   * weights make the total variance at the money linear in trading time. Outside the time range of `rungs`, the result has the shape and
+   * the volatility of the first or the last distribution.
    */
   private interpolate(years: number): { law: PriceLaw; atmVariance: number } {
     const { rungs } = this;
@@ -117,7 +117,7 @@ export class FittedSurface {
 
   /**
    * Interpolates a figure linearly in calendar time. The figure is zero at the time of the quotes. After the last settlement, the figure
-   * continues to change at its mean rate up to this settlement, limited to `most` per year.
+   * changes at its mean rate up to the last settlement, limited to `most` per year.
    */
   private linear(tte: number, value: (carry: Carry) => number, most = Number.POSITIVE_INFINITY): number {
     const { carries } = this;

@@ -5,18 +5,18 @@ import { NODE_Z } from './log-density-basis.ts';
 import { PriceLaw } from './price-law.ts';
 import type { QuoteBands } from './slice-model.ts';
 
-/** Merton's (1976) jump diffusion over a horizon. Variances are variances of the log-price over the whole horizon. */
+/** Merton's (1976) jump diffusion over a horizon. Variances refer to the log-price over the whole horizon. */
 export interface JumpDiffusion {
-  /** Variance of the diffusion alone. */
+  /** Variance from diffusion alone. */
   readonly variance: number;
   /** Expected number of jumps, which is -ln P(no jump). */
   readonly jumps: number;
-  /** Mean and standard deviation of the change of the log-price in one jump. */
+  /** Mean and standard deviation of the log-price change in one jump. */
   readonly mean: number;
   readonly width: number;
 }
 
-/** The least Poisson probability of a number of jumps in the mixture, for numbers above the expected number. */
+/** The lowest Poisson probability at which the mixture includes a number of jumps above the expected number. */
 const POISSON_MIN = 1e-14;
 
 /** Returns the price distribution at the horizon: a mixture of lognormals, one for each number of jumps. Its mean is the forward. */
@@ -43,25 +43,25 @@ export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion
 
 /** The approximate number of quotes in the fit. */
 const FITTED_QUOTES = 24;
-/** The relative volatility error with a residual of about 1. */
+/** The relative volatility error that gives a residual of about 1. */
 const ERROR_UNIT = 0.02;
 /**
- * This value is added to vega before price errors are divided by vega. Without the added value, residuals far from the money would be too
+ * This value is added to vega before a price error is divided by vega. Without the added value, residuals far from the money would be too
  * large.
  */
 const VEGA_MIN = 0.02;
 /** The largest share of the variance that jumps may cause. At larger shares, paths without a jump would give the density a narrow peak. */
 const JUMP_SHARE_MAX = 0.75;
-/** The preferred parameters of `modelOf`: jumps cause half of `JUMP_SHARE_MAX` of the variance, and more jumps go down than up. */
+/** The preferred parameters of `modelOf`: jumps cause half of the permitted variance (`JUMP_SHARE_MAX`), and more jumps go down than up. */
 const PRIOR = { share: 0, direction: -0.5 } as const;
-/** The residual for a parameter that differs from `PRIOR` by 1.00. */
+/** The residual for a parameter that is 1.00 away from `PRIOR`. */
 const PRIOR_WEIGHT = 0.5;
 const ITERATIONS = 15;
 
 /**
  * Returns the jump diffusion that fits the quotes best. `jumps` is the expected number of jumps, above 0. The fit minimises the squares of
- * relative volatility errors. A weak penalty (`PRIOR`) also favours jumps that cause three eighths of the variance and have a negative
- * mean. If there are few quotes, the penalty determines the result. `atmVariance` is the total variance at the money.
+ * relative volatility errors. A weak penalty (`PRIOR`) favours jumps with a negative mean that cause three eighths of the variance. If
+ * there are few quotes, the penalty determines the result. `atmVariance` is the total variance at the money.
  */
 export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps: number): JumpDiffusion {
   const { callPut, moneyness, price, halfWidth } = quotes;

@@ -11,11 +11,11 @@ export interface JumpLaw {
   /** ms since the epoch. */
   readonly endsAt: number;
   readonly horizon: HorizonLaw;
-  /** The distribution for all answers: the jump diffusion with the smoothest change of its log-density that fits the bid-ask bands. */
+  /** The distribution for all answers: it fits the bid-ask bands, and its log-density differs most smoothly from the jump diffusion's. */
   readonly law: PriceLaw;
-  /** The jump diffusion alone. */
+  /** The jump diffusion without the fit to the bid-ask bands. */
   readonly jumpDiffusion: JumpDiffusion;
-  /** The nearest settlement's quotes, converted to the horizon. Empty if no settlement of the chain determines a smile. */
+  /** The quotes of the nearest settlement, converted to the horizon. Empty if no settlement of the chain determines a smile. */
   readonly quotes: QuoteBands;
   /** The settlement of `quotes`. Undefined if `quotes` is empty. */
   readonly slice: SurfaceSlice | undefined;
@@ -30,8 +30,8 @@ const NO_QUOTES: QuoteBands = {
 
 /**
  * Returns the price distribution at `endsAt`, in ms since the epoch. `noJump` is the probability of no jump until `endsAt`. If `noJump` is
- * 1, the result is the lognormal with the surface's at-the-money variance. Otherwise, Merton's jump diffusion with -ln(noJump) expected
- * jumps is fitted to the quotes. `fitSlice` then adjusts its density to fit the bid-ask bands. With dense quotes, the result is almost the
+ * 1, the result is lognormal with the surface's at-the-money variance. Otherwise, Merton's jump diffusion is fitted to the quotes, with
+ * -ln(noJump) expected jumps. `fitSlice` then adjusts the fitted density to the bid-ask bands. With dense quotes, the result is almost the
  * same for every `noJump`. With sparse quotes, the result depends on `noJump`.
  */
 export function* jumpLawAt(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
@@ -55,7 +55,7 @@ export function* jumpLawAt(surface: FittedSurface, endsAt: number, noJump: numbe
   return { ...common, law: rungOf(density, deviation, horizon.years).law, jumpDiffusion };
 }
 
-/** Returns the settlement whose at-the-money variance is nearest to the variance of the horizon, by the ratio of the two variances. */
+/** Returns the settlement with the at-the-money variance nearest to the horizon's, by the ratio of the two variances. */
 function nearestSlice({ slices }: FittedSurface, { atmVariance }: HorizonLaw): SurfaceSlice | undefined {
   const distance = (slice: SurfaceSlice) => Math.abs(Math.log(slice.atmVariance / atmVariance));
   return slices.toSorted((a, b) => distance(a) - distance(b))[0];
@@ -63,7 +63,7 @@ function nearestSlice({ slices }: FittedSurface, { atmVariance }: HorizonLaw): S
 
 /**
  * Converts the quotes of a settlement to a horizon. Each strike stays the same number of standard deviations from the forward. The distance
- * between the bid-ask band and the surface's price is multiplied by the ratio of the standard deviations. The quotes do not change if the
+ * from the bid-ask band to the surface's price is multiplied by the ratio of the standard deviations. The quotes do not change if the
  * horizon is the settlement itself.
  */
 function carriedQuotes({ quotes, law, atmVariance }: SurfaceSlice, horizon: HorizonLaw): QuoteBands {

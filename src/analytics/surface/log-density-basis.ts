@@ -1,11 +1,11 @@
 /**
- * The splines that describe fitted densities. The logarithm of a fitted density is the logarithm of a given density, usually normal, plus a
- * cubic spline over z (log-spline density estimation: Kooperberg and Stone 1991). z is the log-moneyness ln(K/F) in standard deviations at
- * the money. Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers, which are comparable
- * between expiries. If all coefficients are 0, the fitted density is the given density.
+ * The splines that describe fitted densities. The logarithm of a fitted density is a given log-density, usually normal, plus a cubic spline
+ * over z (log-spline density estimation: Kooperberg and Stone 1991). z is the log-moneyness ln(K/F) in standard deviations at the money.
+ * Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers, which are comparable between
+ * expiries. If all coefficients are 0, the fitted density is the given density.
  */
 
-/** Distance between adjacent nodes, in standard deviations. A lognormal kernel of the same width spreads the probability mass at a node. */
+/** Distance between adjacent nodes, in standard deviations. A lognormal kernel of this width spreads the probability mass of each node. */
 export const NODE_STEP = 0.15;
 /** The first and the last node, in standard deviations. Index options are quoted as far as ten deviations below the forward. */
 const [FIRST_NODE, LAST_NODE] = [-12, 8.1];
@@ -15,7 +15,10 @@ export const NODES = Math.round((LAST_NODE - FIRST_NODE) / NODE_STEP) + 1;
 /** Positions of the nodes, in standard deviations. */
 export const NODE_Z = Float64Array.from({ length: NODES }, (_, i) => FIRST_NODE + i * NODE_STEP);
 
-/** Inner knots, in standard deviations. The knots are close together where options are quoted densely, and further apart in the tails. */
+/**
+ * Positions of the inner knots, in standard deviations. The knots are close together where options are densely quoted, and further apart in
+ * the tails.
+ */
 const INNER_KNOTS = [
   ...[-9, -7, -5.5, -4.5, -3.75, -3, -2.4, -1.9, -1.45, -1.05, -0.7, -0.35],
   ...[0, 0.35, 0.7, 1.05, 1.45, 1.9, 2.4, 3, 3.75, 4.5, 6],
@@ -38,10 +41,7 @@ export const LINEAR = Float64Array.from(
   (_, i) => (KNOTS[i + 1]! + KNOTS[i + 2]! + KNOTS[i + 3]!) / DEGREE,
 );
 
-/**
- * For each node, the index of the first basis function that is nonzero at the node. The other nonzero basis functions have the next
- * indices.
- */
+/** For each node, the index of the first basis function that is nonzero there. The other nonzero basis functions have the next indices. */
 export const FIRST_BASIS = new Uint8Array(NODES);
 /** Values of the `OVERLAP` basis functions at each node, one node after the other. */
 export const BASIS = new Float64Array(NODES * OVERLAP);
@@ -55,9 +55,7 @@ for (let node = 0; node < NODES; node++) {
   BASIS.set(basisAt(z, interval), node * OVERLAP);
 }
 
-/**
- * Returns the values at z of the `OVERLAP` B-splines that are nonzero in an interval between two knots (de Boor 1978, algorithm BSPLVB).
- */
+/** Returns the values at z of all B-splines that are nonzero in an interval between two knots (de Boor 1978, algorithm BSPLVB). */
 function basisAt(z: number, interval: number): number[] {
   const values = [1];
   for (let degree = 1; degree <= DEGREE; degree++) {
@@ -75,8 +73,8 @@ function basisAt(z: number, interval: number): number[] {
 }
 
 /**
- * The matrix, row by row, of the quadratic form that computes a spline's roughness from its coefficients. Roughness is the integral over z
- * of the squared third derivative. A spline that is quadratic in z has zero roughness. So if the given density is normal, a penalty on
+ * The matrix of a quadratic form, row by row. The form computes a spline's roughness from its coefficients. Roughness is the integral over
+ * z of the squared third derivative. A spline that is quadratic in z has zero roughness. So if the given density is normal, a penalty on
  * roughness moves the fitted density towards a normal density.
  */
 export const ROUGHNESS = new Float64Array(COEFFICIENTS * COEFFICIENTS);

@@ -1,23 +1,23 @@
 import { normalCdf } from '../../math/normal.ts';
 
-/** The distance between a node and a strike above which the option price is taken as the intrinsic value, in kernel widths. */
+/** The distance between a node and a strike, in kernel widths, above which the option price is the intrinsic value. */
 export const REACH = 6;
 /** The largest number of nodes within `REACH` of a strike. Nodes are one kernel width apart. */
 export const NEAR = 2 * REACH + 1;
 /** The number of table points per kernel width. Cubic interpolation between the points has an error below 2e-8 kernel widths. */
 const DENSITY = 16;
-/** The number of table points on each side of distance 0. The table covers distances up to `REACH` + 1 kernel widths. */
+/** The number of table points on each side of distance 0. The table includes distances up to `REACH` + 1 kernel widths. */
 const HALF = DENSITY * (REACH + 1);
 
 /**
  * A table of option prices for one node. The price distribution of a node is its kernel, a lognormal whose mean is the node. The kernel
- * width, the standard deviation of the kernel's logarithm, is also the distance between two nodes. Prices are multiples of the square root
- * of node * strike. In this unit, a price depends only on ln(node / strike) in kernel widths, times +1 for a call or -1 for a put. This
- * product is the distance.
+ * width is the standard deviation of the kernel's logarithm, and is also the distance between two nodes. Prices are multiples of the square
+ * root of node * strike. In this unit, a price depends only on ln(node / strike) in kernel widths, multiplied by +1 for a call and -1 for a
+ * put. This product is the distance.
  */
 export class NearPrices {
   private readonly price = new Float64Array(2 * HALF + 1);
-  /** Derivative of the price, per point of the table. */
+  /** Derivative of the price per table point. */
   private readonly slope = new Float64Array(2 * HALF + 1);
 
   /** `kernel` is the kernel width: the standard deviation of each lognormal's logarithm. */
@@ -36,15 +36,13 @@ export class NearPrices {
     }
   }
 
-  /**
-   * Writes `count` prices to `into`, starting at position `from`. The first distance is `distance`, and the step is `direction` (+1 or -1).
-   */
+  /** Writes `count` prices to `into`, starting at index `from`. The first distance is `distance`. The step is `direction` (+1 or -1). */
   write(distance: number, direction: number, count: number, into: Float64Array, from: number): void {
     const { price, slope } = this;
     const position = HALF + DENSITY * distance;
     const cell = Math.floor(position);
-    // Cubic Hermite interpolation. All distances have the same position between two table points, so the interpolation weights are the
-    // same.
+    // Cubic Hermite interpolation. All distances have the same relative position between two table points, so all interpolation weights are
+    // equal.
     const x = position - cell;
     const y = 1 - x;
     const a = y * y * (1 + 2 * x);

@@ -2,13 +2,11 @@ import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { normalCdf } from '../../math/normal.ts';
 
 /**
- * The probability distribution (law) of a price at one instant: a mixture of lognormals, one for each node. Prices and strikes are
+ * The probability distribution of a price at one instant: a mixture of lognormals, with one lognormal per node. Prices and strikes are
  * multiples of the forward, which is the mean of the distribution.
  */
 export class PriceLaw {
-  /**
-   * The columns have a row for each lognormal: mean (`nodes`), probability (`masses`), and standard deviation of the logarithm (`widths`).
-   */
+  /** The columns have one row per lognormal: mean (`nodes`), probability (`masses`), and standard deviation of the logarithm (`widths`). */
   constructor(
     readonly nodes: Float64Array,
     readonly masses: Float64Array,
@@ -20,7 +18,7 @@ export class PriceLaw {
     return this.sum((mass, node, width) => mass * normalCdf(Math.log(moneyness / node) / width + width / 2));
   }
 
-  /** Returns the probability of ending at or above a moneyness K/F. Unlike 1 - `below`, the result is accurate in the right tail. */
+  /** Returns the probability of ending at or above a moneyness K/F. The result is accurate in the right tail, where 1 - `below` is not. */
   above(moneyness: number): number {
     return this.sum((mass, node, width) => mass * normalCdf(Math.log(node / moneyness) / width - width / 2));
   }
@@ -70,13 +68,10 @@ export function lognormalLaw(variance: number): PriceLaw {
   return new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance)));
 }
 
-/** The number of standard deviations beyond which the mass of a lognormal is too small to change a sum of doubles. */
+/** The number of standard deviations beyond which the mass of a lognormal cannot change a sum of doubles. */
 const FAR = 9;
 
-/**
- * Returns the undiscounted price of an option on a lognormal with the mean `mean` and with `width` as the standard deviation of its
- * logarithm.
- */
+/** Returns the undiscounted price of an option on a lognormal. `mean` is its mean, and `width` is its logarithm's standard deviation. */
 export function lognormalPrice(callPut: number, mean: number, strike: number, width: number): number {
   const distance = Math.log(mean / strike) / width;
   return (

@@ -1,6 +1,6 @@
 /** The largest price error that is taken as noise, as a share of the half-width. */
 const QUIET = 0.6;
-/** The factor by which the cost's second derivative is larger for errors above `QUIET`, and for errors beyond a bound. */
+/** The factor by which the second derivative of the cost grows above `QUIET`, and beyond a bound. */
 const STEEPNESS = 10;
 /** The error above which a quote counts as faulty, in half-widths. Above `CAP`, the cost grows only linearly with the error. */
 const CAP = 5;
@@ -29,8 +29,8 @@ export function lossSlope(error: number, side: number): number {
 }
 
 /**
- * Returns half of the second derivative of the loss. Where the loss is linear, its second derivative is 0. The function replaces a second
- * derivative of 0 by the second derivative of the parabola around 0 with the same slope at this error.
+ * Returns half of the second derivative of the loss. Where the loss is linear, its second derivative is 0. In place of 0, the function
+ * returns the second derivative of the parabola around 0 with the same slope at this error.
  */
 export function lossCurvature(error: number, side: number): number {
   if (side !== 0) return side * error > 0 ? STEEPNESS : 0;

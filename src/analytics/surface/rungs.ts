@@ -3,8 +3,8 @@ import { NODE_STEP, NODE_Z } from './log-density-basis.ts';
 import { lognormalLaw, PriceLaw } from './price-law.ts';
 
 /**
- * The price distribution at one time: at a settlement, or inserted between two settlements. The rungs of a surface are in calendar order:
- * at every ratio of strike to forward, option prices never fall from one rung to the next.
+ * The price distribution at a settlement, or at a time between two settlements. The distributions of a surface are in calendar order: at
+ * every ratio of strike to forward, option prices never fall with time.
  */
 export interface Rung extends Masses {
   /** Years of trading time. */
@@ -16,25 +16,25 @@ export interface Rung extends Masses {
   readonly law: PriceLaw;
 }
 
-/**
- * The maximum factor by which the variance grows between successive distributions. More distributions are inserted between two settlements
- * if the variance grows faster.
- */
+/** The maximum ratio of the variances of successive distributions. For larger ratios, distributions are inserted between settlements. */
 const VARIANCE_RATIO_MAX = 1.25;
-/** The number of iterations that compute the standard deviation of an inserted distribution from its variance. */
+/** The number of iterations that compute an inserted distribution's standard deviation from its variance. */
 const DEVIATION_ROUNDS = 3;
 /**
- * An inserted distribution is left out if one of its option prices exceeds the later settlement's price at the same strike by more than
- * `PRICE_NOISE` times the later settlement's deviation. Prices are multiples of the forward. Smaller differences count as noise.
+ * An inserted distribution is left out if one of its option prices exceeds the later settlement's price by more than `PRICE_NOISE`
+ * deviations. Prices are multiples of the forward. Differences up to `PRICE_NOISE` count as noise.
  */
 const PRICE_NOISE = 1e-7;
 
-/** Returns the `Rung` of a density. If `before` is given, option prices are first raised to at least the prices of `before`. */
+/**
+ * Returns the price distribution (`Rung`) of a density. If `before` is given, option prices are first raised to at least the prices of
+ * `before`.
+ */
 export function rungAbove(before: Rung | undefined, density: Masses, deviation: number, years: number): Rung {
   return rungOf(before ? raiseAbove(density, before) : density, deviation, years);
 }
 
-/** Returns the rung of a density whose nodes are scaled by `deviation`. */
+/** Returns the price distribution of a density whose nodes are scaled by `deviation`. */
 export function rungOf({ nodes, masses }: Masses, deviation: number, years: number): Rung {
   const law = new PriceLaw(nodes, masses, new Float64Array(nodes.length).fill(NODE_STEP * deviation));
   return { nodes, masses, deviation, years, law, atmVariance: law.totalVariance(0) };
@@ -42,8 +42,8 @@ export function rungOf({ nodes, masses }: Masses, deviation: number, years: numb
 
 /**
  * Returns the distributions to insert between two settlements, or an empty array if the settlements have similar variances. The mass at
- * each node is interpolated linearly. A node is the same number of standard deviations from the forward in both settlements, so the shape
- * changes evenly. Leaves out distributions that are not in calendar order with the second settlement.
+ * each node is interpolated linearly. A node is equally many standard deviations from the forward in both settlements, so the shape changes
+ * evenly. Leaves out a distribution that is not in calendar order with the second settlement.
  */
 export function rungsBetween(before: Rung, after: Rung): Rung[] {
   const ratio = after.atmVariance / before.atmVariance;
@@ -62,7 +62,7 @@ export function rungsBetween(before: Rung, after: Rung): Rung[] {
   return rungs;
 }
 
-/** Returns the deviation in [least, most] that gives the masses a given total variance at the money. */
+/** Returns the deviation in [least, most] for which the masses have a given total variance at the money. */
 function deviationFor(variance: number, masses: Float64Array, least: number, most: number): number {
   let deviation = Math.sqrt(least * most);
   for (let round = 0; round < DEVIATION_ROUNDS; round++) {
@@ -79,7 +79,7 @@ function spread(masses: Float64Array, deviation: number): Masses {
   return { nodes: nodes.map((node) => node / mean), masses };
 }
 
-/** Returns whether option prices at every strike are at or below the prices of a later distribution, up to `PRICE_NOISE`. */
+/** Returns whether option prices at all strikes are at most the prices of a later distribution plus `PRICE_NOISE`. */
 function isBelow(rung: Rung, later: Rung): boolean {
   const most = otmPrices(later, later.nodes);
   const prices = otmPrices(rung, later.nodes);
@@ -101,8 +101,8 @@ export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): 
 }
 
 /**
- * Returns the mixture of two distributions that has the given total variance at the money. At every strike, the option price of the mixture
- * is between the prices of the two distributions.
+ * Returns the mixture of two distributions with a given total variance at the money. At every strike, the mixture's option price lies
+ * between the prices of the two distributions.
  */
 export function mixtureAt(variance: number, before: Rung, after: Rung): PriceLaw {
   const [low, high] = [before.law.price(1, 1), after.law.price(1, 1)];

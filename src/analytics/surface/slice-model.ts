@@ -12,7 +12,7 @@ import {
 import { NEAR, NearPrices, REACH } from './near-prices.ts';
 import { lossCurvature, lossOf, lossSlope } from './quote-loss.ts';
 
-/** Quotes of out-of-the-money options of one settlement, as columns of equal length. Prices are undiscounted multiples of the forward. */
+/** Quotes of one settlement's out-of-the-money options, as columns of equal length. Prices are undiscounted multiples of the forward. */
 export interface QuoteBands {
   /** +1 call, -1 put. */
   readonly callPut: Float64Array;
@@ -24,9 +24,9 @@ export interface QuoteBands {
   readonly halfWidth: Float64Array;
 }
 
-/** Price bounds that the neighbouring settlements set, as columns of equal length. Units are as in `QuoteBands`. */
+/** Price bounds from the neighbouring settlements, as columns of equal length. Units are as in `QuoteBands`. */
 export interface PriceBounds extends Omit<QuoteBands, 'halfWidth'> {
-  /** The divisor of an error beyond the bound. For the error of a quote, the divisor is the half-width. */
+  /** The divisor of an error beyond a bound. The error of a quote is divided by the half-width instead. */
   readonly tolerance: Float64Array;
   /** +1 for an upper bound, -1 for a lower bound. */
   readonly side: Float64Array;
@@ -35,22 +35,22 @@ export interface PriceBounds extends Omit<QuoteBands, 'halfWidth'> {
 /** Weights of two penalties, in squared half-widths: `SMOOTHING` for roughness, and `SHRINKAGE` for the sum of squared coefficients. */
 const SMOOTHING = 0.01;
 const SHRINKAGE = 1e-3;
-/** The matrix, row by row, of the penalty's quadratic form. Elements further than `PENALTY_REACH` from the diagonal are zero. */
+/** The matrix of the penalty's quadratic form, row by row. Elements further than `PENALTY_REACH` from the diagonal are zero. */
 const PENALTY = ROUGHNESS.map((each, i) => SMOOTHING * each + (i % (COEFFICIENTS + 1) === 0 ? SHRINKAGE : 0));
 const PENALTY_REACH = OVERLAP + 1;
-/** The absolute logarithm of the mean below which the search for the tilt ends. */
+/** The search for the tilt ends if the absolute logarithm of the mean is smaller. */
 const MEAN_ERROR = 1e-13;
 const TILTS_MAX = 50;
 /** The largest change of the tilt in one iteration. */
 const TILT_STEP_MAX = 2;
 
-/** Computes the probability masses of a log-density at the nodes, and the errors of the prices that result from the masses. */
+/** Computes the probability masses of a log-density at the nodes, and the resulting price errors. */
 export class SliceModel {
   readonly nodes = new Float64Array(NODES);
   readonly masses = new Float64Array(NODES);
   /** The number of rows. The rows are the quotes, followed by the bounds. */
   readonly count: number;
-  /** Columns with the side (+1 call, -1 put), the strike and the price (multiples of the forward), and the divisor of the price error. */
+  /** Columns with the side (+1 call, -1 put), the strike and the price in multiples of the forward, and the divisor of the price error. */
   private readonly callPut: Float64Array;
   private readonly strike: Float64Array;
   private readonly price: Float64Array;
@@ -58,29 +58,30 @@ export class SliceModel {
   /** 0 for a quote, +1 for an upper bound, -1 for a lower bound. */
   private readonly side: Float64Array;
   /**
-   * Columns with the nodes near the strike, [`nearFrom`, `nearTo`), and with `NEAR` option prices per row, for the kernels of these nodes.
+   * Two columns with the range of nodes near the strike, [`nearFrom`, `nearTo`), and a column with `NEAR` option prices per row, for these
+   * nodes.
    */
   private readonly nearFrom: Int32Array;
   private readonly nearTo: Int32Array;
   private readonly near: Float64Array;
   private readonly errors: Float64Array;
-  /** Four sums over the nodes before each node: the sums of mass, mass * node, mass * z, and mass * node * z. */
+  /** Four sums for each node over all earlier nodes: the sums of mass, mass * node, mass * z, and mass * node * z. */
   private readonly massBefore = new Float64Array(NODES + 1);
   private readonly meanBefore = new Float64Array(NODES + 1);
   private readonly tiltedMass = new Float64Array(NODES + 1);
   private readonly tiltedMean = new Float64Array(NODES + 1);
   /**
    * `localMass` and `basisMass` have sums of mass * basis function. `localMean` and `basisMean` have sums of mass * node * basis function.
-   * The local sums of a node cover the nodes before it and the basis functions that are nonzero at the node. The other sums cover all nodes
-   * and every basis function.
+   * The local sums of a node include the earlier nodes and the basis functions that are nonzero at the node. The other sums include all
+   * nodes and every basis function.
    */
   private readonly localMass = new Float64Array((NODES + 1) * OVERLAP);
   private readonly localMean = new Float64Array((NODES + 1) * OVERLAP);
   private readonly basisMass = new Float64Array(COEFFICIENTS);
   private readonly basisMean = new Float64Array(COEFFICIENTS);
   /**
-   * `change` has the derivative of a row's price by each coefficient, before centering. `withPrice` has the weighted sums of derivative *
-   * price over the rows, and `withTilt` has the weighted sums of derivative * tilted price. `normalEquations` explains these terms.
+   * `change` has the derivative of a row's price with respect to each coefficient, before centering. Sums are weighted over the rows:
+   * `withPrice` of derivative * price, and `withTilt` of derivative * tilted price. `normalEquations` explains these terms.
    */
   private readonly change = new Float64Array(COEFFICIENTS);
   private readonly withPrice = new Float64Array(COEFFICIENTS);
@@ -161,7 +162,7 @@ export class SliceModel {
   }
 
   /**
-   * Returns the price errors that result from given masses at the nodes, in half-widths or tolerances. The next call of this method or of
+   * Returns the price errors that result from given masses at the nodes, in half-widths or tolerances. The next call of `errorsOf` or of
    * `evaluate` overwrites the returned column.
    */
   errorsOf(masses: Float64Array): Float64Array {
@@ -185,14 +186,13 @@ export class SliceModel {
 
   /**
    * Computes the normal equations of a Newton step that treats prices as linear in the coefficients. Writes the lower triangle of the
-   * matrix to `normal`, row by row, and the cost's gradient times -1/2 to `gradient`. The current masses and errors must belong to
+   * matrix to `normal`, row by row, and the cost's gradient times -1/2 to `gradient`. The current masses and errors must result from
    * `coefficients`.
    *
    * A coefficient changes the log-density by its basis function. Centering then adds a constant and a multiple of z to the change, so that
-   * the total mass and the mean stay 1. The tilted price is the derivative of a price by the multiple of z. Before centering, many
-   * derivatives are 0: a put price depends only on basis functions near or below its strike, and a call price depends only on basis
-   * functions near or above its strike. So the code first sums the derivatives over the rows and then centers the sums, because this is
-   * faster.
+   * the total mass and the mean stay 1. The tilted price is the derivative of a price with respect to the multiple of z. Before centering,
+   * many derivatives are 0: a put price depends only on basis functions near or below its strike, and a call price on the others. The code
+   * first sums the derivatives over the rows and then centers the sums, because this order is faster.
    */
   normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
     const { change, withPrice, withTilt, basisMass, basisMean, errors, side, scale, callPut } = this;
@@ -218,7 +218,7 @@ export class SliceModel {
     withTilt.fill(0);
     // Weighted sums over the rows of price^2, price * tilted price, tilted price^2, price * error, and tilted price * error.
     let [priceSquared, priceTilt, tiltSquared, priceError, tiltError] = [0, 0, 0, 0, 0];
-    // The loop avoids destructuring, because creating an array for each row would take most of the time.
+    // The loop avoids destructuring, because the creation of an array per row would take most of the time.
     for (let row = 0; row < this.count; row++) {
       const error = errors[row]!;
       const divisor = scale[row]!;
@@ -273,7 +273,7 @@ export class SliceModel {
         for (let j = first, at = i * n + first; j <= i; j++, at++) normal[at]! += weighted * change[j]!;
       }
     }
-    // The mean must stay 1, so a change of a coefficient also changes the tilt.
+    // Because the mean must stay 1, a change of a coefficient also changes the tilt.
     const covariance = tiltedMean[NODES]! - center;
     for (let i = 0; i < n; i++) {
       const mass = basisMass[i]!;
@@ -318,9 +318,9 @@ export class SliceModel {
   }
 
   /**
-   * Multiplies the masses by exp(tilt z), an Esscher transform. The tilt is chosen so that the mean equals the forward. Scales the sum of
-   * the masses to 1. Returns the tilt, or `NaN` if no tilt is found. Newton's method finds the tilt, because the logarithm of the mean
-   * rises with the tilt.
+   * Multiplies the masses by exp(tilt z), an Esscher transform. The tilt makes the mean equal to the forward. Scales the sum of the masses
+   * to 1. Returns the tilt, or `NaN` if no tilt is found. Newton's method finds the tilt, because the logarithm of the mean rises with the
+   * tilt.
    */
   private tiltToForward(): number {
     const { masses, nodes } = this;
@@ -354,7 +354,7 @@ export class SliceModel {
   }
 }
 
-/** Returns the log-density at the nodes, up to a constant, if the log-price is normal with a given standard deviation. */
+/** Returns the log-density of a normal log-price at the nodes, up to a constant, for a given standard deviation. */
 function normalLog(deviation: number): Float64Array {
   const logs = new Float64Array(NODES);
   for (let node = 0; node < NODES; node++) logs[node] = (-NODE_Z[node]! * (NODE_Z[node]! + deviation)) / 2;

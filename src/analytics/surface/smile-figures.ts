@@ -1,10 +1,10 @@
 import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import type { PriceLaw } from './price-law.ts';
 
-/** The figures of one smile. Volatilities are decimal per year. The argument `years` of `smileFigures` defines the kind of year. */
+/** The figures of one smile. Volatilities are decimal per year. The argument `years` of `smileFigures` defines the type of year. */
 export interface SmileFigures {
   readonly atm: number;
-  /** Volatilities at the four strikes where the absolute forward delta of the put or of the call is 0.25 or 0.10. */
+  /** Volatilities at the four strikes with an absolute forward delta of 0.25 or 0.10. */
   readonly put25: number;
   readonly call25: number;
   readonly put10: number;
@@ -65,7 +65,7 @@ function strikeOf(law: PriceLaw, d1: number): number {
     if (Math.abs(found) < PRECISION) return x;
     if (found > 0) {
       [low, errorLow] = [x, found];
-      // The Illinois rule: if one end of the interval stays the same in two successive iterations, the error at this end is halved.
+      // Illinois rule: if the same end of the interval stays in two successive iterations, the error at this end is halved.
       if (side === 1) errorHigh /= 2;
       side = 1;
     } else {
@@ -80,5 +80,5 @@ function strikeOf(law: PriceLaw, d1: number): number {
 /** The search range on each side of the forward, in standard deviations at the money. */
 const REACH = 8;
 const ITERATIONS_MAX = 60;
-/** The error of d1, or the interval's width divided by `atm`, below which the search ends. */
+/** The search ends at a smaller error of d1, or at a smaller ratio of the interval's width to `atm`. */
 const PRECISION = 1e-10;

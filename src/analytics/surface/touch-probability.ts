@@ -13,18 +13,18 @@ export interface Barrier {
   readonly forward: number;
 }
 
-/** The probability of touching a strike, and an upper bound. */
+/** The probability of touching a strike, with an upper bound. */
 export interface TouchProbability {
   readonly probability: number;
-  /** The largest probability without arbitrage at the given option prices (see `superHedge`). */
+  /** The largest probability that the option prices allow without arbitrage (see `superHedge`). */
   readonly most: number;
 }
 
 /**
- * Returns the probability that the price reaches or crosses a strike at some moment up to the horizon. The distribution `law` gives the
- * odds that the price ends beyond the strike, on the side away from spot. The odds of ending beyond the strike are multiplied by a ratio
- * from the jump diffusion `model`: the odds of touching the strike divided by the odds of ending beyond it. The result is between the
- * probability of ending beyond the strike and the bound of `superHedge`. If the strike is at spot, the result is 1.
+ * Returns the probability that the price reaches or crosses a strike up to the horizon. The distribution `law` gives the probability of
+ * ending beyond the strike, on the side away from spot. This probability is multiplied by a ratio from the jump diffusion `model`: the odds
+ * of touching the strike divided by the odds of ending beyond it. The result is between the probability of ending beyond the strike and the
+ * bound of `superHedge`. If the strike is at spot, the result is 1.
  */
 export function* touchProbabilities(
   law: PriceLaw,
@@ -52,7 +52,7 @@ export function* touchProbabilities(
   return { probability: Math.max(end, Math.min(touch, most)), most };
 }
 
-/** Returns the probability that the price ends at or above the moneyness K/F (`side` 1), or at or below this moneyness (`side` -1). */
+/** Returns the probability of ending at or above the moneyness K/F (`side` 1), or at or below it (`side` -1). */
 export function endBeyond(law: PriceLaw, side: number, moneyness: number): number {
   return side > 0 ? law.above(moneyness) : law.below(moneyness);
 }
@@ -68,10 +68,10 @@ const REACH = 12;
 
 /**
  * Returns an upper bound of the probability that the price touches a strike B. The bound is the lowest price of an option position that is
- * worth at least 1 whenever the price is at B. If B is above spot, the position is 1/(B - K) calls with a strike K below B. If B is below
- * spot, the position is 1/(K - B) puts with a strike K above B (Brown, Hobson and Rogers 2001). When the price is at B, the forward at the
- * horizon is between B and B F/S. The position must be worth at least 1 at both ends of this range, so the formulas use the less favourable
- * end in place of B. The position's price has only one minimum over K, because option prices are convex in the strike.
+ * worth at least 1 whenever the price equals B. If B is above spot, the position is 1/(B - K) calls with a strike K below B. If B is below
+ * spot, the position is 1/(K - B) puts with a strike K above B (Brown, Hobson and Rogers 2001). When the price equals B, the forward at the
+ * horizon is between B and B F/S. The position must be worth at least 1 at both ends of this range, so the formulas replace B by the less
+ * favourable end. The position's price has only one minimum over K, because option prices are convex in the strike.
  */
 export function superHedge(law: PriceLaw, side: number, moneyness: number, spotOverForward: number): number {
   const carried = moneyness / spotOverForward;

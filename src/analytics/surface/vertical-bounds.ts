@@ -1,8 +1,8 @@
 import type { QuoteBands } from './slice-model.ts';
 
 /**
- * The lowest and the highest probability that the price ends at or above a strike, as implied by quotes of vertical spreads, 0 to 1. A
- * vertical spread is a bought call and a sold call with a higher strike.
+ * The lowest and the highest probability of an end at or above a strike, 0 to 1. Quotes of vertical spreads imply both values. A vertical
+ * spread is a bought call and a sold call with a higher strike.
  */
 export interface VerticalBounds {
   readonly low: number;
@@ -13,10 +13,10 @@ export interface VerticalBounds {
 const STRIKES = 6;
 
 /**
- * Returns the bounds that vertical spreads around a strike set, on the assumption of no arbitrage. Without spreads, the bounds are 0 and 1.
- * Each spread's price is divided by the distance between its two strikes. For a spread above the strike, its selling price is a lower bound
- * of the probability. For a spread below the strike, its buying price is an upper bound of the probability. Put-call parity converts puts
- * to calls. `strike` is a multiple of the forward.
+ * Returns the no-arbitrage bounds that come from vertical spreads around a strike. Without spreads, the bounds are 0 and 1. Each spread's
+ * price is divided by the distance between its two strikes. The selling price of a spread above the strike is a lower bound of the
+ * probability. The buying price of a spread below the strike is an upper bound of the probability. Put-call parity converts puts to calls.
+ * `strike` is a multiple of the forward.
  */
 export function verticalBounds({ callPut, moneyness, price, halfWidth }: QuoteBands, strike: number): VerticalBounds {
   const rows = [...moneyness.keys()].toSorted((a, b) => moneyness[a]! - moneyness[b]!);

@@ -7,9 +7,9 @@ import type { Cell, RowKernel } from './row-kernel.ts';
 export const ROW_MESSAGES_MAX = 5;
 
 /**
- * Runs a kernel over the rows of one CSV. Cells that are not outputs of the kernel stay unchanged. An output replaces the input column with
- * the same name. All other outputs follow the last column. A row that cannot be computed counts as bad: its outputs are empty, and its
- * other cells stay unchanged.
+ * Runs a kernel on the rows of one CSV. Input cells that no output replaces stay unchanged. An output replaces the input column with the
+ * same name. All other outputs follow the last column. A row that cannot be computed counts as bad. Its outputs are empty, and its other
+ * cells stay unchanged.
  */
 export class CsvRun {
   rows = 0;
@@ -67,7 +67,7 @@ export class CsvRun {
     let error: string | undefined;
     if (cells.length !== this.#width) {
       error = `has ${cells.length} cells, but the header has ${this.#width}`;
-      // A short row gets empty cells up to the header's width, so that the outputs are in their columns.
+      // A short row gets empty cells up to the header's width, so that its outputs are in their columns.
       while (cells.length < this.#width) cells.push('');
       cells.length = this.#width;
     }

@@ -6,7 +6,7 @@ const FIRST_MS = 1000;
 const EVERY_MS = 200;
 const BAR_WIDTH = 20;
 
-/** Shows the progress of a long run as one line on a terminal. */
+/** Shows the progress of a long run as one terminal line. */
 export class ProgressBar {
   readonly #startedMs: number;
   #nextMs: number;
@@ -22,7 +22,7 @@ export class ProgressBar {
     this.#nextMs = this.#startedMs + FIRST_MS;
   }
 
-  /** Updates the line. So far, `bytes` bytes have been read, and `rows` rows have been computed. */
+  /** Updates the line. Call with the bytes and rows so far. */
   update(bytes: number, rows: number): void {
     const now = this.nowMs();
     if (now < this.#nextMs) return;

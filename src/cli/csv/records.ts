@@ -7,8 +7,8 @@ export interface CsvRecord {
 }
 
 /**
- * Maximum length of a record that continues in the next piece, characters. A longer record is not CSV or has a quote that is never closed.
- * The limit bounds the use of memory.
+ * Maximum length of a record that continues in the next piece, characters. A longer record is not CSV, or its closing quote is missing. The
+ * limit bounds the use of memory.
  */
 const RECORD_LENGTH_MAX = 1024 * 1024;
 
@@ -22,7 +22,7 @@ export class RecordSplitter {
   #rest = '';
   #line = 1;
 
-  /** Returns the records that end in this piece, except blank lines. Throws `OperatorError` if the rest exceeds RECORD_LENGTH_MAX. */
+  /** Returns the records that end in this piece, without blank lines. Throws `OperatorError` if the rest exceeds RECORD_LENGTH_MAX. */
   push(piece: string): CsvRecord[] {
     const text = this.#rest + piece;
     const records: CsvRecord[] = [];
@@ -49,7 +49,7 @@ export class RecordSplitter {
     return records;
   }
 
-  /** Returns the record after the last line break, if there is one. Throws `OperatorError` if the record ends within quotes. */
+  /** Returns the record after the last line break, if any. Throws `OperatorError` if the record ends within quotes. */
   end(): CsvRecord[] {
     const text = this.#rest;
     if (text.includes(QUOTE) && isOpenAt(text, 0, text.length, false)) throw this.#endless();
@@ -84,7 +84,7 @@ export function cellsOf(record: string): string[] {
   }
 }
 
-/** Returns the content of a cell, without the quotes around it and without spaces at its ends. */
+/** Returns the content of a cell without its quotes and without spaces at its ends. */
 export function contentOf(cell: string): string {
   const text = cell.trim();
   const quoted = text.length > 1 && text.startsWith(QUOTE) && text.endsWith(QUOTE);
@@ -92,7 +92,8 @@ export function contentOf(cell: string): string {
 }
 
 /**
- * Returns whether quotes are open at index `end` of a text. `open` is true if quotes are open at `start`. Otherwise, a cell begins there.
+ * Returns whether quotes are open at index `end` of a text. `open` is true if index `start` is within quotes. If false, a cell begins
+ * there.
  */
 function isOpenAt(text: string, start: number, end: number, open: boolean): boolean {
   for (let i = start; ; ) {

@@ -10,13 +10,12 @@ const ENCODING = 'latin1';
 const BOM = Buffer.from('\ufeff').toString(ENCODING);
 
 /**
- * Streams a CSV through a kernel to stdout. The stream has pieces, so that the use of memory does not grow with the input. Throws
- * `OperatorError` if the input is not a CSV with the kernel's columns. After the last row, throws `OperatorError` if some rows could not be
- * computed.
+ * Streams a CSV through a kernel to stdout. The stream has pieces, so the use of memory does not grow with the input. Throws
+ * `OperatorError` if the input is not a CSV with the kernel's columns. After the last row, throws `OperatorError` if some rows were bad.
  */
 export async function streamCsv(kernel: RowKernel, file: string | undefined): Promise<void> {
   const { pieces, bytes } = openInput(file);
-  // If stdout is also a terminal, the rows on the terminal show the progress.
+  // If stdout is also a terminal, the output rows themselves show the progress.
   const isShown = process.stderr.isTTY && !process.stdout.isTTY;
   const progress = new ProgressBar(
     (text) => isShown && process.stderr.write(text),

@@ -7,9 +7,8 @@ const PIECE_BYTES = 256 * 1024;
 const STDIN = 0;
 
 /**
- * Opens a file, or stdin if `file` is missing or `-`. Returns the pieces of the input, and the size of the whole input if the size is
- * known. Throws `OperatorError` if the file does not exist or is a folder, or if stdin is a terminal. Throws other errors of the system
- * unchanged.
+ * Opens a file, or stdin if `file` is missing or `-`. Returns the pieces of the input, and the size of the whole input if known. Throws
+ * `OperatorError` if the file does not exist or is a folder, or if stdin is a terminal. Throws other errors of the system unchanged.
  */
 export function openInput(file: string | undefined) {
   if (file === undefined || file === '-') {

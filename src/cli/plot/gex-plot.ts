@@ -9,15 +9,15 @@ export interface GexPicture {
   readonly profile: Profile;
 }
 
-/** The share of the height for a profile below the bars. */
+/** The share of the height that a profile below the bars gets. */
 const PROFILE_SHARE = 0.4;
-/** Maximum height of the profile, in lines. In a very high chart, every slope looks steep. */
+/** Maximum height of the profile, in lines. In a higher chart, every slope would look steep. */
 const PROFILE_MOST = 25;
 /** Minimum width of a plot with the profile beside the bars. There are `GAP` columns between the bars and the profile. */
 const WIDE = 132;
 const GAP = '    ';
 
-/** Draws GEX by strike, and the gamma profile below or beside it, within `height` lines. */
+/** Draws GEX by strike within `height` lines, with the gamma profile below or beside the bars. */
 export function gexPlot(picture: GexPicture, width: number, height: number, style: Style): string[] {
   if (width >= WIDE) {
     const half = Math.floor((width - GAP.length) / 2);

@@ -7,7 +7,7 @@ export interface HistoryPicture {
   readonly simulated: boolean;
   /** Labels of the first and the last point in time. */
   readonly ends: readonly [string, string];
-  /** The lines of spot and the levels, dollars. Spot is the first line. */
+  /** The lines of spot and of the levels, dollars. Spot is the first line. */
   readonly prices: readonly TimeLine[];
   /** Net GEX, dollars per 1 % move. */
   readonly netGex: Float64Array;
@@ -16,7 +16,7 @@ export interface HistoryPicture {
 /** The share of the height for the chart of net GEX. */
 const NET_SHARE = 0.35;
 
-/** Draws spot and levels over time, with net GEX below, within `height` lines. */
+/** Draws spot and levels over time within `height` lines, with a chart of net GEX below. */
 export function historyPlot(picture: HistoryPicture, width: number, height: number, style: Style): string[] {
   const { ends, prices, netGex } = picture;
   const below = Math.ceil((height - 3) * NET_SHARE);

@@ -5,7 +5,7 @@ export interface Style {
   readonly colour: boolean;
 }
 
-/** The meaning of a drawn text, which has a colour. On a terminal without colours, the position or the words show the meaning. */
+/** The meaning of a text, which determines its colour. On a terminal without colours, the position or the words show the meaning. */
 export type Ink = 'title' | 'positive' | 'negative' | 'level' | 'faint';
 
 export interface Span {
@@ -13,7 +13,7 @@ export interface Span {
   readonly ink?: Ink | undefined;
 }
 
-/** A price with a name, for example spot, a wall or the flip. */
+/** A price with a name, such as spot, a wall or the flip. */
 export interface Level {
   readonly name: string;
   readonly price: number;

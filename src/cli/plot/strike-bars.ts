@@ -6,15 +6,15 @@ export interface StrikeGex {
   readonly strike: Float64Array;
   /** Net GEX at each strike, dollars per 1 % move. */
   readonly net: Float64Array;
-  /** Levels to annotate, in the order of their priority. Each level gets a row. The last levels are left out if they do not fit. */
+  /** Levels to annotate, highest priority first. Each level gets a row. The last levels are left out if they do not fit. */
   readonly levels: readonly Level[];
 }
 
 /** The maximum distance of a shown strike from spot, as a fraction of spot. Strikes with a level are always shown. */
 const WINDOW = 0.2;
 /**
- * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, initials replace the level names. If the bars would still be
- * narrower than `BARS_MIN`, first the figures and then the initials are left out.
+ * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, the levels have initials instead of names. If the bars would
+ * still be narrower than `BARS_MIN`, the figures are left out first, and the initials next.
  */
 const BARS_FULL = 20;
 const BARS_MIN = 8;
@@ -27,8 +27,8 @@ interface Row {
 }
 
 /**
- * Draws a bar of net GEX for each of the strikes with the largest absolute net GEX. The highest strike is on top. Bars of negative values
- * are left of the axis, and bars of positive values are right of the axis.
+ * Draws bars of net GEX for the strikes with the largest absolute net GEX. The highest strike is on top. Bars of negative values are left
+ * of the axis, and bars of positive values are right of the axis.
  */
 export function strikeBars(data: StrikeGex, width: number, height: number, style: Style): string[] {
   const rows = rowsOf(data, height);
@@ -54,7 +54,7 @@ export function strikeBars(data: StrikeGex, width: number, height: number, style
   });
 }
 
-/** Returns the rows that fit, in descending order of price: all levels, and strikes around spot with the largest absolute net GEX. */
+/** Returns the rows that fit: all levels, and strikes around spot with the largest absolute net GEX. Prices descend. */
 function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[] {
   const shown = new Set(levels.map((level) => level.price).slice(0, height));
   const strongest = Array.from(strike.keys())
@@ -74,7 +74,7 @@ function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[]
     }));
 }
 
-/** Returns the layout of the columns beside the bars, with the number of cells that remain for the bars. */
+/** Returns the layout of the columns beside the bars, and the number of cells for the bars. */
 function columnsOf(rows: readonly Row[], width: number) {
   const labels = aligned(rows.map((row) => formatPrice(row.price)));
   const values = aligned(rows.map(({ net }) => (net === undefined ? '' : formatDollars(net)))).map(
@@ -103,14 +103,14 @@ function columnsOf(rows: readonly Row[], width: number) {
 /** Computes the position of the axis. Both sides of the axis have the same scale. */
 function axisOf(rows: readonly Row[], cells: number) {
   const nets = rows.map(({ net }) => net ?? 0);
-  // The code divides values by the largest value, because sums of very large values would overflow.
+  // The code divides values by the largest value, because a sum of very large values would overflow.
   const largest = Math.max(...nets.map(Math.abs));
   const share = (value: number) => (largest > 0 ? Math.abs(value) / largest : 0);
   const low = share(Math.min(0, ...nets));
   const high = share(Math.max(0, ...nets));
   const room = Math.max(0, cells - 1);
   let left = Math.round(largest > 0 ? (room * low) / (low + high) : room / 2);
-  // A side with a value other than zero has at least one cell.
+  // A side with a nonzero value has at least one cell.
   if (low > 0) left = Math.max(left, Math.min(1, room));
   if (high > 0) left = Math.min(left, Math.max(0, room - 1));
   const right = room - left;
@@ -126,7 +126,7 @@ function aligned(texts: readonly string[]): string[] {
 /** Characters for a cell that is partly filled from the left, in eighths. */
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** Draws a bar from left to right, `length` cells long, in `cells` cells. A length above zero is always visible. */
+/** Draws a bar of `length` cells from left to right, in `cells` cells. A positive length is always visible. */
 export function rightBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 8 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▏' : '.').slice(0, cells).padEnd(cells);
@@ -134,7 +134,7 @@ export function rightBar(length: number, cells: number, unicode: boolean): strin
   return ('█'.repeat(steps >> 3) + EIGHTHS[steps & 7]!).padEnd(cells);
 }
 
-/** Draws a bar from right to left. In this direction, Unicode has no partly filled cell except the half-filled cell. */
+/** Draws a bar from right to left. For this direction, Unicode has only one partly filled cell, the half-filled cell. */
 export function leftBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 2 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▕' : '.').slice(0, cells).padStart(cells);

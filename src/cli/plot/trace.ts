@@ -1,4 +1,4 @@
-/** Bits of the eight dots of a braille cell, by row and column. */
+/** Bits of the eight dots in a braille cell, by row and column. */
 const BRAILLE = [
   [0x01, 0x08],
   [0x02, 0x10],
@@ -7,7 +7,7 @@ const BRAILLE = [
 ];
 const BRAILLE_BASE = 0x2800;
 
-/** A grid of cells in which lines are drawn dot by dot. A cell has eight dots as a braille character, and one dot in ASCII. */
+/** A grid of cells for drawing lines dot by dot. A cell is a braille character with eight dots, or an ASCII character with one dot. */
 export class Dots {
   readonly columns: number;
   readonly rows: number;
@@ -40,12 +40,12 @@ export class Dots {
   }
 }
 
-/** Returns the row of a value among `count` rows. The highest value is on top. Returns the middle row if all values are equal. */
+/** Returns the row of a value, out of `count` rows. The highest value is on top. Returns the middle row if all values are equal. */
 export type RowOf = (value: number, count: number) => number;
 
 export function rowsBetween(low: number, high: number): RowOf {
   const largest = Math.max(Math.abs(high), Math.abs(low));
-  // The code divides values by the largest value, because differences of very large values would overflow.
+  // The code divides values by the largest value, because a difference of very large values would overflow.
   const share = (value: number) => (largest > 0 ? value / largest : 0);
   const [top, range] = [share(high), share(high) - share(low)];
   return (value, count) => Math.round(range > 0 ? ((top - share(value)) / range) * (count - 1) : (count - 1) / 2);

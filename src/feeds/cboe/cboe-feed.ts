@@ -54,12 +54,12 @@ async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Provider
 }
 
 /**
- * Maximum number of requests per minute. The exchange states no limit. The rate is the rate of a person who requests a page every two
- * seconds.
+ * Default of the maximum number of requests per minute. The exchange states no limit. The rate is as low as a person's who requests a page
+ * every two seconds.
  */
 const RATE_PER_MINUTE = 30;
 const EVERY_MS = 5 * 60_000;
-/** Delay of the quotes: fifteen minutes, plus the time that the exchange takes to publish them. */
+/** Delay of the quotes: fifteen minutes, plus the time that the exchange takes for publication. */
 const DELAY_MS = 16 * 60_000;
-/** The maximum time by which delayed quotes may be ahead of the clock, ms. Later quotes have a wrong date or a wrong time zone. */
+/** The maximum time by which delayed quotes may be ahead of the clock, ms. Quotes further ahead have a wrong date or a wrong time zone. */
 const AHEAD_MS_MAX = 5 * 60_000;

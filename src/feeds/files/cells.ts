@@ -11,7 +11,7 @@ export interface Table {
   /** The lines above the header, each cut after PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];
   /**
-   * The rows below the header, which can be iterated once. The iteration reads a row when the row is requested, so the whole table is never
+   * The rows below the header, which can be iterated once. The iteration reads each row when it is requested, so the whole table is never
    * in memory. The iteration throws a `ClientError` if the table is rejected.
    */
   readonly rows: Iterable<readonly string[]>;
@@ -30,10 +30,10 @@ const LINES_OF_ROW_MAX = 16;
 /** Maximum length of a line above the header, characters. Longer lines are cut. Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
-/** Number of lines in which a header is searched. The lines above the header contain a title, a date and other text. */
+/** Number of lines among which a header is searched. The lines above the header contain a title, a date and other text. */
 export const PREAMBLE_LINES_MAX = 50;
 
-/** The characters that people and spreadsheets use to separate cells. */
+/** The characters that separate cells in the tables of people and spreadsheets. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** Returns whether the cells of a line, in lower case, are the header of a table. */
@@ -57,7 +57,7 @@ export function tableFormat(isHeader: IsHeader, read: (table: Table, file: FileF
 }
 
 /**
- * Reads the table below the first line that is a header. Throws a `ClientError` if there is no header, or if the header has more than
+ * Reads the table below the first line that is a header. Throws a `ClientError` if no line is a header, or if the header has more than
  * COLUMNS_MAX columns. The iteration of the rows throws a `ClientError` if there are too many rows, if a row is too long, or if a quotation
  * mark is never closed. The iteration also throws a `ClientError` if the file ends within a row, because the rest of the data is missing.
  */
@@ -116,7 +116,7 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Returns the parameter `end`, the index of the row's end. Throws a `ClientError` if the row is too long. */
+/** Returns the parameter `end`, which is the index of the row's end. Throws a `ClientError` if the row is too long. */
 function checkedEnd(start: number, end: number, rowsBefore: number): number {
   if (end - start > ROW_CHARS_MAX) throw unreadable(`row ${rowsBefore + 1} has more than ${ROW_CHARS_MAX} characters`);
   return end;
@@ -143,7 +143,7 @@ export function findHeader(lines: readonly string[], isHeader: IsHeader) {
   return undefined;
 }
 
-/** Returns whether a row has at least `columns` cells and only empty cells after them. A truncated or shifted row has wrong values. */
+/** Returns whether a row has at least `columns` cells and all additional cells are empty. A truncated or shifted row has wrong values. */
 export function isWholeRow(row: readonly string[], columns: number): boolean {
   return row.length >= columns && row.slice(columns).every((cell) => cell.trim() === '');
 }
@@ -159,7 +159,7 @@ function firstLines(text: string): string[] {
   return lines;
 }
 
-/** Returns the cells of a header line in lower case, without the empty cells at the end that some tables have. */
+/** Returns the cells of a header line in lower case, without empty cells at its end. */
 function headerCells(line: string, delimiter: string): string[] {
   if (line.length > HEADER_CHARS_MAX) return [];
   const cells = (Papa.parse<string[]>(line, { delimiter }).data[0] ?? []).map((cell) => cell.trim().toLowerCase());

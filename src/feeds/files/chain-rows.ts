@@ -41,7 +41,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
     const asOf = asOfFrom(cell('as_of'));
     if (typeof contract === 'string' || asOf === undefined) {
-      // Tables list one chain after the other. So an unreadable row counts as a row of the previous row's chain.
+      // Tables list one chain after the other. So an unreadable row counts towards the chain of the previous row.
       countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
       continue;
     }
@@ -70,11 +70,11 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
 }
 
 /**
- * Maximum number of underlyings in a file. Each underlying becomes a ticker that members can query. A table with FILE_ROWS_MAX rows can
+ * Maximum number of underlyings in a file. Each underlying becomes a ticker that members can request. A table with FILE_ROWS_MAX rows can
  * contain only a few hundred whole chains.
  */
 const TICKERS_MAX = 1_000;
-/** Maximum number of snapshots in a file: FILE_ROWS_MAX divided by 25 rows, the size of the smallest chains. */
+/** Maximum number of snapshots in a file: FILE_ROWS_MAX divided by 25, which is the number of rows in the smallest chains. */
 const SNAPSHOTS_MAX = 10_000;
 
 /** Throws a `ClientError` if a file has too many underlyings or snapshots. */
@@ -83,8 +83,8 @@ function assertAtMost(count: number, max: number, what: string): void {
 }
 
 /**
- * Returns whether a line is the header of Zomma's chain table. The line must consist of plain column names. A sentence that mentions the
- * columns is not a header. Other option tables have the column names `option_type` and `underlying_symbol`.
+ * Returns whether a line is the header of Zomma's chain table. The line must consist of plain column names alone. A sentence that mentions
+ * the columns is not a header. Other option tables have the column names `option_type` and `underlying_symbol`.
  */
 export function isChainHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
@@ -92,7 +92,7 @@ export function isChainHeader(cells: readonly string[]): boolean {
   return isOfZomma && cells.every((name) => /^[\w .%/()-]*$/.test(name));
 }
 
-/** The column names of fields whose name is not the column name. */
+/** The column names that differ from the names of their fields. */
 const QUOTE_CELLS: Readonly<Partial<Record<QuoteField, string>>> = { openInterest: 'open_interest' };
 
 interface Snapshot {
@@ -104,8 +104,8 @@ interface Snapshot {
 }
 
 /**
- * The least number of rows in a snapshot that is not stray, as a share of the rows in the underlying's largest snapshot. Wrong times in a
- * few rows create a stray snapshot.
+ * The minimum rows of a snapshot that is not stray, as a share of the rows in the underlying's largest snapshot. Wrong times in a few rows
+ * create a stray snapshot.
  */
 const STRAY_SHARE = 0.1;
 
@@ -124,7 +124,7 @@ function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
   });
 }
 
-/** Returns the median of the spots of a snapshot's rows. One wrong spot does not change the median. */
+/** Returns the median of the spots in a snapshot's rows. One wrong spot does not change the median. */
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }

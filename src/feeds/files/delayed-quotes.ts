@@ -12,7 +12,7 @@ import { underlyingOfMost } from './roots.ts';
 
 /**
  * The format of the exchange's delayed quotes (Cboe): the JSON `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. The
- * time of the quotes is `data.last_trade_time` (New York time) or, without this field, `timestamp` (UTC).
+ * time of the quotes is `data.last_trade_time` (New York time). If this field is missing, the time is `timestamp` (UTC).
  */
 export const delayedQuotes: Format = {
   claims: (text) => /^\s*\{/.test(text),
@@ -23,7 +23,7 @@ export const delayedQuotes: Format = {
   },
 };
 
-/** Works like `quotedChain` for an answer as JSON text. Throws a `ClientError` also if the text is not JSON or exceeds MARKET_JSON. */
+/** Parses an answer, and then works like `quotedChain`. Also throws a `ClientError` if the text is not JSON or exceeds MARKET_JSON. */
 export function* writtenChain(text: string, source: string, ticker?: string): ReturnType<typeof quotedChain> {
   const answer = parse(text);
   yield READING;
@@ -31,9 +31,9 @@ export function* writtenChain(text: string, source: string, ticker?: string): Re
 }
 
 /**
- * Builds a chain from an answer with delayed quotes. The chain's underlying is `ticker` or, if `ticker` is omitted, the underlying of most
- * options. `offered` is the number of options that the answer lists. Returns `undefined` if the JSON does not contain delayed quotes.
- * Throws a `ClientError` if no chain can be built from the answer.
+ * Builds a chain from an answer with delayed quotes. The chain's underlying is `ticker`. If `ticker` is omitted, the underlying is the
+ * underlying of most options. `offered` is the number of options that the answer lists. Returns `undefined` if the JSON does not contain
+ * delayed quotes. Throws a `ClientError` if no chain can be built from the answer.
  */
 export function* quotedChain(
   answer: unknown,
@@ -66,7 +66,7 @@ export function* quotedChain(
   return { chain: buildChain(head, rows), offered: data.options.length };
 }
 
-/** The JSON names of fields whose JSON name is not the field name. */
+/** The JSON names that differ from the names of their fields. */
 const FIELDS: Readonly<Partial<Record<QuoteField, string>>> = {
   last: 'last_trade_price',
   openInterest: 'open_interest',
@@ -99,7 +99,7 @@ function quotedAt(lastTradeTime: unknown, timestamp: unknown): number {
 
 const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)Z?$/;
 
-/** Returns the result of `read`. Throws a `ClientError` if `read` throws, for example for a text with the date February 30. */
+/** Returns the result of `read`. Throws a `ClientError` if `read` throws, for example because of the date February 30. */
 function instant(read: () => number): number {
   try {
     return read();

@@ -12,7 +12,7 @@ import { decode, readMarketFile } from './read-market-file.ts';
 import type { FoundFile } from './walk.ts';
 
 /**
- * Maximum size of a file that is not a tape, twice the size of the largest accepted chain. The whole file is in memory while it is read.
+ * Maximum size of a file other than a tape: twice the size of the largest accepted chain. The whole file is in memory during the reading.
  */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /**
@@ -20,17 +20,17 @@ export const FILE_BYTES_MAX = 64 * 1024 * 1024;
  * this process would block its event loop while it parses a large file. Most files with chains are smaller than the maximum.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
-/** Maximum size of JSON that this process parses. JSON of the maximum size takes at most 75 ms, even if it was made to be slow. */
+/** Maximum size of JSON that this process parses. JSON of this size takes at most 75 ms, even if an attacker made it to be slow. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
-/** Size of the start of a file, which is read first, bytes. The lines in the start show whether the file is a tape. */
+/** Size of a file's start, which is read first, bytes. These first lines show whether the file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {
   readonly nowMs: number;
   /** Called with the number of bytes read so far. */
   readonly onProgress?: (bytes: number) => void;
-  /** Reads a plain tape. If omitted, a plain tape is read from its first byte to its last. */
+  /** Reads a plain tape. If omitted, each plain tape is read as a whole. */
   readonly readTape?: (content: Content) => AsyncIterable<Delivery>;
   /** Reads a file that may need much memory (Parquet, packed or large) in another process. If omitted, this process reads all files. */
   readonly readIsolated?: (content: Content) => AsyncIterable<Delivery>;
@@ -38,8 +38,8 @@ export interface FileReadOptions {
 
 /**
  * Reads a file with the rules of `contentsOf`. `dir` is the folder of the file, and `origin` is the path of the file in this folder.
- * `isNamed` is true if a person named this file. Only a named file may be a link that leads out of the folder. Yields nothing if the path
- * is no longer a regular file. Throws errors of the file system.
+ * `isNamed` is true if a person gave the path of this file. Only such a file may be a link that leads out of the folder. Yields nothing if
+ * the path is no longer a regular file. Throws errors of the file system.
  */
 export async function* deliveriesOf(
   dir: string,
@@ -54,8 +54,8 @@ export async function* deliveriesOf(
 }
 
 /**
- * Reads an open file: Parquet, text, or gzip-packed text. Yields the prints of a tape in batches. Yields contents other than tapes after
- * the whole file has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
+ * Reads an open file: Parquet, text, or gzip-packed text. Yields the prints of a tape in batches. Yields all other contents after the whole
+ * file has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
  */
 export async function* contentsOf(content: Content, options: FileReadOptions): AsyncGenerator<Delivery, void> {
   try {
@@ -95,7 +95,7 @@ function isJson(head: string | undefined): boolean {
   return /^\s*[[{]/.test(head ?? '');
 }
 
-/** Returns the first `bytesMax` bytes, or all bytes of a shorter file. */
+/** Returns the first `bytesMax` bytes of a file, or all bytes of a shorter file. */
 async function firstBytes(pieces: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -107,7 +107,7 @@ async function firstBytes(pieces: AsyncIterable<Uint8Array>, bytesMax: number): 
   return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
-/** Yields the pieces unchanged, and reports the number of bytes that have been read so far. */
+/** Yields the pieces unchanged, and reports how many bytes have been read so far. */
 async function* withProgress(
   pieces: AsyncIterable<Buffer>,
   onProgress: (bytes: number) => void,

@@ -1,18 +1,18 @@
 import type { Stats } from 'node:fs';
 import type { Delivery } from '../../market/feed.ts';
 
-/** The version of the code that reads files. A higher version makes the service read all files again, after a change of the formats. */
+/** The version of the code that reads files. A higher version makes the service read all files again after a change of the formats. */
 const READER = 1;
 
-/** The outcome of reading a file: the file has market data, it has no market data, or it was rejected for a reason. */
+/** The outcome of reading a file: market data, no market data, or a rejection with its reason. */
 export type Outcome = 'data' | 'none' | { readonly rejection: string };
 
 type Checkpoint = Extract<Delivery, { kind: 'checkpoint' }>;
 
 /**
- * The file versions of one folder that have been read. The read versions are stored as checkpoints of the feed. The key of a checkpoint
- * consists of a digest of the folder's path and of the origin of the file, which is the file's path in the folder. The value of a
- * checkpoint consists of the file's version (see `versionOf`) and the outcome of the reading.
+ * The versions of one folder's files that have been read. The read versions are stored as checkpoints of the feed. The key of a checkpoint
+ * consists of a digest of the folder's path and the file's path in the folder. The value of a checkpoint consists of the file's version
+ * (see `versionOf`) and its outcome.
  */
 export class FileCheckpoints {
   readonly #folder: string;
@@ -25,7 +25,7 @@ export class FileCheckpoints {
 
   /**
    * Selects the checkpoints of one folder from all checkpoints of the feed. `root` is the folder's path without links. A path with links
-   * may later lead to another folder, and one folder may have several such paths.
+   * may later lead to another folder, and one folder may have several paths with links.
    */
   static of(root: string, checkpoints: ReadonlyMap<string, string>): FileCheckpoints {
     const folder = new Bun.CryptoHasher('sha256').update(root).digest('hex').slice(0, FOLDER_DIGITS);
@@ -44,23 +44,23 @@ export class FileCheckpoints {
     return this.#values.get(origin)?.startsWith(`${version} `) ?? false;
   }
 
-  /** Returns whether any version of a file has been read. */
+  /** Returns whether any version of the file has been read. */
   isKnown(origin: string): boolean {
     return this.#values.has(origin);
   }
 
-  /** Returns whether an earlier version of the file had market data or was rejected. The service reports a later version without data. */
+  /** Returns whether an earlier version of the file had market data, or was rejected. The service reports a later version without data. */
   hadData(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));
   }
 
-  /** Returns why the last reading rejected the file, or `undefined` if it did not reject the file. */
+  /** Returns why the last reading rejected the file, or `undefined` if the file was not rejected. */
   rejection(origin: string): string | undefined {
     const outcome = this.#outcome(origin);
     return outcome?.startsWith(REJECTED) ? outcome.slice(REJECTED.length) : undefined;
   }
 
-  /** Returns the checkpoint of a reading. The checkpoint must be delivered after the contents of the file. */
+  /** Returns the checkpoint for a file that was read. The checkpoint must be delivered after the contents of the file. */
   checkpointFor(origin: string, stats: Stats, outcome: Outcome): Checkpoint {
     const lasting = outcome === 'none' && this.hadData(origin) ? 'data' : outcome;
     const text = typeof lasting === 'string' ? lasting : `${REJECTED}${lasting.rejection}`;
@@ -72,14 +72,14 @@ export class FileCheckpoints {
     return this.#checkpoint(origin, null);
   }
 
-  /** Returns the deliveries that remove the checkpoints and the rejections of files that are no longer present. */
+  /** Returns the deliveries that remove checkpoints and rejections of missing files. */
   removalsOfMissing(present: ReadonlySet<string>): Delivery[] {
     return [...this.#values.keys()]
       .filter((origin) => !present.has(origin))
       .flatMap((origin) => [this.removalFor(origin), { kind: 'resolved', origin }]);
   }
 
-  /** Returns the stored outcome of a file. The stored text consists of the three words of the version, followed by the outcome. */
+  /** Returns the stored outcome of a file. The stored text consists of the three words of the version and then the outcome. */
   #outcome(origin: string): string | undefined {
     return this.#values.get(origin)?.split(' ').slice(3).join(' ');
   }
@@ -90,10 +90,7 @@ export class FileCheckpoints {
 }
 
 const FOLDER_DIGITS = 16;
-/**
- * The start of the stored outcome of a rejected file, before the reason. Existing databases contain this text, so the text must never
- * change.
- */
+/** The start of a rejected file's stored outcome, before the reason. Existing databases contain this text, so it must never change. */
 const REJECTED = 'refused ';
 
 /** Returns the version of a file: a text of three words that changes if the file or the reader changes. */

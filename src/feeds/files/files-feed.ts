@@ -9,7 +9,7 @@ import { TemporaryErrors } from './temporary-errors.ts';
 import { type FoundFile, type SkippedFile, walk } from './walk.ts';
 
 export interface FilesFeedOptions {
-  /** Returns the checkpoints of this feed, which are stored together with its data. A file with a checkpoint has been read. */
+  /** Returns this feed's checkpoints, which are stored together with its data. A file with a checkpoint has been read. */
   readonly checkpoints: () => ReadonlyMap<string, string>;
   /** Folder to which rejected files are moved. If omitted, the feed never writes to the drop folder. */
   readonly setAside?: string | undefined;
@@ -18,17 +18,17 @@ export interface FilesFeedOptions {
   /** Number of days after which a completely read file is deleted. If omitted, no file is deleted. */
   readonly keepDays?: number | undefined;
   readonly pollIntervalMs?: number;
-  /** Waits before a recently written file is checked again. */
+  /** Waits before a recently changed file is checked again. */
   readonly pause?: () => Promise<void>;
 }
 
 /**
  * Creates the feed of a drop folder and its sub-folders. Each poll reads the new files, and the files whose size or modification time
- * differs from their checkpoint. Checkpoints remain stored after a restart. Another process reads the files that may need much memory. The
- * next poll reads files that are still being written. A tape is read at once, because all rows written so far are valid. A problem with a
- * file is reported once, and again after a change of the file. Polls must not overlap.
+ * differs from their checkpoint. Checkpoints remain stored after a restart. Another process reads the files that may need much memory.
+ * Files that are still being written are left to the next poll. A tape is read at once, because each written row is valid. A problem with a
+ * file is reported once, and once more after a change of the file. Polls must not overlap.
  *
- * The origin of a file and of its rejections is the file's path in the drop folder. The origin of the folder itself is `dir`.
+ * The origin of a file and of its rejections is the path in the drop folder. The origin of the folder itself is `dir`.
  */
 export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pause = options.pause ?? (() => Bun.sleep(STABILITY_PAUSE_MS));
@@ -37,15 +37,15 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   let journal: ReadingJournal | undefined;
   let isFirstPoll = true;
   /**
-   * The problems that the last poll found: a reason for each origin. The first entry is the folder itself, because an earlier process may
-   * have reported a problem with the folder.
+   * The problems that the last poll found: a reason for each origin. The first entry is for the folder itself, because an earlier process
+   * may have reported a problem with the folder.
    */
   let reported = new Map([[dir, '']]);
 
   async function* poll(nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     journal ??= new ReadingJournal(options.journal);
     const opened = journal;
-    // A stop of the service while it reads a file does not count as a crash.
+    // If the service stops while it reads a file, this does not count as a crash.
     const endReading = () => opened.end();
     signal?.addEventListener('abort', endReading);
     try {
@@ -78,7 +78,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     }
     isFirstPoll = false;
     if (options.keepDays !== undefined) await deleteOld(root, files, checkpoints, options.keepDays);
-    // The checkpoints of missing files are removed, so that a file is read again if it comes back. The files of an unreadable folder may
+    // The checkpoints of missing files are removed, so that a file that comes back is read again. The files of an unreadable folder may
     // still exist.
     if (isComplete) yield* checkpoints.removalsOfMissing(present);
   }
@@ -99,8 +99,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield checkpoints.checkpointFor(origin, stats, { rejection: CRASHED });
       return;
     }
-    // The ledger of feeds may have a rejection for a temporary error from an earlier process. So the first poll clears the rejections of
-    // all files that it reads. Later polls clear only the rejections of files with a checkpoint.
+    // The ledger of feeds may still have a rejection for an earlier process's temporary error. So the first poll clears the rejections of
+    // every file that it reads. Later polls clear only the rejections of files with a checkpoint.
     if (isFirstPoll || checkpoints.isKnown(origin)) yield { kind: 'resolved', origin };
     journal.begin(origin, version);
     let outcome = yield* clearErrorOnRead(
@@ -123,7 +123,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     yield checkpoints.checkpointFor(origin, stats, outcome);
   }
 
-  /** Yields the deliveries of a file. If a file with a temporary error is now readable, first yields that the error is resolved. */
+  /** Yields the deliveries of a file. If a file with a temporary error is readable again, first yields that the error is resolved. */
   async function* clearErrorOnRead<Outcome extends object | string | undefined>(
     origin: string,
     deliveries: AsyncGenerator<Delivery, Outcome>,
@@ -141,7 +141,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     }
   }
 
-  /** Moves rejected files to the folder `to` once their rejections are stored. Returns the files that could not be moved. */
+  /** Moves rejected files to the folder `to`, after their rejections are stored. Returns the files that could not be moved. */
   async function* moveRejectedFiles(
     root: string,
     files: readonly FoundFile[],
@@ -166,8 +166,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
 }
 
 /**
- * Returns why a file without market data is reported: the file had market data before, or its name suggests market data. Returns
- * `undefined` for an ignored file, such as a note or a picture.
+ * Returns why a file without market data is reported: it had market data before, or its name suggests market data. Returns `undefined` for
+ * an ignored file, such as a note or a picture.
  */
 function whyWithoutData({ origin, stats }: FoundFile, checkpoints: FileCheckpoints): string | undefined {
   if (checkpoints.hadData(origin)) return 'no longer contains market data';
@@ -180,7 +180,7 @@ const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times. 
 
 /** Interval between two polls, ms. The interval is short enough to read new files soon, and long enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;
-/** The time without changes after which a file is stable, ms. */
+/** The time without changes after which a file counts as stable, ms. */
 const STABLE_AFTER_MS = 2_000;
-/** Pause between two checks of a recently written file, ms. */
+/** Pause between two checks of a recently changed file, ms. */
 const STABILITY_PAUSE_MS = 100;

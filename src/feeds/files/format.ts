@@ -21,13 +21,13 @@ export interface FileFacts {
 
 /** A format of market data. Formats are detected from the content, because names can be wrong. */
 export interface Format {
-  /** Returns whether a file that begins with `text` is meant to have this format. A damaged file counts, too. */
+  /** Returns whether a file that begins with `text` is meant to be in this format. A damaged file counts as well. */
   claims(text: string): boolean;
   /** Reads the file. Throws a `ClientError` if no market data can be read. */
   read(file: MarketFile): Steps<Delivery[]>;
 }
 
-/** Returns the source of the chains in a file. */
+/** Returns the source of the chains that a file contains. */
 export function sourceOf(file: Pick<FileFacts, 'origin'>): string {
   return `files:${file.origin}`;
 }

@@ -20,12 +20,12 @@ interface ReadState {
 
 /**
  * Reads tapes that grow. Each read continues at the end of the last read. So the total time for a growing tape is proportional to its
- * length, not to the square of its length. The reader of a tape stays in memory, because it counts equal rows. A new reader would restart
- * the count, and would mistake a row for a copy of an earlier equal row. After a restart of the service, the tape is read once from the
+ * length, not to the square of its length. The reader of a tape stays in memory, because it counts equal rows. A new reader would start the
+ * count at zero, and would mistake a row for a copy of an earlier equal row. After a restart of the service, the tape is read once from the
  * start.
  *
- * A tape may also be rewritten in place. So a read continues only if the bytes of earlier reads have not changed. The check computes the
- * digest of all bytes of earlier reads again, at some 1.5 GB per second.
+ * A tape may also be rewritten in place. So a read continues only if the earlier bytes have not changed. The check computes a digest of all
+ * earlier bytes at each read, at some 1.5 GB per second.
  */
 export class GrowingTapes {
   readonly #states = new Map<string, ReadState>();
@@ -66,8 +66,8 @@ export class GrowingTapes {
     if (end > from) yield* addRejected(tape.read(lines(), nowMs), rejectedRows);
     const digest = digested.digest('hex');
 
-    // A last line without a line break may be incomplete, so the next read reads this line again. If the line can already be read as a
-    // print, the print is delivered now, no state is stored, and the next read begins at the start of the tape.
+    // A last line without a line break may be incomplete, so the next read reads this line again. If this line can already be read as a
+    // print, the print is delivered now. Then no state is stored, and the next read starts at the beginning.
     const total = rejectedRows.copy();
     let isLastLineDelivered = false;
     if (end < size || end === 0) {

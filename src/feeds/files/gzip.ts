@@ -4,11 +4,11 @@ import { unreadable } from '../rejections.ts';
 import type { Content } from './opened-file.ts';
 
 /**
- * Maximum ratio of the unpacked size to the packed size. Packed text with numbers has a tenth of its unpacked size, and a packed file of
- * equal rows has a hundredth. A file with a larger ratio was made to exhaust the memory or the disk.
+ * Maximum ratio of the unpacked size to the packed size. Packed numbers take a tenth of their unpacked size, and a packed file of equal
+ * rows takes a hundredth. A file with a larger ratio was made to exhaust the memory or the disk.
  */
 export const INFLATION_MAX = 200;
-/** The unpacked size above which the ratio is checked. Smaller files do no harm, whatever their ratio. */
+/** The unpacked size above which the ratio is checked. Smaller files are harmless, whatever their ratio. */
 export const INFLATED_BYTES_FREE = 1024 * 1024;
 
 /** Returns whether a file that begins with `head` is a gzip file. */
@@ -18,7 +18,7 @@ export function isGzip(head: Uint8Array): boolean {
 
 /**
  * Unpacks a gzip file piece by piece. Calls `onProgress` with the number of packed bytes that have been read so far. Throws a `ClientError`
- * if the file is damaged or truncated, or if its unpacked size is more than INFLATION_MAX times its size. Throws errors of the file system.
+ * if the file is damaged or truncated, or if its unpacked size exceeds INFLATION_MAX times its size. Throws errors of the file system.
  */
 export async function* inflated(
   content: Content,

@@ -4,7 +4,7 @@ import { unreadable } from '../rejections.ts';
 export interface Lines {
   /** Whole lines, without their line breaks (LF, CRLF or CR). */
   readonly lines: readonly string[];
-  /** True if `lines` is only the last line of the text and has no line break. A last line without a line break may be incomplete. */
+  /** True if `lines` is only the text's last line and this line has no line break. A last line without a line break may be incomplete. */
   readonly isUnterminated: boolean;
 }
 
@@ -15,7 +15,7 @@ const LINE_LENGTH_MAX = 1024 * 1024;
  * Splits a text that arrives in pieces of any size into lines. The use of memory does not grow with the length of the text. Throws a
  * `ClientError` if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
  *
- * @param decoder the decoder of the text. If omitted, the first bytes of the text show its encoding.
+ * @param decoder the text's decoder. If omitted, the first bytes of the text show its encoding.
  */
 export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: TextDecoder): AsyncGenerator<Lines> {
   let head: Uint8Array = new Uint8Array();
@@ -49,7 +49,7 @@ export function withPlainBreaks(text: string): string {
 
 /** Length of a byte-order mark of UTF-16. */
 const BOM_BYTES = 2;
-/** Number of bytes at the start of a file that are searched for a zero byte, which only binary data contains. */
+/** Number of bytes at the start of a file in which a zero byte is searched. Only binary data contains zero bytes. */
 const BINARY_PROBE_BYTES = 8_192;
 
 /**
@@ -72,8 +72,8 @@ function isBreak(byte: number): boolean {
 }
 
 /**
- * Returns a decoder for UTF-16 if the text begins with a UTF-16 byte-order mark, and otherwise a decoder for UTF-8. Returns `undefined` for
- * binary data. The UTF-8 decoder turns invalid bytes into `U+FFFD`, so that invalid bytes damage only their own row.
+ * Returns a decoder for UTF-16 if the text begins with a UTF-16 byte-order mark. Otherwise, returns a decoder for UTF-8. Returns
+ * `undefined` for binary data. The UTF-8 decoder turns invalid bytes into `U+FFFD`, so invalid bytes damage only their own row.
  */
 export function decoderOf(head: Uint8Array): TextDecoder | undefined {
   const start = `${head[0]} ${head[1]}`;

@@ -2,7 +2,7 @@ import { memoize } from '../../core/cache.ts';
 
 /**
  * Returns a function that calls `work` with cells and caches the results. The function takes a key, a text with one cell per line. The
- * cache is bounded, because the cells come from files that others wrote.
+ * cache is bounded, because strangers may have written the cells.
  */
 export function memoizeCells<T>(work: (cells: readonly string[]) => T): (key: string) => T {
   // The code copies the text, because a cached substring would keep its whole piece of the file in memory.
@@ -10,7 +10,7 @@ export function memoizeCells<T>(work: (cells: readonly string[]) => T): (key: st
   return (key) => (key.length > KEY_CHARS_MAX ? work(key.split('\n')) : cached(key));
 }
 
-/** Maximum length of a key that is cached, characters. Longer keys would exhaust the memory. Keys of market data are shorter. */
+/** Maximum length of a cached key, characters. Longer keys would exhaust the memory. Keys of market data are shorter. */
 export const KEY_CHARS_MAX = 200;
 /** Maximum number of cached keys. The number exceeds the number of contracts that trade often on one day. */
 export const MEMOIZED_MAX = 50_000;

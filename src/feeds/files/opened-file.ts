@@ -4,9 +4,7 @@ import { join, sep } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { FileFacts } from './format.ts';
 
-/**
- * Size of a piece, bytes. A piece has some hundred rows of a tape, which take two or three milliseconds. Requests run between two pieces.
- */
+/** Size of a piece, bytes. A piece has some hundred tape rows, which take two or three milliseconds. Requests run between two pieces. */
 const PIECE_BYTES = 64 * 1024;
 
 /** Facts about a file with its size. */
@@ -15,7 +13,7 @@ export interface ContentFacts extends FileFacts {
   readonly size: number;
 }
 
-/** An open file that is read by position. The path is not used after the file is opened, because another file may then be at the path. */
+/** An open file that is read by position. After the opening, the path is not used, because it may then lead to another file. */
 export class Content {
   constructor(
     readonly fd: number,
@@ -34,7 +32,7 @@ export class Content {
     return bytes.subarray(0, filled);
   }
 
-  /** Yields the bytes from `from` to `to`, or to the end of the file. A piece is valid until the next piece is requested. */
+  /** Yields the bytes from `from` up to `to`, or up to the end of the file. A piece is valid until the next piece is requested. */
   async *pieces(from = 0, to = this.facts.size): AsyncGenerator<Buffer> {
     const piece = Buffer.allocUnsafe(Math.max(0, Math.min(PIECE_BYTES, to - from)));
     for (let position = from; position < to; ) {
@@ -62,8 +60,8 @@ export interface OpenedFile extends AsyncDisposable {
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Opens a file of a folder. If the path is a link to a file in the folder, opens that file. Returns `undefined` if the path no longer leads
- * to a regular file in the folder. Throws errors of the file system.
+ * Opens a file of a folder. Also opens a link to a file in the folder. Returns `undefined` if the path no longer leads to a regular file in
+ * the folder. Throws errors of the file system.
  *
  * @param root the folder's path without links.
  */
@@ -71,7 +69,7 @@ export async function openWithin(root: string, origin: string): Promise<OpenedFi
   const path = join(root, origin);
   let handle: FileHandle | undefined;
   try {
-    // The code opens the target of a link, whose path has no links.
+    // The code opens the link's target by a path without links.
     handle = await open(path, OPEN_FLAGS).catch(async (error: unknown) => {
       if (errorCode(error) !== 'ELOOP') throw error;
       return open(await realpath(path), OPEN_FLAGS);
@@ -120,7 +118,7 @@ function openedFile(handle: FileHandle, origin: string, stats: { size: number; m
 async function isWithin(root: string, handle: FileHandle, path: string): Promise<boolean> {
   const known = pathOf(handle.fd);
   if (known !== undefined) return known.startsWith(root + sep);
-  // If the system does not report the path of an open file, the code checks that the file at the path is the open file.
+  // If the system does not report the path of an open file, the code checks that the path still leads to the same file.
   const real = await realpath(path);
   const [atPath, opened] = [await lstat(real), await handle.stat()];
   return real.startsWith(root + sep) && atPath.dev === opened.dev && atPath.ino === opened.ino;

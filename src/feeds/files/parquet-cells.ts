@@ -22,7 +22,7 @@ export const CODECS: Compressors = {
 function bounded(length: number): number {
   if (!(length >= 0 && length <= PAGE_BYTES_MAX))
     throw unreadable(`a Parquet page has ${length} bytes, more than the limit of ${PAGE_BYTES_MAX} bytes`);
-  // An empty page has length 0, and the unpackers do not accept 0 as a bound.
+  // An empty page has length 0, and the unpackers do not accept 0 as a limit.
   return Math.max(1, length);
 }
 
@@ -36,7 +36,7 @@ export const PARSERS: Partial<ParquetParsers> = {
 
 const DAY_MICROS = BigInt(DAY_MS) * 1_000n;
 
-/** Formats an instant as `2026-08-17T13:30:00.007140`. For years outside 1970 to 9999, returns a text that is not a valid time. */
+/** Formats an instant as `2026-08-17T13:30:00.007140`. Returns an invalid time for years outside 1970 to 9999. */
 function instant(micros: bigint): string {
   const ms = Number(micros / 1_000n);
   if (Math.abs(ms) > MS_MAX || micros < 0n) return 'out of range';
@@ -64,13 +64,13 @@ export function cellReader({
     if (isDay && typeof value === 'string') return value.replace(MIDNIGHT, '');
     if (typeof value === 'string') return isInstant ? `${value}Z` : value;
     if (typeof value !== 'number') return String(value);
-    // hyparquet multiplied the whole number by a power of ten, such as 0.01. A double cannot represent such a power exactly.
+    // hyparquet multiplied the whole number by a power of ten such as 0.01, which is inexact as a double.
     if (decimals !== undefined) return value.toFixed(decimals);
     return type === 'FLOAT' ? shortest(value) : String(value);
   };
 }
 
-/** Columns of dates. Data frames have no date type and write the midnight of the date instead. */
+/** Columns of dates. Data frames have no date type, so they write midnight of the date instead. */
 const DAYS: ReadonlySet<string> = new Set(['expiry', 'date']);
 const MIDNIGHT = /T00:00:00\.000000$/;
 

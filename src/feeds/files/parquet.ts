@@ -18,15 +18,15 @@ import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
 import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf, rowReader } from './print-row.ts';
 import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
 
-/** Maximum number of rows in a row group, which is in memory as a whole. Common writers make groups of up to 1,048,576 rows. */
+/** Maximum number of rows in a row group. The whole row group is in memory. Common writers make groups of up to 1,048,576 rows. */
 const GROUP_ROWS_MAX = 1_200_000;
 /** Maximum number of rows in a slice. */
 const SLICE_ROWS = 50_000;
 /** Maximum size of the metadata, bytes: enough for some thousand row groups. Parsed metadata takes some twenty times as much memory. */
 const METADATA_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * The maximum number of rows in a file is the number of its bytes plus `ROWS_FREE`. A row of a tape takes 5 to 20 bytes in a compressed
- * file. A file with more rows than the maximum repeats one row, and was made to fill a disk.
+ * The maximum number of rows in a file is its number of bytes plus `ROWS_FREE`. A row of a tape takes 5 to 20 bytes in a compressed file. A
+ * file with more rows repeats one row, and was made to fill a disk.
  */
 const ROWS_FREE = 10_000;
 
@@ -51,14 +51,14 @@ export async function* readParquet(
     byteLength: size,
     slice(start, end = size) {
       const bytes = bytesOf(start, end);
-      // hyparquet requests several ranges at once and handles only the first failure. The empty handler prevents unhandled rejections for
-      // all other requests.
+      // hyparquet requests several ranges at once, but handles only the first failure. The empty handler prevents unhandled rejections of
+      // the other requests.
       bytes.catch(() => {});
       return bytes;
     },
   };
   async function bytesOf(start: number, end: number): Promise<ArrayBuffer> {
-    // The range comes from the file's own metadata, which may be wrong.
+    // The range comes from the file's own metadata, and the metadata may be wrong.
     if (!(start >= 0 && end >= start && end <= size)) throw unreadable('the Parquet file is truncated');
     const bytes = new Uint8Array(await content.slice(start, end));
     if (bytes.length < end - start) throw unreadable('the Parquet file is truncated');

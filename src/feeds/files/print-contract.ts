@@ -30,7 +30,7 @@ type Cells = readonly [symbol: string, ticker: string, expiry: string, type: str
 
 /**
  * Returns a function that reads the contract of a row, and caches contracts by symbol. Rows with the same symbol usually have equal
- * contract cells. So the function compares each row with the last row of the same symbol, and does not parse equal cells again.
+ * contract cells. So the function compares each row with the last row of its symbol, and does not parse equal cells again.
  */
 export function contractReader(): (...cells: Cells) => PrintedContract | NoContract {
   const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();

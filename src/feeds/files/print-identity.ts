@@ -1,29 +1,28 @@
 /**
- * Maximum size of each cache of recent trades. There are two caches, which serve to recognise equal rows. Equal rows of a tape are close to
- * each other, so small caches are sufficient.
+ * Maximum size of each cache of recent trades. Two such caches serve to recognise equal rows. Equal rows of a tape are close to each other,
+ * so small caches are sufficient.
  */
 const RECENT_MAX = 20_000;
 
 /**
  * Derives the ids of the prints of one file from their content, for files without an id column. An id consists of the time of the trade and
- * a digest of the trade. The id of the second of several equal rows ends with the number 2, the id of the third equal row ends with 3, and
- * so on. So a print has the same id if its file is read twice, or if two files overlap. Two equal fills at the same time have different
- * ids, so both fills are stored. Values that may differ in a later copy of a row are not part of the id: `canceled`, condition, flags,
- * quotes and Greeks.
+ * a digest of the trade. Among equal rows, the second id ends with the number 2, the third id ends with 3, and so on. So a print keeps its
+ * id if its file is read twice, or if two files overlap. Two equal fills at the same time have different ids, so both fills are stored.
+ * Values that may differ in a later copy of a row are left out of the id: `canceled`, condition, flags, quotes and Greeks.
  *
  * A canceled row gets the id of the first equal print that is not yet canceled, and so cancels this print. If all equal prints are
  * canceled, the canceled row becomes a separate print.
  *
- * The memory is bounded: a trade is forgotten after 20,000 to 40,000 other trades. An equal row that comes after its trade was forgotten
- * gets the id of the first row, so the two rows are stored as one print.
+ * The memory is bounded: the id generator forgets a trade after 20,000 to 40,000 other trades. If an equal row comes later, it gets the id
+ * of the first row, so both rows are stored as one print.
  */
 export class PrintIdentity {
   #recent = new Map<string, Seen>();
   #older = new Map<string, Seen>();
 
   /**
-   * Returns the id of the next row. `trade` is the text that identifies the trade. The id begins with `at` (ms since the epoch). So the
-   * order of ids is the order of times, and the store adds new ids at the end of its index.
+   * Returns the id of the next row. `trade` is the text that identifies the trade. The id begins with `at` (ms since the epoch). So ids are
+   * in time order, and the store adds new ids at the end of its index.
    */
   of(at: number, trade: string, isCanceled: boolean): string {
     const id = `${at.toString(36)}-${Bun.hash.xxHash64(trade).toString(36)}`;
@@ -41,7 +40,7 @@ export class PrintIdentity {
   }
 }
 
-/** The counts for the rows of one trade. */
+/** The counts for equal rows of one trade. */
 interface Seen {
   /** Number of prints that the rows of the trade create. A row that cancels another row creates no print. */
   prints: number;

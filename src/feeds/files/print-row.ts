@@ -14,9 +14,9 @@ import { executedMicros } from './print-time.ts';
 export type RowReader = (cells: readonly string[], nowMs: number) => Print | RejectReason;
 
 /**
- * Returns a function that reads the rows of one tape. The ids of equal rows depend on the order of the rows, so call this function once for
- * each row, in the order of the tape. The function rejects a trade with a time more than a day after the wall clock, because the last trade
- * determines the end of a period of flow.
+ * Returns a function that reads the rows of one tape. The ids of equal rows depend on their order, so call this function once per row, in
+ * the order of the tape. The function rejects a trade more than a day ahead of the wall clock, because the last trade determines the end of
+ * a flow window.
  */
 export function rowReader(columns: Columns): RowReader {
   const contractOf = contractReader();
@@ -83,7 +83,7 @@ type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | '
 
 /** The earliest accepted time of a trade, ms since the epoch. Earlier trades are older than electronic records of trades. */
 const AT_MIN = Date.UTC(1990, 0, 1);
-/** The maximum time by which a trade may be ahead of the wall clock. A difference between clocks does not explain a later time. */
+/** The maximum time by which a trade may be ahead of the wall clock. A trade further ahead is rejected. */
 const AHEAD_MS_MAX = DAY_MS;
 /** Maximum length of an id, characters. */
 const ID_LENGTH_MAX = 100;
@@ -91,7 +91,7 @@ const ID_LENGTH_MAX = 100;
 const TRUE = /^(?:t|true|1|y|yes)$/i;
 
 /**
- * Returns an id made from the number that an exchange gave to a trade. Returns an empty text if there is no number. Exchanges restart their
+ * Returns an id that contains the exchange's number for a trade. Returns an empty text if the trade has no number. Exchanges restart their
  * numbers each day, and some exchanges number the trades of each contract separately. So the id contains the day and the contract.
  */
 function idOfDay(ms: number, { symbol }: PrintedContract, number: string): string {
@@ -99,7 +99,7 @@ function idOfDay(ms: number, { symbol }: PrintedContract, number: string): strin
 }
 
 /**
- * Returns the side of a print from a word in the tape, such as `ask`, `above_ask` or `buy`. Returns null for any other word, such as
+ * Returns the side of a print for a word in the tape, such as `ask`, `above_ask` or `buy`. Returns null for any other word, such as
  * `no_side`. If the cell is empty, reads the side from the tags, such as `ask_side`.
  */
 export function sideOf(cell: string, tags: string): Print['side'] {
@@ -116,7 +116,7 @@ const SIDES: ReadonlyMap<string, Print['side']> = new Map([
   ...['mid', 'middle', 'between'].map((word) => [word, 'mid'] as const),
 ]);
 
-/** The columns of a tape that the reader uses. */
+/** The tape columns that the reader uses. */
 export const PRINT_COLUMNS = [
   ...['executed_at', 'option_chain_id', 'underlying_symbol', 'expiry', 'option_type', 'strike', 'price', 'size'],
   ...['side', 'tags', 'nbbo_bid', 'nbbo_ask', 'delta', 'exchange', 'report_flags', 'canceled'],

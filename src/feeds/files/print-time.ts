@@ -6,8 +6,7 @@ import { parseDigits } from '../../market/digits.ts';
  *
  * Accepts `2026-08-17T13:30:00.00714Z`, `2026-08-17 13:30:00.00714+00`, and numbers of seconds, milliseconds or microseconds since the
  * epoch. The magnitude of a number shows its unit. A time without a zone is in UTC. The vendor writes the `timestamptz` column of the
- * end-of-day tape in UTC (`+00`). Spreadsheets, data frames and other programs that copy the tape remove the zone but do not change the
- * hour.
+ * end-of-day tape in UTC (`+00`). Programs that copy the tape, such as spreadsheets, remove the zone but do not change the hour.
  */
 export function executedMicros(text: string): number {
   const usual = usualMicros(text);
@@ -54,8 +53,8 @@ const [SPACE, POINT, COLON, LETTER_T] = [0x20, 0x2e, 0x3a, 0x54];
 
 /**
  * Converts a number of seconds, milliseconds or microseconds since the epoch to microseconds. Seconds are below 10^11 until the year 5138,
- * and milliseconds have been above 10^11 since 1973. So 10^11 separates seconds from milliseconds. In the same way, 10^14 separates
- * milliseconds from microseconds.
+ * and milliseconds have been above 10^11 since 1973. So 10^11 is the limit between seconds and milliseconds. In the same way, 10^14 is the
+ * limit between milliseconds and microseconds.
  */
 function epochMicros(value: number): number {
   if (value < 1e11) return Math.round(value * 1e6);

@@ -13,7 +13,7 @@ export const BATCH_PRINTS = 2_000;
 
 export type PrintsDelivery = Extract<Delivery, { kind: 'prints' }>;
 
-/** Returns whether the first lines of a text contain the header of a tape. */
+/** Returns whether a text's first lines contain the header of a tape. */
 export function claimsPrints(head: string): boolean {
   return hasHeader(head, isPrintsHeader);
 }
@@ -31,8 +31,8 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
  * or the columns of the contract.
  *
  * A day's tape has gigabytes, so it is read in pieces and delivered in batches. Reading a tape yields at least one batch. A bad row is
- * rejected and counted. The last row is also rejected if it may be incomplete. An incomplete last row does not reject the whole tape,
- * unlike other tables, because a tape grows only at its end. So all rows before the last row are valid, and the last row can be read again
+ * rejected and counted. The last row is also rejected if it may be incomplete. Other tables are rejected if their last row is incomplete,
+ * but a tape is not, because a tape grows only at its end. So all earlier rows of the tape are valid, and its last row can be read again
  * when the tape has grown.
  */
 export class PrintsCsvReader {
@@ -90,7 +90,7 @@ export class PrintsCsvReader {
   }
 }
 
-/** Returns the decoder for a later section of a text, in which a byte-order mark is an ordinary character. */
+/** Returns the decoder for a later section of a text. There, a byte-order mark is an ordinary character. */
 function continuationDecoder(): TextDecoder {
   return new TextDecoder('utf-8', { ignoreBOM: true });
 }
@@ -103,8 +103,8 @@ function cellsOf(line: string, delimiter: string): readonly string[] | undefined
 }
 
 /**
- * Returns whether the last row may be incomplete. The last row has no line break. A cell `1` at its end may be the start of `100`. A row
- * that ends with a known trade condition is complete.
+ * Returns whether a last row without a line break may be incomplete. If the row ends with the cell `1`, the cell may be the start of `100`.
+ * A row that ends with a known trade condition is complete.
  */
 function mayBeCut(cells: readonly string[] | undefined, header: readonly string[], columns: Columns): boolean {
   if (cells === undefined || cells.length < header.length) return true;

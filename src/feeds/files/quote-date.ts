@@ -29,12 +29,12 @@ const MONTH_FIRST = new RegExp(`\\b(?<month>[A-Z]{3,9})\\.?\\s+(?<day>\\d{1,2}),
 const DAY_FIRST = new RegExp(`\\b(?<day>\\d{1,2})\\s+(?<month>[A-Z]{3,9})\\.?,?\\s+(?<year>\\d{4})${TIME}`, 'i');
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** Offsets from UTC, in hours, of UTC itself and of the United States time zones, by name. */
+/** Offsets from UTC in hours, by the name of the zone: UTC and the time zones of the United States. */
 const ZONE_HOURS: Readonly<Record<string, number>> = {
   ...{ UTC: 0, GMT: 0, Z: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 },
 };
 
-/** Returns the time in the groups of a match as `HH:MM:SS`, or `undefined` if the time is invalid. */
+/** Returns the time from the groups of a match as `HH:MM:SS`, or `undefined` if the time is invalid. */
 function timeOf(groups: Record<string, string | undefined>): string | undefined {
   const half = groups.half?.toUpperCase();
   const shown = Number(groups.hour);

@@ -71,7 +71,7 @@ const NAMES: Readonly<Record<QuoteField, readonly string[]>> = {
   delta: ['delta'],
   gamma: ['gamma'],
   openInterest: ['open interest', 'open int', 'open int.', 'oi'],
-  // The table has no such column.
+  // The table does not have this column.
   multiplier: [],
 };
 
@@ -80,8 +80,8 @@ interface Columns extends Record<QuoteField, number> {
 }
 
 /**
- * Finds the columns of the calls or of the puts, at the indices [from, to). The index of a missing column is -1. Throws a `ClientError` if
- * the symbol column or the open-interest column is missing. `symbolNames` names the symbol column.
+ * Finds the columns of the calls or of the puts among the indices [from, to). The index of a missing column is -1. Throws a `ClientError`
+ * if the symbol column or the open-interest column is missing. `symbolNames` names the symbol column.
  */
 function columnsOf(header: readonly string[], symbolNames: readonly string[], from: number, to: number): Columns {
   const find = (names: readonly string[]) => header.findIndex((name, i) => i >= from && i < to && names.includes(name));
@@ -93,7 +93,7 @@ function columnsOf(header: readonly string[], symbolNames: readonly string[], fr
   return columns;
 }
 
-/** Returns the price of the underlying. The title contains the price as `Last: 3,990.56` or, in older downloads, in its second cell. */
+/** Returns the price of the underlying. The title has the price as `Last: 3,990.56`, or as its second cell in older downloads. */
 function lastSale(preamble: readonly string[]): number | undefined {
   for (const pattern of [LAST, /^[^,"]+\([^)]*\)"?,\s*(\d+(?:\.\d+)?)\s*(?:,|$)/]) {
     for (const line of preamble) {

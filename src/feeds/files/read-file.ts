@@ -14,8 +14,8 @@ export interface ReadFileDeps extends Pick<FileReadOptions, 'nowMs' | 'readIsola
 }
 
 /**
- * The result of a failed reading with a temporary error, such as missing permissions or a lack of file descriptors. A temporary error does
- * not show whether the file is valid.
+ * A reading that failed with a temporary error, such as missing permissions or a lack of file descriptors. A temporary error does not show
+ * whether the file is valid.
  */
 export interface TemporaryError {
   /** The reason for the error, in words. */
@@ -25,12 +25,12 @@ export interface TemporaryError {
 }
 
 /**
- * Yields the contents of a file of the drop folder. Returns the outcome of the reading. An error with a code becomes a temporary error.
- * Errors without a code are thrown.
+ * Yields the contents of a file of the drop folder. Returns the outcome of reading the file. An error with a code is returned as a
+ * temporary error. Errors without a code are thrown.
  *
- * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception, because an
- * uncompressed tape may grow at its end while it is read. The function yields the prints of an uncompressed tape. The function returns the
- * outcome if no whole line from the time of the scan is missing. If whole lines are missing, the function returns `undefined`.
+ * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception, because
+ * they may grow at their end while they are read. The function yields the prints of an uncompressed tape. The function returns the outcome
+ * if all whole lines from the time of the scan were read. If some of these lines are missing, the function returns `undefined`.
  *
  * @param root the drop folder's path without links.
  */
@@ -61,8 +61,8 @@ export async function* readFile(
     const checkStable = async () => versionOf(await file.handle.stat()) === version;
     const reading = { nowMs, readTape, ...(readIsolated && { readIsolated }) };
     for await (const delivery of contentsOf(file.content, reading)) {
-      // The version is checked before the first delivery of the file. A file other than a tape is read completely before its first
-      // delivery, so the check notices every write before and during the reading.
+      // The version is checked before the first delivery of the file. Any other file is read completely before its first delivery, so the
+      // check notices every write before and during the reading.
       if (outcome === 'none' && reason === undefined && !isTape && !(await checkStable())) return undefined;
       if (delivery.kind === 'rejection') reason = delivery.reason;
       else outcome = 'data';

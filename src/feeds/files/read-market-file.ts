@@ -20,7 +20,7 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
     return [{ kind: 'rejection', origin: file.origin, reason }];
   }
   const text = decoderOf(bytes)?.decode(bytes);
-  // The first lines alone determine the format, so that a long file without market data is not searched to its end.
+  // Only the first lines determine the format, so a long file without market data is not searched to its end.
   const head = text && withPlainBreaks(text.slice(0, HEAD_CHARS));
   const format = head && FORMATS.find(({ claims }) => claims(head));
   if (!text || !format) return [];

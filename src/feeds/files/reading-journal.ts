@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
  * Number of crashes after which a file is no longer read. A crash is an early end of the process that reads the file. One crash is not
- * enough, because a person or other work may have ended the process.
+ * enough, because a person or other work may have caused it.
  */
 export const CRASHES_MAX = 2;
 
@@ -13,16 +13,16 @@ interface Entry {
 }
 
 interface Journal {
-  /** The file that was being read when the journal was written, and the process that read it. Null if no file was being read. */
+  /** The file that was being read when the journal was written, with the process that read it. Null if no file was being read. */
   readonly reading: (Entry & { readonly pid: number }) | null;
   /** The files whose reading ended in a crash, and the number of these crashes. */
   readonly crashed: readonly (Entry & { readonly times: number })[];
 }
 
 /**
- * Records which file is being read, before the file is parsed. If the process ended while it read a file, the next start finds this file in
- * the journal. The journal must survive the end of the process, but not a failure of the machine. So the journal is written but never
- * synced to the disk. Without a path, the journal is not written.
+ * Before a file is parsed, records that it is being read. If the process ends while it reads a file, the next start finds the file in the
+ * journal. The journal must survive the end of the process, but need not survive a failure of the machine. So the journal is written but
+ * never synced to the disk. Without a path, the journal is not written.
  */
 export class ReadingJournal {
   #crashed = new Map<string, Journal['crashed'][number]>();
@@ -37,31 +37,31 @@ export class ReadingJournal {
     this.#write(null);
   }
 
-  /** Returns the number of crashes of this version of a file since its last successful read. */
+  /** Returns the number of crashes on this version of a file since its last successful read. */
   crashCount(origin: string, version: string): number {
     const known = this.#crashed.get(origin);
     return known?.version === version ? known.times : 0;
   }
 
-  /** Records that the reading of a file begins. `origin` is the path of the file in the drop folder. */
+  /** Records that a file is being read from now on. `origin` is the path of the file in the drop folder. */
   begin(origin: string, version: string): void {
     this.#isReading = true;
     this.#write({ origin, version });
   }
 
-  /** Counts a crash of a process that read a version of a file. */
+  /** Counts a crash of a process on a version of a file. */
   recordCrash(origin: string, version: string): void {
     this.#crashed.set(origin, { origin, version, times: this.crashCount(origin, version) + 1 });
   }
 
-  /** Records that no file is being read any more: the file was read, or the service stopped the reading. */
+  /** Records that no file is being read: the reading has ended or was stopped. */
   end(): void {
     if (!this.#isReading) return;
     this.#isReading = false;
     this.#write(null);
   }
 
-  /** Removes the recorded crashes of a file, after a reading that succeeded or failed without a crash. */
+  /** Removes the recorded crashes of a file after a reading without a crash. */
   forget(origin: string): void {
     this.#crashed.delete(origin);
   }
@@ -81,10 +81,7 @@ export class ReadingJournal {
   }
 }
 
-/**
- * Returns whether another process with this id is running. Another process with the id may be the previous service, which has not ended
- * yet.
- */
+/** Returns whether another process with this id is running. Such a process may be the previous service, which has not ended yet. */
 function isOtherProcess(pid: number): boolean {
   try {
     return pid !== process.pid && process.kill(pid, 0);

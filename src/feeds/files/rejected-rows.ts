@@ -1,7 +1,7 @@
 import { countRejected } from '../rejections.ts';
 import type { PrintsDelivery } from './prints-csv.ts';
 
-/** Counts all rows and the rejected rows of all batches of one file of prints. */
+/** Counts all rows and rejected rows in one file of prints, over all batches. */
 export class RejectedRows {
   #rows = 0;
   readonly #counts: Record<string, number> = {};

@@ -2,8 +2,8 @@ import { nthWeekday } from '../../market/calendar.ts';
 import { rootOf, rootOfTicker } from '../../market/option-symbol.ts';
 
 /**
- * Returns the underlying with the most rows in a file. On a tie, returns the underlying that comes first. A file with a single spot becomes
- * a single chain, and `buildChain` rejects the options of other underlyings.
+ * Returns the underlying with the most rows in a file. On a tie, returns the underlying that comes first in the file. If a file has a
+ * single spot, it becomes a single chain, and `buildChain` rejects options of other underlyings.
  */
 export function underlyingOfMost(rows: readonly { readonly root: string }[]): string {
   const counts = new Map<string, number>();
@@ -17,8 +17,8 @@ export function underlyingOfMost(rows: readonly { readonly root: string }[]): st
 }
 
 /**
- * Returns the root of an option for which the source gives no symbol. Options of SPX, NDX and RUT that expire on a third Friday have the
- * root of the index and are AM-settled. The other options of these indices have a different root and are PM-settled.
+ * Returns the root of an option without a symbol. Options of SPX, NDX and RUT that expire on a third Friday have the root of the index and
+ * are AM-settled. The other options of these indices have a different root and are PM-settled.
  */
 export function rootOn(ticker: string, expiry: string): string {
   const thirdFriday = nthWeekday(Number(expiry.slice(0, 4)), Number(expiry.slice(5, 7)), 5, 3);

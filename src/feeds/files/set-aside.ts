@@ -7,14 +7,13 @@ import { type FileCheckpoints, versionOf } from './file-checkpoints.ts';
 import { pathOf } from './opened-file.ts';
 import type { FoundFile } from './walk.ts';
 
-/** Maximum number of names that are tried for one file. */
+/** Maximum number of names to try for one file. */
 const NUMBER_MAX = 1_000;
 
 /**
- * Moves a rejected file from the drop folder to the same path in the folder `to`. Never overwrites a file in `to`: if the name is in use,
- * adds a number to the name. Does not move a file that has changed since the scan, or whose folder is outside the drop folder. Does not
- * move links, because a link may not work at another place. The promise never rejects. The result states that the file was moved, or the
- * reason why it was not moved.
+ * Moves a rejected file from the drop folder to the same path in the folder `to`. Never overwrites a file in `to`: if the name exists, adds
+ * a number to the name. Does not move a file that has changed since the scan, or whose folder is outside the drop folder. Does not move
+ * links, because a moved link may not work. The promise never rejects. The result states that the file was moved, or why it was not moved.
  *
  * @param root the drop folder's path without links.
  */
@@ -32,7 +31,7 @@ export async function setAside(root: string, { origin, stats }: FoundFile, to: s
     const changed = 'the file has changed meanwhile and is not set aside';
     if (!(await isSame(path))) return notMoved(changed);
     const name = await copyTo(to, origin, path);
-    // Another file may now be at the path, and this other file has not been read yet.
+    // Another, unread file may now be at the path.
     if (versionOf(await lstat(path)) !== versionOf(stats) || !(await isSame(path))) {
       await unlink(join(to, name));
       return notMoved(changed);
@@ -46,13 +45,13 @@ export async function setAside(root: string, { origin, stats }: FoundFile, to: s
 
 interface SetAsideResult {
   readonly isMoved: boolean;
-  /** The result of the move, in words. */
+  /** The result of moving a file, in words. */
   readonly message: string;
 }
 
 /**
  * Opens a folder within the drop folder. Returns `undefined` if the folder is outside the drop folder. If the system has `/proc/self/fd`,
- * the returned path leads to the open folder even after a folder of the real path is moved or becomes a link.
+ * the returned path leads to the open folder, even if a folder on the real path is moved or becomes a link.
  */
 export async function openFolder(
   root: string,
@@ -101,16 +100,16 @@ async function copyNew(from: string, to: string): Promise<void> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL);
   } catch (error) {
-    // The code removes a partial copy, for example after a full disk.
+    // The code removes a partial copy, which for example a full disk can leave.
     if (errorCode(error) !== 'EEXIST') await unlink(to).catch(() => {});
     throw error;
   }
 }
 
 /**
- * Deletes the files of a drop folder that were read completely, had market data, and were last changed more than `days` days before the
- * newest file. The newest file's modification time replaces the clock, so a wrong clock of this machine deletes nothing. Keeps links,
- * rejected files, files that have changed since the scan, and files without the permission to delete them. The promise never rejects.
+ * Deletes old files of a drop folder that were read completely and had market data. Old means more than `days` days before the newest file.
+ * The newest file's modification time replaces the clock, so a wrong clock of this machine deletes nothing. Keeps links, rejected files,
+ * files that have changed since the scan, and files without the permission to delete them. The promise never rejects.
  *
  * @param root the drop folder's path without links.
  */
@@ -132,7 +131,7 @@ export async function deleteOld(
       const present = await lstat(path);
       if (!present.isSymbolicLink() && versionOf(present) === versionOf(stats)) await unlink(path);
     } catch {
-      // The file stays in the drop folder. No data is lost, because the file was read.
+      // The file stays in the drop folder. No data is lost, because the file was already read.
     }
   }
 }

@@ -7,7 +7,7 @@ interface FailedFile {
   readonly changedMs: number;
   /** Number of failed readings since `changedMs`. */
   readonly failures: number;
-  /** Number of scans to skip before the file is read again. */
+  /** Number of scans to skip before the file is read once more. */
   scansToSkip: number;
 }
 
@@ -15,13 +15,13 @@ interface FailedFile {
 const SCANS_TO_SKIP_MAX = 24;
 
 /**
- * The files with a temporary error, by their path in the drop folder (`origin`). Later scans read each file again, with growing pauses. If
- * the file or its permissions have changed, the next scan reads the file.
+ * The files with a temporary error, by their path in the drop folder (`origin`). Later scans try each file again after growing pauses. If
+ * the file or its permissions change, the next scan reads the file.
  */
 export class TemporaryErrors {
   readonly #files = new Map<string, FailedFile>();
 
-  /** Returns whether to read a file at this scan. Counts the scan, so call this method once per scan and file. */
+  /** Returns whether this scan must read the file. Counts the scan, so call this method once per file and scan. */
   isDue({ origin, stats }: FoundFile): boolean {
     const failed = this.#files.get(origin);
     if (failed === undefined || failed.changedMs !== stats.ctimeMs) return true;

@@ -23,7 +23,7 @@ export interface FolderContents {
   readonly root: string;
   readonly files: readonly FoundFile[];
   readonly problems: readonly SkippedFile[];
-  /** True if all folders were readable and no file was left out. If false, files that are missing from `files` may still exist. */
+  /** True if all folders were readable and no file was left out. If false, a file that is missing from `files` may still exist. */
   readonly isComplete: boolean;
 }
 
@@ -47,7 +47,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   async function descend(folder: string): Promise<void> {
     const path = join(dir, folder);
     try {
-      // The drop folder itself may be a link. A sub-folder must not be a link, but may have become a link after its parent was read.
+      // The drop folder itself may be a link. A sub-folder must not be a link, but may have become a link since its parent was read.
       const identity = identityOf(await (folder === '' ? stat : lstat)(path));
       if (seen.has(identity)) {
         problems.push({ origin: folder, reason: ALREADY_SCANNED });
@@ -92,7 +92,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
     }
   }
 
-  /** Visits the file that a link leads to, under the path of the link. */
+  /** Visits the target of a link under the path of the link. */
   async function follow(origin: string): Promise<void> {
     const target = await realpath(join(dir, origin)).catch((error: unknown) => error);
     if (typeof target !== 'string') {

@@ -2,13 +2,13 @@ import { OperatorError } from '../../core/errors.ts';
 import { isLoopback } from '../../core/loopback.ts';
 
 /**
- * Checks the address of a provider from the setting `flag`, and returns the address without slashes at its end. `hasCredential` is true if
- * the feed sends a credential to this address.
+ * Checks a provider's address from the setting `flag`. Returns the address without slashes at its end. `hasCredential` is true if the feed
+ * sends a credential to this address.
  *
  * Throws `OperatorError` in three cases:
  * - The text is not a URL, or its scheme is not `scheme` with or without TLS (`http` or `https`, `ws` or `wss`).
  * - The URL contains a user, a password, a query or a fragment. Addresses are written to logs.
- * - A credential would be sent unencrypted over a network.
+ * - A credential would be sent over a network without encryption.
  */
 export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', hasCredential: boolean): string {
   const url = URL.parse(text);

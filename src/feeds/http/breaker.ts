@@ -1,7 +1,7 @@
 /**
- * A circuit breaker. While a provider fails, the breaker limits the number of requests to the provider and the number of entries in the
- * log. After FAILURES_MAX failures in a row the breaker opens, and no request is sent for a minute. After this minute, one request is sent
- * as a probe. If the probe succeeds, the breaker closes. If the probe fails, the breaker opens for twice as long as before.
+ * A circuit breaker. While a provider fails, the breaker limits the requests to the provider and the entries in the log. After FAILURES_MAX
+ * failures in a row the breaker opens, and no request is sent for a minute. After this minute, one request is sent as a probe. If the probe
+ * succeeds, the breaker closes again. If the probe fails, the breaker opens for twice as long as before.
  */
 export class Breaker {
   #failures = 0;
@@ -11,7 +11,7 @@ export class Breaker {
   constructor(private readonly now: () => number) {}
 
   /**
-   * Returns `closed` if requests may be sent, and `probe` if one request may be sent as the probe. If the breaker is open, returns the time
+   * Returns `closed` if requests may be sent, and `probe` if one request may be sent as a probe. If the breaker is open, returns the time
    * until which it stays open (ms since the epoch), and the reason.
    */
   state(): 'closed' | 'probe' | { readonly openUntil: number; readonly reason: string } {
@@ -24,7 +24,7 @@ export class Breaker {
     this.#failures = 0;
   }
 
-  /** Records that a request failed, and opens the breaker if enough requests in a row have failed. */
+  /** Records that a request failed. After enough failures in a row, opens the breaker. */
   failed(reason: string): void {
     this.#failures++;
     const opened = this.#failures - FAILURES_MAX;
@@ -39,11 +39,11 @@ export class Breaker {
 }
 
 /**
- * The number of failed requests in a row after which the breaker opens. A request has failed if all its tries have failed. The number is
- * above one, so that a single failing ticker does not open the breaker.
+ * The number of failed requests in a row after which the breaker opens. A request counts as failed after all its tries have failed. The
+ * number is above one, so that one failing ticker does not open the breaker.
  */
 const FAILURES_MAX = 4;
 /** Time for which the breaker opens the first time, ms. */
 const OPEN_MS = 60_000;
-/** Maximum time that the breaker stays open, ms. A provider that works again is noticed within a quarter of an hour. */
+/** Maximum time that the breaker stays open, ms. So a provider that works again is noticed within a quarter of an hour. */
 const OPEN_MS_MAX = 15 * 60_000;

@@ -4,13 +4,13 @@ import { INFLATED_BYTES_FREE, INFLATION_MAX } from '../files/gzip.ts';
 import { retryAfterMs } from './retry.ts';
 
 /**
- * The result of one request. The kind of an error is `temporary` if another try may succeed, and `permanent` if every request would fail.
- * The kind is `item` if the provider lacks the requested item, so that only this request fails. All statuses below 500 give `item`, except
- * 200, 401, 403, 408, 429 and redirects.
+ * The result of one request. An error is `temporary` if another try may succeed, and `permanent` if every request would fail. An error is
+ * `item` if the provider does not have the requested item, so only this request fails. Statuses below 500 are errors of the type `item`,
+ * except 200, 401, 403, 408, 429 and redirects.
  */
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
-/** An unparsed body that exceeds PARSED_BYTES_MAX or the bounds of QUICK_JSON, because parsing may take long. */
+/** A body without parsing: it exceeds PARSED_BYTES_MAX or QUICK_JSON, so parsing may take long. */
 export interface LargeResponse {
   readonly kind: 'large';
   readonly body: Uint8Array;
@@ -21,15 +21,15 @@ export interface LargeResponse {
 export interface FetchError {
   readonly kind: 'temporary' | 'permanent' | 'item';
   readonly reason: string;
-  /** The time without requests that the provider asks for, ms. */
+  /** The pause that the provider asks for, ms. */
   readonly afterMs?: number | undefined;
 }
 
 export interface FetchJsonOptions {
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Maximum time for the whole request, from the call to the last byte of the answer, ms. Redirects are included. Tickers are requested one
-   * after the other, so a very slow answer would delay the next tickers.
+   * Maximum time for the whole request, up to the last byte of the answer, ms. Redirects are included. Tickers are requested one after the
+   * other, so a very slow answer would delay the next tickers.
    */
   readonly timeoutMs: number;
   readonly nowMs: () => number;
@@ -82,7 +82,7 @@ async function request(
     const location = response.headers.get('location');
     const target = location === null ? null : URL.parse(location, url.href);
     if (target === null) return permanent(`the provider answered ${status} without an address`);
-    // A redirected request would send the credential to the other host.
+    // A redirected request would send the credential to another host.
     if (target.origin !== url.origin) return permanent(`the provider redirects to another host, ${target.host}`);
     if (redirectsLeft === 0) return permanent(`the provider redirects more than ${REDIRECTS_MAX} times`);
     return request(target, options, signal, redirectsLeft - 1);
@@ -113,9 +113,9 @@ function unpacked(packed: Response): Response {
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 500, 502, 504]);
 
 /**
- * Reads the unpacked body. Returns an error if the body has more than PROVIDER_BODY_BYTES_MAX bytes. Also returns an error if the body has
- * more than INFLATED_BYTES_FREE bytes and is more than INFLATION_MAX times as large as the packed body. Only `Content-Length` states the
- * size of the packed body. The ratio is not checked for a response without this header field.
+ * Reads the unpacked body. Returns an error if the body has more than PROVIDER_BODY_BYTES_MAX bytes. Also returns an error if the body is
+ * larger than INFLATED_BYTES_FREE and more than INFLATION_MAX times as large as the packed body. Only `Content-Length` states the size of
+ * the packed body. For a response without this header field, the ratio is not checked.
  */
 async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   const { headers, body } = response;
@@ -125,7 +125,7 @@ async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
-    // The return from the loop cancels the rest of the body.
+    // Leaving the loop cancels the rest of the body.
     if (Math.max(statedBytes, bytes) > PROVIDER_BODY_BYTES_MAX)
       return permanent(`the answer has more than ${PROVIDER_BODY_BYTES_MAX} bytes`);
     if (bytes > Math.max(INFLATED_BYTES_FREE, INFLATION_MAX * packedBytes)) {

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 
 /**
- * Spreads requests evenly at a rate per minute, without bursts. Providers limit the number of requests in a time window, and clients do not
- * know when a window begins. So a burst could exceed the limit of a window.
+ * Spreads requests evenly at a rate per minute, without bursts. Providers limit the requests in a time window, and clients do not know when
+ * a window begins. So a burst could exceed the limit of a window.
  */
 export class Pacer {
   #next = Number.NEGATIVE_INFINITY;

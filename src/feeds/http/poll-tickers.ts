@@ -34,13 +34,10 @@ export async function* pollTickers(
   }
 }
 
-/** Maximum duration of all requests for one snapshot, ms, because the quotes of a snapshot should have nearly the same time. */
+/** Maximum time for all requests of one snapshot, ms. The quotes of a snapshot should have nearly the same time. */
 const SNAPSHOT_MS_MAX = 600_000;
 
-/**
- * Returns the interval between two polls, ms. The interval is `leastMs`, or longer if the requests of one poll take longer at the rate
- * `ratePerMinute`.
- */
+/** Returns the interval between two polls, ms. The interval is `leastMs`, or longer if one poll takes longer at `ratePerMinute`. */
 export function pollIntervalMs(requests: number, ratePerMinute: number, leastMs: number): number {
   return Math.max(leastMs, Math.ceil(requests / ratePerMinute) * 60_000);
 }

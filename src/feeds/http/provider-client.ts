@@ -8,7 +8,7 @@ import { backoffMs } from './retry.ts';
 /** Options that all HTTP feeds share. */
 export interface ProviderOptions {
   readonly baseUrl: string;
-  /** The tickers in Zomma's spelling: `SPY`, `SPX`, `BRK.B`. */
+  /** The tickers as Zomma writes them: `SPY`, `SPX`, `BRK.B`. */
   readonly tickers: readonly string[];
   /** Maximum number of requests per minute. If omitted, the feed uses a rate that suits the provider. */
   readonly ratePerMinute?: number | undefined;
@@ -20,11 +20,11 @@ export interface ProviderOptions {
 /** Sends requests to one provider. */
 export interface ProviderClient {
   /**
-   * Requests the JSON at a path below the base address, or at a complete address with the same scheme, host and port. Throws a
-   * `ClientError` with the reason if the answer is not JSON or takes long to parse. Throws the reason of `signal` if `signal` is aborted.
+   * Requests JSON at a path below the base address, or at a complete address with the same scheme, host and port. Throws a `ClientError`
+   * with the reason if the answer is not JSON, or if it may take long to parse. Throws the reason of `signal` if `signal` is aborted.
    */
   get(address: string, signal?: AbortSignal): Promise<unknown>;
-  /** Works like `get`, but returns unparsed bytes if parsing the answer may take long. */
+  /** Works like `get`, but returns an answer as bytes if parsing it may take long. */
   getLarge(address: string, signal?: AbortSignal): Promise<{ readonly json: unknown } | LargeResponse>;
 }
 
@@ -69,7 +69,7 @@ export function createProviderClient(
     }
   }
 
-  /** Reports the error of a request's last try to the breaker. Returns the `ClientError` to throw. */
+  /** Reports the error of the last try to the breaker. Returns the `ClientError` to throw. */
   function recordError({ kind, reason, afterMs }: FetchError, tries: number): ClientError {
     if (kind === 'item') breaker.succeeded();
     else breaker.failed(reason);
@@ -90,7 +90,7 @@ export function createProviderClient(
 const TIMEOUT_MS = 30_000;
 const TRIES_MAX = 3;
 /**
- * The longest wait that a provider may ask for, ms. A request with a longer wait fails at once, because the other tickers would wait, too.
+ * The longest wait that a provider may ask for, ms. A request with a longer wait fails at once, because the other tickers must not wait.
  */
 const WAIT_MS_MAX = 60_000;
 

@@ -8,10 +8,10 @@ import { countRejected } from '../rejections.ts';
  */
 export class DeliveryQueue {
   #queue: Delivery[] = [];
-  /** The last delivery in the queue, if more prints may be added to it. */
+  /** The last delivery in the queue, if it can take more prints. */
   #batch: { kind: 'prints'; prints: Print[]; refused: Record<string, number> } | undefined;
   #prints = 0;
-  /** Start of the loss of deliveries since the last read, ms since the epoch. */
+  /** Time of the first lost delivery since the last read, ms since the epoch. */
   #lostSince: number | undefined;
   #isUp = false;
   #wake: () => void = () => {};
@@ -64,7 +64,7 @@ export class DeliveryQueue {
     }
   }
 
-  /** Empties the queue and returns its deliveries. If deliveries were lost, adds deliveries with the start and the end of the loss. */
+  /** Empties the queue and returns its deliveries. If deliveries were lost, adds deliveries for the start and the end of the loss. */
   #drain(): Delivery[] {
     const queue = this.#queue;
     if (this.#lostSince !== undefined) {
@@ -80,9 +80,9 @@ export class DeliveryQueue {
   }
 }
 
-/** Maximum number of prints in the queue, some 30 MB. The tracked tickers have `PRINTS_MAX` trades in two very busy minutes. */
+/** Maximum number of prints in the queue, some 30 MB. The tracked tickers produce `PRINTS_MAX` trades in two very busy minutes. */
 export const PRINTS_MAX = 100_000;
-/** The number of prints at which a delivery gets no further prints. */
+/** A delivery with this number of prints gets no further prints. */
 const BATCH_PRINTS = 5_000;
-/** Maximum number of deliveries in the queue. The bound matters if connections open and close repeatedly while no reader is active. */
+/** Maximum number of deliveries in the queue. The maximum matters if connections open and close repeatedly while no reader is active. */
 const DELIVERIES_MAX = 1_000;

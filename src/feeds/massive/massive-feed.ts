@@ -12,7 +12,7 @@ import { tradeStream } from './trade-stream.ts';
 export interface MassiveOptions extends ProviderOptions {
   readonly key: string;
   readonly socketUrl: string;
-  /** The time without data and without an answer to a ping after which the connection ends, ms. */
+  /** The connection ends after this time without data and without an answer to a ping, ms. */
   readonly silenceMs?: number;
 }
 
@@ -52,8 +52,8 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
 }
 
 /**
- * Default of `--feed-rate`: the maximum number of requests per minute. Massive's paid plans have no limit. Requests one after the other
- * reach a rate of ten requests per second.
+ * Default of `--feed-rate`: maximum number of requests per minute. Massive's paid plans have no limit. Consecutive requests reach a rate of
+ * ten per second.
  */
 const RATE_PER_MINUTE = 600;
 /** Number of contracts on a page, the maximum that Massive allows. */
@@ -64,5 +64,5 @@ const PAGES_MAX = 600;
 const PAGES_PER_TICKER = 15;
 /** Default of `--feed-every`, ms: the interval between two polls. The default is longer if the requests of one poll take longer. */
 const EVERY_MS = 60_000;
-/** The maximum time by which a time may be ahead of the clock, because two clocks may differ. Later times are damaged data. */
+/** The maximum time by which a time may be ahead of the clock, because clocks may differ. Times further ahead are damaged data. */
 const AHEAD_MS_MAX = 60_000;

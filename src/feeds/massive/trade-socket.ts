@@ -5,17 +5,14 @@ export interface SocketOptions {
   readonly key: string;
   /** The channels to subscribe to. `T.*` are the trades of all options. */
   readonly channels: string;
-  /** The time without data and without an answer to a ping after which the connection ends, ms. */
+  /** The connection ends after this time without data and without an answer to a ping, ms. */
   readonly silenceMs: number;
-  /** The time without a frame of messages after which the connection ends while trades are expected, ms. */
+  /** While trades are expected, the connection ends after this time without messages, ms. */
   readonly quietMs: number;
   /** Returns whether trades are expected now. */
   readonly expectsTrades: () => boolean;
   readonly nowMs: () => number;
-  /**
-   * Called for each status `success`, which states that the subscription is active. The server sends trades after the first status
-   * `success`.
-   */
+  /** Called for each status `success`, which confirms the subscription. The server sends trades after the first status `success`. */
   readonly onOpen: () => void;
   /**
    * Called with the messages of each frame, starting with the frame that activates the subscription. The list may be empty, and may contain
@@ -30,7 +27,7 @@ export interface SocketOptions {
 export interface ConnectionEnd {
   /** The reason why the connection ended. The text is Zomma's own, because a server's message may contain the key. */
   readonly reason: string;
-  /** True if Massive rejects the key or the plan. In this case, another try soon afterwards would fail, too. */
+  /** True if Massive rejects the key or the plan. Then another try soon afterwards would fail as well. */
   readonly isRejected: boolean;
   /**
    * The time after which trades may be missing, ms since the epoch. Usually this is the time of the last received data. If no data was
@@ -51,8 +48,8 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   let lastReceivedAt = options.nowMs();
   let hasReceived = true;
   /**
-   * The latest of three times, ms since the epoch: the receipt of the last frame of messages, the start of the subscription, and the start
-   * of the hours in which trades are expected.
+   * The latest of three times, ms since the epoch: the last frame of messages, the start of the subscription, and the start of trading
+   * hours.
    */
   let lastMessagesAt = lastReceivedAt;
   let isSubscribed = false;
@@ -86,7 +83,8 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
       return end('the socket answers, but has not accepted the subscription');
     if (!options.expectsTrades()) lastMessagesAt = options.nowMs();
     else if (isSubscribed && options.nowMs() - lastMessagesAt > options.quietMs) {
-      // The server answers pings, but the subscription no longer works. Trades after the last frame of messages may be missing.
+      // At this point, the server answers pings, but the subscription no longer works. Trades after the last frame of messages may be
+      // missing.
       lastReceivedAt = lastMessagesAt;
       return end(`no message was received for ${options.quietMs / 1_000} s of trading hours`);
     }
@@ -123,14 +121,14 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
 /** Maximum length of a frame, characters: the length of some 25,000 trades. A frame of this length is parsed in some ten milliseconds. */
 const FRAME_CHARS_MAX = 4 * 1024 * 1024;
 /**
- * Bounds of the JSON in a frame. A trade has two containers, an object and its list of conditions, and some ten values. The bound for
- * containers limits a frame to some 10,000 trades.
+ * Bounds of the JSON in a frame. A trade has two containers, an object and its list of conditions, and some ten values. The container limit
+ * allows some 10,000 trades in a frame.
  */
 const FRAME_JSON = { containers: 20_000, values: 1_000_000 };
 
 /**
- * Maximum number of complete intervals without an active subscription. An interval is half of `silenceMs`. The connection ends after one
- * more interval, so it lasts for 2.5 times `silenceMs`.
+ * Maximum number of whole intervals without an active subscription. An interval is half of `silenceMs`. The connection ends after one more
+ * interval, so it lasts for 2.5 times `silenceMs`.
  */
 const CONNECT_INTERVALS_MAX = 4;
 
@@ -141,7 +139,7 @@ const REJECTIONS: ReadonlyMap<unknown, string> = new Map([
   ['error', 'the socket rejects the subscription'],
 ]);
 
-/** Returns the messages of a frame, or `undefined` if the frame is not JSON, or exceeds FRAME_JSON. */
+/** Returns the messages of a frame, or `undefined` if the frame is not JSON or exceeds FRAME_JSON. */
 function messagesOf(frame: string): readonly unknown[] | undefined {
   if (jsonExcess(frame, FRAME_JSON) !== undefined) return undefined;
   try {

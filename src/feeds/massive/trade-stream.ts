@@ -15,8 +15,8 @@ export interface StreamOptions {
 }
 
 /**
- * Yields the live trades of the tickers' options, and reconnects after each failure. After a reconnect, a trade may arrive a second time,
- * with the same id as before.
+ * Yields the live trades of the tickers' options, and reconnects after each failure. After a reconnect, a trade may arrive again with the
+ * same id.
  */
 export async function* tradeStream(options: StreamOptions, signal: AbortSignal): AsyncGenerator<Delivery> {
   // If the consumer of this generator stops, the connection is closed too.
@@ -32,7 +32,7 @@ export async function* tradeStream(options: StreamOptions, signal: AbortSignal):
   }
 }
 
-/** Connects repeatedly until `signal` is aborted. Puts the prints and the changes of the connection into the queue. */
+/** Connects repeatedly until `signal` is aborted. Adds the prints and the changes of the connection to the queue. */
 async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signal: AbortSignal): Promise<void> {
   const { clock, url, key, silenceMs = SILENCE_MS } = options;
   const tickers = new Set(options.tickers);
@@ -65,7 +65,7 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
       signal,
     );
     if (signal.aborted) return;
-    // The code reports the time after which trades may be missing, which is usually before the time when the failure was noticed.
+    // The code reports the time from which trades may be missing, usually before the failure was noticed.
     if (!isDownReported) queue.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
     if (end.isRejected) queue.rejection('massive:stream', end.reason);
@@ -76,20 +76,20 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
 }
 
 /**
- * The channel of all option trades, from which the trades of the tracked tickers are taken. A subscription to each contract is not
- * possible, because there are too many contracts, and because they change too often.
+ * The channel of all option trades. The feed keeps only trades of the tracked tickers. Single subscriptions are not possible, because there
+ * are too many contracts and they change too often.
  */
 const ALL_TRADES = 'T.*';
 /**
- * The time without data after which a connection ends, ms. The answer to a ping counts as data, so a working connection never ends for this
- * reason, even without trades.
+ * A connection ends after this time without data, ms. The answer to a ping counts as data, so this limit never ends a working connection,
+ * even without trades.
  */
 const SILENCE_MS = 30_000;
-/** The time without a frame of messages after which a connection ends in trading hours, ms. A session has thousands of trades a second. */
+/** In trading hours, a connection ends after this time without a frame of messages, ms. A session has thousands of trades a second. */
 const QUIET_MS = 120_000;
 /**
- * The minimum duration of a long connection, ms. The end of a long connection resets the count of failures to 1. The end of a shorter
- * connection adds 1 to the count. So the pauses between tries grow while all connections are short.
+ * The minimum duration of a long connection, ms. When a long connection ends, the count of failures becomes 1. When a shorter connection
+ * ends, the count of failures grows by 1. So the pauses between tries grow while all connections are short.
  */
 const LONG_LIVED_MS = 60_000;
 /** Pause after Massive has rejected the key or the plan, ms. A person has to correct the key or the plan. */

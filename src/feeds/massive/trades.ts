@@ -35,7 +35,7 @@ export function printsOfTrades(
 }
 
 /**
- * Returns the values of a trade, except its contract. If the trade is rejected, returns the reason as text. The bounds of price, size and
+ * Returns the values of a trade, without its contract. If the trade is rejected, returns the reason as text. The bounds of price, size and
  * time after expiry apply to all prints (see `print-bounds.ts`).
  */
 function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
@@ -50,8 +50,8 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
     Object.assign(execution, CONDITIONS.get(OPRA_CONDITIONS.get(code) ?? ''));
   }
   return {
-    // Ids begin with the time, so the store adds new ids at the end of its index. If Massive sends a trade again after a reconnect, the
-    // trade gets the same id.
+    // Ids begin with the time, so the store adds new ids at the end of its index. If Massive repeats a trade after a reconnect, the trade
+    // gets the same id.
     id: `${at.toString(36)}-${Bun.hash.xxHash64(`${sym} ${q} ${x} ${price} ${size}`).toString(36)}`,
     at,
     price,
@@ -74,7 +74,7 @@ const AGE_MS_MAX = 7 * DAY_MS;
 
 /**
  * Maps the number of a sale condition to OPRA's four-letter code. The numbers are from Massive's glossary of option trade conditions
- * (`/v3/reference/conditions?asset_class=options`). A number without an entry has no effect on a print.
+ * (`/v3/reference/conditions?asset_class=options`). A number that is not in this table has no effect on a print.
  */
 export const OPRA_CONDITIONS: ReadonlyMap<unknown, string> = new Map([
   ...numbered(201, 'canc oseq cncl late cnco open cnol opnl auto reop'),
@@ -83,7 +83,7 @@ export const OPRA_CONDITIONS: ReadonlyMap<unknown, string> = new Map([
   ...numbered(246, 'cbmo mctp exht'),
 ]);
 
-/** Numbers conditions in sequence, beginning with `from`. */
+/** Gives successive numbers to conditions, starting with `from`. */
 function numbered(from: number, conditions: string): [number, string][] {
   return conditions.split(' ').map((condition, i) => [from + i, condition]);
 }

@@ -16,7 +16,7 @@ const SILENCE_MS_MAX = 30_000;
 /** The memory size that the reader's garbage collector assumes for the machine. */
 const READER_HEAP_BYTES = 192 * 1024 * 1024;
 
-/** Reads an open file in a separate process, and yields the same deliveries as `contentsOf`. */
+/** Reads an open file in a separate process. Yields the same deliveries as `contentsOf`. */
 export function readFileIsolated(
   content: Content,
   nowMs: number,
@@ -25,12 +25,12 @@ export function readFileIsolated(
   return readIsolated(content.fd, { kind: 'file', facts: content.facts, nowMs }, onProgress);
 }
 
-/** Reads the chain of an answer with delayed quotes in a separate process. Yields nothing if the JSON contains no delayed quotes. */
+/** Reads a chain from delayed quotes in a separate process. Yields nothing if the JSON contains no delayed quotes. */
 export function readQuotesIsolated(body: Uint8Array, source: string, ticker: string): AsyncGenerator<Delivery, void> {
   return readIsolated(body, { kind: 'quotes', source, ticker });
 }
 
-/** Resolves when the last reader ends. Only one reader runs at a time, because several readers would need more memory together. */
+/** Resolves when the previous reader has ended. Only one reader runs at a time, because several readers would need too much memory. */
 let lastReader: Promise<void> = Promise.resolve();
 
 /**
@@ -90,7 +90,7 @@ async function* deliveriesOfReader(
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait for the service, the reader waits, too. A reader without messages is no error while deliveries wait.
+    // While deliveries wait for the service, the reader process waits as well. During this wait, a reader without messages is no error.
     if (messages.length > 0) lastMessageAt = performance.now();
     else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
       kill(`reading the data made no progress for ${SILENCE_MS_MAX / 1_000} s`);
@@ -119,7 +119,7 @@ async function* deliveriesOfReader(
   }
 }
 
-/** Maximum time that the service waits for the end of a reader, ms. A reader cannot end while it waits for a disk or a network mount. */
+/** Maximum wait for the end of a reader process, ms. A reader cannot end while it waits for a disk or a network mount. */
 const END_MS = 1_000;
 
 /**
@@ -131,7 +131,7 @@ export class ReaderEnded extends Error {
   readonly syscall = 'read';
 }
 
-/** Describes how a reader ended without reporting a result. */
+/** Describes the end of a reader that reported no result. */
 function describeEnd({ signalCode, exitCode }: Pick<Bun.Subprocess, 'signalCode' | 'exitCode'>): string {
   return `the process that read the data ended (${signalCode ?? `exit code ${exitCode}`})`;
 }

@@ -3,9 +3,9 @@ import type { PackedDelivery } from './packed-delivery.ts';
 
 /** The job of a reader. A reader is a separate process that reads its standard input. */
 export type ReaderJob =
-  /** Read a file of market data, which is open as standard input. */
+  /** Reads a file of market data, which is open as standard input. */
   | { readonly kind: 'file'; readonly facts: ContentFacts; readonly nowMs: number }
-  /** Read the delayed quotes of a ticker. The standard input is the whole answer of the exchange. */
+  /** Reads the delayed quotes of a ticker. The standard input is the whole answer of the exchange. */
   | { readonly kind: 'quotes'; readonly source: string; readonly ticker: string };
 
 /** A message from the service to a reader. The first message is the job. Each further message acknowledges a delivery. */
@@ -14,9 +14,9 @@ export type ToReader = { readonly job: ReaderJob } | { readonly acknowledged: tr
 /** A message from a reader to the service. */
 export type FromReader =
   | { readonly delivery: PackedDelivery }
-  /** Number of bytes that have been read so far. The message also shows that the reader is alive. */
+  /** Number of bytes read so far. The message also shows that the reader is alive. */
   | { readonly bytesRead: number }
-  /** The input is rejected for this reason. */
+  /** The reason why the input is rejected. */
   | { readonly rejection: string }
   /** An error of the file system. */
   | { readonly errno: string; readonly message: string }
@@ -24,7 +24,7 @@ export type FromReader =
 
 /**
  * Maximum number of deliveries that a reader sends before the service acknowledges the first delivery. The number is above one, so that the
- * reader works while the service stores. The number is low, because the deliveries are in memory.
+ * reader can work while the service stores. The number is low, because the deliveries are in memory.
  */
 export const UNACKNOWLEDGED_MAX = 2;
 /** Maximum resident memory of a reader, bytes. The largest accepted chain needs two thirds of the maximum. */

@@ -1,7 +1,7 @@
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 
-/** Prints as columns. The transfer of prints as objects between processes would take longer than reading the prints from a file. */
+/** Prints as columns. Sending prints as objects between processes would take longer than reading them from a file. */
 export interface PackedPrints {
   readonly kind: 'packed prints';
   readonly ids: readonly string[];
@@ -19,14 +19,14 @@ export interface PackedPrints {
 const NUMBERS = ['strike', 'price', 'size', 'multiplier', 'at', 'bid', 'ask', 'delta'] as const;
 const CALL = 1;
 const FLAGS = { multiLeg: 2, sweep: 4, block: 8, canceled: 16, simulated: 32 } as const;
-/** The sides by index. The two highest bits of the flags contain this index. */
+/** The sides by index. These two highest bits contain the index of the side. */
 const SIDES = [null, 'ask', 'bid', 'mid'] as const;
 const SIDE = 64;
 
-/** The form in which a delivery is sent between processes. */
+/** The format in which a delivery is sent between processes. */
 export type PackedDelivery = Exclude<Delivery, { kind: 'prints' }> | PackedPrints;
 
-/** Converts a delivery to the form for other processes. Prints become columns, and all other deliveries stay unchanged. */
+/** Converts a delivery to the format between processes. Prints become columns, and other deliveries stay unchanged. */
 export function packDelivery(delivery: Delivery): PackedDelivery {
   if (delivery.kind !== 'prints') return delivery;
   const { prints, refused } = delivery;
@@ -55,7 +55,7 @@ export function packDelivery(delivery: Delivery): PackedDelivery {
   return { kind: 'packed prints', ids, series, seriesOf, numbers, flags, ...(refused && { refused }) };
 }
 
-/** Converts a delivery from another process to its usual form. */
+/** Converts a delivery from another process to its original format. */
 export function unpackDelivery(packed: PackedDelivery): Delivery {
   if (packed.kind !== 'packed prints') return packed;
   const { ids, series, seriesOf, numbers, flags, refused } = packed;

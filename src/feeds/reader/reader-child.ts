@@ -70,8 +70,8 @@ async function* deliveriesFor(job: ReaderJob, onProgress: (bytes: number) => voi
 }
 
 /**
- * Throws a `ClientError` if this process takes too much memory. The reader itself checks its memory, because on a system without /proc, the
- * service cannot see the memory of another process.
+ * Throws a `ClientError` if this process takes too much memory. The reader checks its own memory, because without /proc, the service cannot
+ * see the memory of another process.
  */
 function assertMemory(): void {
   if (process.memoryUsage.rss() > READER_BYTES_MAX) throw unreadable(TOO_MUCH_MEMORY);

@@ -6,23 +6,23 @@ export function programCommand(): string[] {
   // In a compiled executable, the modules are in an embedded file system.
   const isCompiled = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(import.meta.dir);
   if (!isCompiled) return [process.execPath, join(import.meta.dir, '../../main.ts')];
-  // The code uses the running executable, even if another version has replaced the file on the disk.
+  // The code starts the running executable, even if another version has replaced its file on the disk.
   return [existsSync(RUNNING_EXECUTABLE) ? RUNNING_EXECUTABLE : process.execPath];
 }
 
 const RUNNING_EXECUTABLE = '/proc/self/exe';
 
 /**
- * Returns a copy of the environment without the settings of the service, so that a started process gets no credentials. The garbage
- * collector of the process takes `heapBytes` for the memory size of the machine. With the real size, the collector would wait until a large
- * part of the machine's memory is in use.
+ * Returns a copy of the environment without the settings of the service, so that a started process gets no credentials. The process's
+ * garbage collector takes `heapBytes` for the memory size of the machine. With the real size, the collector would wait until a large part
+ * of the machine's memory is in use.
  */
 export function childEnv(heapBytes: number): Record<string, string> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_')) as [string, string][];
   return { ...Object.fromEntries(inherited), BUN_JSC_forceRAMSize: String(heapBytes) };
 }
 
-/** Makes this process the first to be killed, before the service, if the system runs out of memory. */
+/** If the system runs out of memory, this process is killed before the service. */
 export function preferAsOomVictim(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');

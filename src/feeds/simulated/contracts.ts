@@ -22,7 +22,7 @@ export interface Quote {
 }
 
 /**
- * Computes the quotes of contracts of one instrument together. `atOf` returns the quote time of the contract with an index. American
+ * Computes the quotes of several contracts of one instrument together. `atOf` returns the quote time of a contract, by its index. American
  * options are priced as European options. The right to exercise early is usually worth less than the spread. For puts deep in the money,
  * the right is worth more than the spread, so the quotes of such puts are somewhat too low.
  */
@@ -65,7 +65,7 @@ export function tickOf(instrument: Instrument, price: number): number {
 
 /** The risk-free rate, continuously compounded, per year. */
 export const RATE = 0.04;
-/** The least time to settlement in the computation of prices, ms. Like in the analyses, this value replaces shorter times. */
+/** The least time to settlement in the computation of prices, ms. As in the analyses, this value replaces shorter times. */
 export const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 
@@ -86,7 +86,7 @@ export function bidOf(price: number, half: number, tick: number): number {
   return rounded(bidTicks(price, half, tick) * tick);
 }
 
-/** Returns the ask for a model price, dollars. The ask is at least one tick above the bid. */
+/** Returns the ask for a model price, dollars. The ask is at least one tick larger than the bid. */
 export function askOf(price: number, half: number, tick: number): number {
   return rounded(Math.max(bidTicks(price, half, tick) + 1, Math.ceil((price + half) / tick)) * tick);
 }
@@ -95,7 +95,7 @@ function bidTicks(price: number, half: number, tick: number): number {
   return Math.max(0, Math.floor((price - half) / tick));
 }
 
-/** Rounds to four decimals, like the values of real feeds. */
+/** Rounds to four decimals, as real feeds do. */
 export function rounded(value: number): number {
   return Math.round(value * 1e4) / 1e4;
 }

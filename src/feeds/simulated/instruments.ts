@@ -2,15 +2,15 @@ import { rootOfTicker } from '../../market/option-symbol.ts';
 import type { Universe } from '../../market/universe.ts';
 import { hash, textKey, uniform } from './random.ts';
 
-/** One simulated underlying. The values of instruments are plausible, but they are not market data. */
+/** One simulated underlying. The values of the instruments are plausible, but they are not market data. */
 export interface Instrument extends Character {
   readonly ticker: string;
   readonly root: string;
-  /** The key of this instrument's random numbers. */
+  /** The key for this instrument's random numbers. */
   readonly key: number;
-  /** The key of its sector's random numbers. */
+  /** The key for the random numbers of the instrument's sector. */
   readonly sectorKey: number;
-  /** The key of the market's random numbers. */
+  /** The key for the random numbers of the market. */
   readonly marketKey: number;
   /** The price around which the path varies, dollars. */
   readonly basePrice: number;
@@ -19,7 +19,7 @@ export interface Instrument extends Character {
   /** Open interest at a strike with much trading, contracts. */
   readonly depth: number;
   readonly cadence: Cadence;
-  /** True if the underlying is an exchange-traded fund. False if the underlying is the share of a company. */
+  /** True if the underlying is an exchange-traded fund. False if the underlying is a company's share. */
   readonly isFund: boolean;
 }
 
@@ -27,9 +27,12 @@ export interface Instrument extends Character {
 export type Cadence = 'daily' | 'weekly' | 'monthly';
 
 interface Character {
-  /** Weight of the market's random numbers in the instrument's returns. The squares of the three weights add up to 1. */
+  /** Weight of the market's random numbers in the returns of the instrument. The squares of the three weights add up to 1. */
   readonly marketLoading: number;
-  /** Weight of the sector's random numbers. The two weights determine the third weight, of the instrument's own random numbers. */
+  /**
+   * Weight of the sector's random numbers in the returns of the instrument. The weights of market and sector determine the third weight,
+   * which is for the instrument's own random numbers.
+   */
   readonly sectorLoading: number;
   /** The parameter rho of the SSVI volatility surface. The parameter is negative if puts are more expensive than calls. */
   readonly skew: number;
@@ -69,7 +72,7 @@ const CHARACTERS: Readonly<Record<Kind, Character>> = {
   volatility: { marketLoading: -0.8, sectorLoading: 0, skew: 0.6, dividend: 0 },
 };
 
-/** Returns the profile of a ticker that PROFILES lacks. Only an operator's universe contains such tickers. */
+/** Returns the profile of a ticker that is missing in PROFILES. Only an operator's universe contains such tickers. */
 function defaultProfile(key: number): Profile {
   const basePrice = Math.round(20 * Math.exp(2.5 * uniform(key, 10)));
   const baseIv = 0.2 + 0.4 * uniform(key, 11);

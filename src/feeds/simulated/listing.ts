@@ -15,9 +15,9 @@ import type { Cadence, Instrument } from './instruments.ts';
 /** An expiry that is listed on a day, with values that are equal for all its contracts. */
 export interface Term {
   readonly expiry: string;
-  /** Moment of settlement, ms since the epoch. */
+  /** Settlement instant, ms since the epoch. */
   readonly settlesAt: number;
-  /** Calendar days from the day of the listing to the expiry. */
+  /** Calendar days from the listing day to the expiry. */
   readonly days: number;
   /** Standard deviation of the log-price change until the expiry, estimated from the base volatility. */
   readonly width: number;
@@ -43,8 +43,8 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
 }
 
 /**
- * Returns the strikes of an expiry around a price, the close of the previous trading day. The distances between strikes are small near the
- * price, and larger far from the price and for distant expiries. All strikes are within a few standard deviations of the price.
+ * Returns the strikes of an expiry around the previous trading day's close. Strikes are close together near the price. Their distances grow
+ * with the distance from the price and with the time to expiry. All strikes are within a few standard deviations of the price.
  */
 export function listedStrikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));
@@ -52,7 +52,7 @@ export function listedStrikesOf(instrument: Instrument, { width, days }: Term, p
   for (let rung = firstRung(instrument, price) + (days > 75 ? 1 : 0) + (days > 300 ? 1 : 0); ; rung++) {
     const fine = LADDER[rung] ?? LADDER.at(-1)!;
     const coarse = LADDER[rung + 1] ?? fine;
-    // Each side of the price has a few strikes, even if the price is low and the time to the expiry is short.
+    // Each side of the price has a few strikes, even for a low price and a short time to expiry.
     const core = STRIKES_A_SIDE_MIN * fine;
     const low = Math.min(price * Math.exp(-reach), price - core);
     const high = Math.max(price * Math.exp(reach), price + core);
@@ -67,8 +67,8 @@ export function listedStrikesOf(instrument: Instrument, { width, days }: Term, p
 }
 
 /**
- * Returns the expiries that are listed on a day, as on real exchanges. LISTINGS has the numbers of expiries for each cadence: trading days,
- * Fridays, and third Fridays of months, of quarters and of Januaries. An expiry on a holiday moves to the previous trading day.
+ * Returns the expiries that are listed on a day, as on real exchanges. LISTINGS has the number of expiries for each cadence: trading days,
+ * Fridays, and third Fridays of months, quarters and Januaries. An expiry on a holiday moves to the previous trading day.
  */
 export function expiriesOn(date: string, cadence: Cadence): readonly string[] {
   return expiriesOf(`${cadence} ${date}`);
@@ -90,7 +90,7 @@ const expiriesOf = memoize(LISTED_MAX, (key: string): readonly string[] => {
   return [...listed].filter((expiry) => expiry >= date).sort();
 });
 
-/** The number of listed expiries of each kind, by cadence. `leaps` are third Fridays of January. */
+/** The numbers of listed expiries by cadence: one number for each type of expiry. `leaps` are third Fridays of January. */
 const LISTINGS: Readonly<
   Record<Cadence, Readonly<Record<'days' | 'weeks' | 'months' | 'quarters' | 'leaps', number>>>
 > = {
@@ -105,7 +105,7 @@ const REACH_DEVIATIONS = 3.5;
 /** Minimum and maximum distance between the price and the outermost strike, as a difference of log prices. */
 const REACH_MIN = 0.12;
 const REACH_MAX = 1.6;
-/** Share of the distance to the outermost strike in which neighbouring strikes are close together. */
+/** Share of the distance to the outermost strike within which strikes are close together. */
 const NEAR = 0.5;
 /** Minimum number of strikes on each side of the price. */
 const STRIKES_A_SIDE_MIN = 3;
@@ -113,13 +113,10 @@ const STRIKES_A_SIDE_MIN = 3;
 const STRIKES_MAX = 80;
 /** Maximum number of strikes of an expiry of the busiest funds. */
 const STRIKES_MAX_BUSY = 120;
-/** Distances between neighbouring strikes that exchanges use, dollars. */
+/** Distances between neighbouring strikes in use on exchanges, dollars. */
 const LADDER = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000] as const;
 
-/**
- * Returns the index in LADDER at which the search begins. At the same price, the strikes of funds are closer together than the strikes of
- * shares.
- */
+/** Returns the index in LADDER where the search begins. At the same price, strikes of funds are closer together than strikes of shares. */
 function firstRung({ cadence, isFund }: Instrument, price: number): number {
   if (cadence === 'daily') return 1;
   const rung = [40, 120, 250, 600].filter((bound) => price >= bound).length;
@@ -146,7 +143,7 @@ function thirdFridays(date: string, count: number, isListed: (month: number) => 
   return fridays;
 }
 
-/** Returns the number of months between January of the year 0 and a date. The number is a multiple of 12 for a date in January. */
+/** Returns the number of months from January of the year 0 to a date. For a date in January, the number is a multiple of 12. */
 function monthNumber(date: string): number {
   return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1;
 }

@@ -3,10 +3,10 @@ import type { Instrument } from './instruments.ts';
 import { normal } from './random.ts';
 
 /**
- * Returns the simulated price at an instant, or the last close if the market is closed. The log prices are a Brownian bridge: a block of
- * two years is halved repeatedly down to intervals of half a minute. The price at an instant needs about twenty random numbers. A day's
- * close is on the same path as the prices of the day. The price stays plausible, because it returns to the base price at the end of each
- * block.
+ * Returns the simulated price at an instant, or the last close if the market is closed. The log prices are a Brownian bridge. A block of
+ * two years is halved repeatedly until the intervals are half a minute long. The price at an instant needs about twenty random numbers. The
+ * close of a day is on the same path as the day's other prices. The price stays plausible, because it returns to the base price at the end
+ * of each block.
  */
 export function spotAt(instrument: Instrument, atMs: number): number {
   return priceAt(instrument, pathTime(atMs));
@@ -45,11 +45,11 @@ export function closedDays(asOf: number, count: number): string[] {
   return days.reverse();
 }
 
-/** Daily volume in shares for each contract of `depth`, the open interest at a strike with much trading. */
+/** Daily volume in shares per contract of `depth`. `depth` is the open interest at a strike with much trading. */
 const SHARES_PER_DEPTH = 4_000;
 /** Ratio of realised to implied volatility. The ratio is below 1, as usual in real markets. */
 const REALISED_OVER_IMPLIED = 0.9;
-/** Change of the logarithm of the implied volatility per unit of its path. The volatility moves about 20 % up or down. */
+/** Change of the implied volatility's logarithm per unit of its path. The volatility moves about 20 % up or down. */
 const IV_WANDER = 0.3;
 /** Weekdays in a block. */
 const BLOCK_DAYS = 512;
@@ -65,7 +65,7 @@ function priceAt(instrument: Instrument, position: number): number {
   return Math.max(0.01, Math.round(price * 100) / 100);
 }
 
-/** Returns the random number for a return: a weighted sum of the random numbers for the market, the sector and the instrument. */
+/** Returns the random number for a return: a weighted sum over the market, the sector and the instrument. */
 function shock(instrument: Instrument, key: number): number {
   const { marketLoading, sectorLoading } = instrument;
   const ownLoading = Math.sqrt(1 - marketLoading ** 2 - sectorLoading ** 2);

@@ -1,7 +1,6 @@
 /**
- * Returns the hash of up to four numbers: MurmurHash3, 32 bits (A. Appleby, public domain). The simulation has random numbers without a
- * state, because each random number is a hash of its purpose (seed, ticker, day, contract). So any time of the simulation can be computed
- * without the time before.
+ * Returns the hash of up to four numbers: MurmurHash3, 32 bits (A. Appleby, public domain). The random numbers need no state, because each
+ * is a hash of its purpose (seed, ticker, day, contract). So any time of the simulation can be computed without earlier times.
  */
 export function hash(a: number, b = 0, c = 0, d = 0): number {
   let h = mixed(mixed(mixed(mixed(0, a), b), c), d);
@@ -45,7 +44,7 @@ export function normal(a: number, b = 0, c = 0): number {
 export interface Random {
   uniform(): number;
   normal(): number;
-  /** Picks an entry with a probability in proportion to its weight. */
+  /** Picks an entry. The probability of an entry is proportional to its weight. */
   pick<Entry>(entries: readonly Entry[], weightOf: (entry: Entry) => number): Entry;
 }
 

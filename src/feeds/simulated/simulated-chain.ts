@@ -10,8 +10,8 @@ import { dateKey, uniform } from './random.ts';
 import { smileVolatilities } from './simulated-smile.ts';
 
 /**
- * Returns the chain of an instrument at an instant of market hours. The chain depends only on the instant and on the instrument, whose keys
- * come from the seed. The code fills the columns directly, because rows as objects would take several times as long.
+ * Returns the chain of an instrument at an instant of market hours. The chain depends only on the instant and the instrument. The
+ * instrument's keys come from the seed. The code fills the columns directly, because objects for rows would be several times slower.
  */
 export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const date = newYorkDate(asOf);
@@ -67,7 +67,7 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   return { ...head, series, ...columns, refused: {} };
 }
 
-/** The data that is the same in all chains of one instrument and day. */
+/** The data that all chains of one instrument and day share. */
 interface Listing {
   readonly instrument: Instrument;
   readonly date: string;
@@ -76,11 +76,11 @@ interface Listing {
   readonly strike: Float64Array;
   /** Contracts outstanding. The call of row i of `strike` is row 2i, and the put is row 2i + 1. */
   readonly openInterest: Float64Array;
-  /** Share of the open interest that is traded in the day, in the order of `openInterest`. */
+  /** Share of the open interest that is traded on the day, in the order of `openInterest`. */
   readonly turnover: Float64Array;
 }
 
-/** The last listing is cached, so that the snapshots of one day use one listing if they are computed one after the other. */
+/** The last listing is cached, so successive snapshots of one day use the same listing. */
 let last: Listing | undefined;
 
 function listingOn(instrument: Instrument, date: string): Listing {
@@ -110,7 +110,7 @@ function listingOn(instrument: Instrument, date: string): Listing {
 /**
  * Returns the open interest of a contract. Calls have most of their open interest above the price, and puts have most of it below the
  * price. Round strikes and third Fridays have more open interest. Each contract has a constant random factor. Open interest does not change
- * during the day, because it is published once a day.
+ * during the day, because exchanges publish it once a day.
  */
 function openInterestOf(
   instrument: Instrument,
@@ -127,7 +127,7 @@ function openInterestOf(
   return Math.floor(instrument.depth * place * maturity * roundness(strike, reference) * puts * liking);
 }
 
-/** Returns a factor of the open interest at a strike. The factor is larger for round strikes. The price determines the round strikes. */
+/** Returns the factor of a strike in the open interest. The factor is larger for round strikes. The price determines the round strikes. */
 function roundness(strike: number, price: number): number {
   const unit = 10 ** Math.floor(Math.log10(price) - 1);
   if (Number.isInteger(strike / (10 * unit))) return 4;
@@ -135,7 +135,7 @@ function roundness(strike: number, price: number): number {
   return Number.isInteger(strike / unit) ? 0.8 : 0.35;
 }
 
-/** Returns the share of a contract's open interest that is traded in a day. The share is highest near the expiry. */
+/** Returns the share of a contract's open interest that is traded on a day. The share is highest near the expiry. */
 function turnoverOf(instrument: Instrument, term: Term, callPut: 1 | -1, strike: number, today: number): number {
   return chanceOf(instrument, today, term.settlesAt, callPut, strike) ** 3 * (0.1 + 3 / (1 + term.days));
 }

@@ -15,10 +15,10 @@ export interface SimulationOptions {
 }
 
 /**
- * Creates the feed of a simulated market for the whole universe. With this feed, the service can be tried without market data. All
+ * Creates the feed of a simulated market for the whole universe. With this feed, people can try the service without market data. All
  * deliveries are marked as simulated. In market hours, the quotes are the quotes of the present minute. Outside market hours, the quotes
- * are the quotes of the last close. A poll delivers the data since the previous poll. The first poll delivers a month of prints and a year
- * of closes. The market depends only on the seed and the time. The only state of the feed is the time of the last delivery.
+ * are the quotes of the last close. A poll delivers the data that is new since the previous poll. The first poll delivers a month of prints
+ * and a year of closes. The market depends only on the seed and the time. The only state of the feed is the time of the last delivery.
  */
 export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed {
   const instruments = instrumentsOf(seed, universe);

@@ -7,8 +7,8 @@ import { closeOn } from './price-path.ts';
 import { dateKey, type Random, randomOf } from './random.ts';
 
 /**
- * Returns all simulated trades of an instrument on a trading day, in time order. The trades depend only on the day and on the instrument,
- * whose keys come from the seed. Only large trades are simulated.
+ * Returns all simulated trades of an instrument on a trading day, in time order. The trades depend only on the day and the instrument. The
+ * instrument's keys come from the seed. Only large trades are simulated.
  */
 export function simulatedPrints(instrument: Instrument, date: string): Print[] {
   const random = randomOf(instrument.key, 2, dateKey(date));
@@ -18,7 +18,7 @@ export function simulatedPrints(instrument: Instrument, date: string): Print[] {
     .sort((a, b) => a.at - b.at);
 }
 
-/** Returns the simulated trades of an instrument with after < at <= upTo, in the order of their days. */
+/** Returns the simulated trades of an instrument with after < time <= upTo, in the order of their days. */
 export function simulatedPrintsIn(instrument: Instrument, after: number, upTo: number): Print[] {
   const prints: Print[] = [];
   for (let date = newYorkDate(after); date <= newYorkDate(upTo); date = addDays(date, 1)) {
@@ -44,8 +44,8 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
     const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1) / candidate.width);
     const callPut = random.uniform() < bullish ? 1 : -1;
     const strikes = listedStrikesOf(instrument, term, reference);
-    // The out-of-the-money distance between strike and price, in standard deviations. A few strikes are deep in the money, as in box
-    // spreads and dividend trades.
+    // The out-of-the-money distance of a strike from the price, in standard deviations. A few orders have strikes deep in the money, as in
+    // box spreads and dividend trades.
     const distance = random.uniform() < 0.05 ? -2 : 1.2 * random.uniform();
     const strikeAt = (deviations: number) => nearest(strikes, reference * Math.exp(callPut * deviations * term.width));
     const id = `simulated:${instrument.key.toString(16)}:${date}:${n}`;
@@ -57,7 +57,7 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
   }).flat();
 }
 
-/** Median number of orders in a day of an instrument with a depth of 5,000 contracts. */
+/** Median number of orders per day for an instrument with a depth of 5,000 contracts. */
 const PRINTS_A_DAY = 4;
 /** Median premium, dollars. About a sixth of the trades have a premium below 100,000 dollars, the limit for large prints. */
 const PREMIUM_MEDIAN = 260_000;

@@ -6,7 +6,7 @@ import type { CollectedContracts } from '../http/poll-tickers.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 
-/** The options of one ticker. The options are collected from the answers for the ticker's expirations. */
+/** The options of one ticker, collected from several answers. Each answer is for one of the ticker's expirations. */
 export class OptionCollector implements CollectedContracts {
   readonly rows: ContractRow[] = [];
   readonly refused: Record<string, number> = {};
@@ -60,7 +60,7 @@ export function lastPriceOf(answer: unknown): number | undefined {
 /** Maximum number of expirations of a ticker, because each expiration takes a request. SPX has some sixty expirations. */
 const EXPIRATIONS_MAX = 200;
 
-/** Returns a list unchanged. Returns any other value as a list with this value. Returns an empty list for null or a missing value. */
+/** Returns a list unchanged, and any other value as a list with one element. Returns an empty list for null or a missing value. */
 function listOf(value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   return Array.isArray(value) ? value : [value];
@@ -79,7 +79,7 @@ function contractOf(option: JsonRecord, root: string, expiry: string): ContractR
     last: jsonNumber(option.last),
     volume: jsonNumber(option.volume),
     openInterest: jsonNumber(option.open_interest),
-    // The implied volatility of the mid quote, or of Tradier's smoothed surface if the mid quote has no volatility.
+    // The implied volatility of the mid quote. If this is missing, the implied volatility of Tradier's smoothed surface.
     iv: midIv > 0 ? midIv : jsonNumber(greeks.smv_vol ?? greeks.mid_iv),
     delta: jsonNumber(greeks.delta),
     gamma: jsonNumber(greeks.gamma),

@@ -14,7 +14,7 @@ export interface TradierOptions extends ProviderOptions {
 
 /**
  * Creates the feed of Tradier. The feed requests the expirations of a ticker, and then the options of each expiration. If a request fails,
- * the whole snapshot is rejected, because the analysis would assume that nobody has a position in missing options.
+ * the whole snapshot is rejected, because the analysis would treat missing options as options without positions.
  */
 export function createTradierFeed(options: TradierOptions): Feed {
   const base = baseUrl(options.baseUrl, '--tradier-url', 'http', true);
@@ -39,7 +39,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
     const symbol = encodeURIComponent(ticker.replace('.', '/'));
     const collected = new OptionCollector(await priceOf(symbol, signal));
     const listed = await client.get(`/v1/markets/options/expirations?symbol=${symbol}&includeAllRoots=true`, signal);
-    // The code leaves out settled expirations. In the evening, today's expiration is still listed, but has no contracts.
+    // The code leaves out expirations that have settled. In the evening, today's expiration is still listed, but has no contracts.
     const expiries = expirationsOf(listed, collected).filter((expiry) => settlementInstant(expiry, 'PM') > asOf);
     if (expiries.length === 0) throw unreadable('every listed expiration has settled');
     for (const expiry of expiries) {
@@ -61,7 +61,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
   };
 }
 
-/** Estimated number of requests for a ticker: one request for the quote, one for the expirations, and some twenty for the options. */
+/** Estimated number of requests per ticker: one for the quote, one for the expirations, and some twenty for the options. */
 const REQUESTS_PER_TICKER = 22;
 /** Minimum time between two polls, ms. Tradier updates the Greeks only once an hour. */
 const EVERY_MS = 60_000;

@@ -28,8 +28,8 @@ export class BatchDelivery<Message> {
     this.waiting.push(message);
     if (this.isUnderWay) return;
     this.isUnderWay = true;
-    // The scheduler rejects the job if the account has too many jobs. In this case, all messages are delivered at once, and the scheduler
-    // rejects each call for the same reason.
+    // The scheduler rejects the job if the account has too many jobs. Then all messages are delivered at once, and the scheduler rejects
+    // each call for the same reason.
     new Promise((resolve) =>
       resolve(this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
     ).catch(() => runToCompletion(this.deliveries()));

@@ -2,15 +2,15 @@ import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { RETRY } from '../../sse/sse-format.ts';
 import type { StreamEnd } from '../../sse/stream-registry.ts';
 
-/** The number of unread bytes at which a client counts as behind. The stream registry ends streams whose client is behind for too long. */
+/** A client counts as behind at this number of unread bytes. The stream registry ends a stream if its client is behind for too long. */
 const BEHIND_BYTES = 256 * 1024;
-/** The number of unread bytes at which a stream ends at once. Without a limit, the queue could grow without end. */
+/** A stream ends at once at this number of unread bytes. Without a limit, the queue could grow without end. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
-/** A stream of server-sent events to one client, with a limit of unread bytes. */
+/** A stream of server-sent events to one client, with limited unread bytes. */
 export type ClientStream = ReturnType<typeof createClientStream>;
 
-/** Creates a stream. Calls `onClose` at most once, after the client closes the stream or the limit of unread bytes ends the stream. */
+/** Creates a stream. Calls `onClose` at most once, after the client or the limit of unread bytes ends the stream. */
 export function createClientStream(onClose: (reason: 'client' | 'behind') => void) {
   let closeWhenRead: (() => void) | undefined;
   const stream = createBoundedStream({
@@ -28,7 +28,7 @@ export function createClientStream(onClose: (reason: 'client' | 'behind') => voi
   return {
     body: stream.body,
     queue: stream,
-    /** Sends text or bytes. Ends the stream if the limit of unread bytes is reached. */
+    /** Sends text or bytes. Ends the stream if the unread bytes reach the limit. */
     write(chunk: string | Uint8Array) {
       if (stream.hasEnded) return;
       stream.write(chunk);
@@ -38,7 +38,7 @@ export function createClientStream(onClose: (reason: 'client' | 'behind') => voi
     },
     /** Ends the stream. The last line of the stream is `retry:`. If the reason is `behind`, the stream drops the unread bytes instead. */
     end,
-    /** Closes the stream when the client is no longer behind, and then calls `done`. Does nothing if the stream has already ended. */
+    /** Closes the stream when the client is no longer behind. Afterwards, calls `done`. Does nothing if the stream has already ended. */
     finish(done: () => void) {
       closeWhenRead = () => {
         if (stream.hasEnded) return;

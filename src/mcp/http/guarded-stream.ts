@@ -13,11 +13,11 @@ export interface ClientLiveness {
 
 /** Settings of one stream. */
 export interface GuardedStreamOptions {
-  /** Liveness of the client. Only the notification stream of a session has this property. */
+  /** Liveness of the client. Only a session's notification stream has this property. */
   readonly liveness?: ClientLiveness;
   /** Address and port of the client, if the connection is known. */
   readonly peer?: string | undefined;
-  /** True if the stream sends only the answers to one POST, and ends after the last answer. */
+  /** True if the stream sends only the answers to one POST. Such a stream ends after the last answer. */
   readonly isAnswer?: boolean;
   /** Called once, when the stream has ended. */
   readonly onEnd?: () => void;
@@ -60,7 +60,7 @@ export function openGuardedStream(
   const handleEnd = (reason: StreamEnd): void => {
     streams.remove(registered);
     onEnd?.();
-    // The normal end of a stream with the answers to one POST is not reported, because such ends are very frequent.
+    // The normal end of a stream for one POST is not reported, because such ends are very frequent.
     if (isAnswer && reason === 'client') return;
     observe({ kind: 'stream_closed', account: account.id, reason, streams: streams.size });
   };
@@ -81,7 +81,7 @@ export function openGuardedStream(
   };
   streams.add(registered);
   if (!isAnswer) {
-    // Bun sends the response headers only with the first bytes of the body, and the first message may come much later.
+    // Bun sends the response headers only with the first bytes of the body, so the code sends bytes before the first message.
     stream.write(PING);
     observe({ kind: 'stream_opened', account: account.id, streams: streams.size });
   }

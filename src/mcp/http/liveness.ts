@@ -1,16 +1,14 @@
 /** Id of the server's `ping` requests. */
 export const PING_ID = 'zomma-ping';
 
-/** The time without a message after which a client gets a `ping` request, ms. */
+/** A client gets a `ping` request after this time without a message, ms. */
 const PING_AFTER_MS = 2 * 60_000;
-/** The time without a message after a ping after which a client counts as silent, ms. */
+/** A client counts as silent after this time without a message since the ping, ms. */
 const ANSWER_MS = 60_000;
-/** The time after which a client without any message counts as silent, ms. The time is long, because the client may not support pings. */
+/** A client that has sent no message counts as silent after this time, ms. The time is long, because the client may not support pings. */
 const FIRST_MESSAGE_MS = 15 * 60_000;
 
-/**
- * Tracks the liveness of a client by its messages. Writes prove nothing, because a half-open TCP connection accepts writes for 15 minutes.
- */
+/** Tracks a client's liveness by its messages. Writes prove nothing, because half-open TCP connections accept writes for 15 minutes. */
 export class Liveness {
   private lastMessageMs = performance.now();
   private hasBegun = false;
@@ -22,7 +20,7 @@ export class Liveness {
     this.pingedMs = undefined;
   }
 
-  /** Returns true if a ping is due. After a result of true, returns false until the client has sent a message. */
+  /** Returns true if a ping is due. After returning true, returns false until the client has sent a message. */
   shouldPing(nowMs: number): boolean {
     if (!this.hasBegun || this.pingedMs !== undefined || this.idleMs(nowMs) < PING_AFTER_MS) return false;
     this.pingedMs = nowMs;

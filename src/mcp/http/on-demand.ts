@@ -1,6 +1,6 @@
 import type { McpOverHttp } from './transports.ts';
 
-/** MCP over HTTP. The modules of MCP, which take a fifth of the memory of the process, are loaded when the first client connects. */
+/** MCP over HTTP. The modules of MCP take a fifth of the process's memory, so they are loaded when the first client connects. */
 export type McpOnDemand = ReturnType<typeof createMcpOnDemand>;
 
 export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>) {
@@ -21,7 +21,7 @@ export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>) {
     get loaded() {
       return loaded;
     },
-    // There are no subscribers before the transports are loaded.
+    // Before the transports are loaded, there are no subscribers.
     wake: () => loaded?.wake(),
     async close() {
       isClosed = true;

@@ -5,7 +5,7 @@ import { ClientError } from '../../core/errors.ts';
 export interface SessionIdField {
   /** Name of the header or parameter in error texts. */
   readonly what: string;
-  /** JSON Pointer of the field error. */
+  /** JSON Pointer for the field error. */
   readonly field: string;
   /** Hint for a request without an id. */
   readonly missing: string;

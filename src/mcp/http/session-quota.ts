@@ -5,7 +5,7 @@ import { DAY_MS } from '../../market/calendar.ts';
 /** Maximum number of sessions that an account opens per day: about one session every two seconds. */
 const DAY_SESSIONS_MAX = 50_000;
 
-/** Limits the subscriptions of an account, and the number of sessions that the account opens per day (UTC) over both transports. */
+/** Limits an account's subscriptions, and its number of new sessions per day (UTC) over both transports. */
 export type SessionQuota = ReturnType<typeof createSessionQuota>;
 
 export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SESSIONS_MAX) {
@@ -28,7 +28,7 @@ export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SES
   };
 }
 
-/** Maximum numbers of subscriptions, of one account and of all accounts together. A subscription takes about 200 bytes. */
+/** Maximum numbers of subscriptions, for one account and for all accounts together. A subscription takes about 200 bytes. */
 const ACCOUNT_SUBSCRIPTIONS_MAX = 100_000;
 const ALL_SUBSCRIPTIONS_MAX = 400_000;
 
@@ -54,7 +54,7 @@ export function createSubscriptionQuota(accountMax = ACCOUNT_SUBSCRIPTIONS_MAX, 
   };
 }
 
-/** The URIs to which a session has subscribed. Each URI is one subscription of the session's account in the quota. */
+/** The URIs that a session has subscribed to. Each URI is one subscription of the session's account in the quota. */
 export class SubscribedResources extends Set<string> {
   constructor(
     private readonly quota: SubscriptionQuota,

@@ -12,7 +12,7 @@ export interface SseSessionDeps {
   readonly account: Account;
   /** Address and port of the client, if the connection is known. */
   readonly peer?: string | undefined;
-  /** The set of subscribed URIs, which counts its URIs in the subscription quota. If the set is absent, no URIs are counted. */
+  /** The set of subscribed URIs. The subscription quota counts these URIs. If the set is absent, no URIs are counted. */
   readonly subscribed?: Set<string>;
   /** The URL for the POSTs of the client. */
   readonly endpoint: string;
@@ -24,8 +24,8 @@ export interface SseSessionDeps {
 
 /**
  * The session of one HTTP+SSE client (revision 2024-11-05). The first event of the stream is an `endpoint` event. Every later event of the
- * stream is a `message` event with one message. The session has an SDK server only while requests are in progress, because most sessions
- * are idle most of the time, and an SDK server takes more memory than the rest of a session.
+ * stream is a `message` event with one message. The session has an SDK server only during requests, because most sessions are idle, and an
+ * SDK server takes more memory than the rest of a session.
  */
 export class SseSession implements Transport, RegisteredStream, McpSession {
   onclose?: (() => void) | undefined;
@@ -62,7 +62,7 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
   }
 
   receive(message: JSONRPCMessage): void {
-    // The later messages of a batch come in later steps, and the session may end before these steps.
+    // The later messages of a batch come in later steps, and the session may have ended before.
     if (this.hasEnded) return;
     this.liveness.touch();
     if ('method' in message && 'id' in message) {

@@ -9,10 +9,7 @@ import { SubscribedResources } from './session-quota.ts';
 import { SseSession } from './sse-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/**
- * Creates the sessions of the two HTTP+SSE endpoints. A session ends with its stream. Only the account that opened a session can use the
- * session.
- */
+/** Creates the sessions of the two HTTP+SSE endpoints. A session ends with its stream. Only the account of a session can use it. */
 export function createSseSessions(deps: TransportDeps) {
   const { streams, quota, bus } = deps;
   const sessions = new Map<string, SseSession>();
@@ -49,9 +46,9 @@ export function createSseSessions(deps: TransportDeps) {
       return sseResponse(session.body);
     },
     /**
-     * Returns a session of this account. The session's method `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without
-     * an id, 404 for an unknown id, 403 for another account's session. `receive` throws `ClientError`: 422 if the body has no valid
-     * messages, 429 if a batch exceeds the rate limit of the account.
+     * Returns a session of the given account. The session's method `receive` takes the parsed body of a POST. Throws `ClientError`: 400
+     * without an id, 404 for an unknown id, and 403 for a session of another account. `receive` throws `ClientError`: 422 for a body
+     * without valid messages, and 429 for a batch above the account's rate limit.
      */
     session(account: Account, sessionId: string | null) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);

@@ -24,18 +24,17 @@ import { SubscribedResources } from './session-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
- * A session of Streamable HTTP. Each POST gets a new transport, and each POST with requests also gets a new SDK server. The transport and
- * the SDK server are removed after the answers, because most sessions are idle most of the time, and an SDK server takes more memory than
- * the rest of a session.
+ * A session of Streamable HTTP. Each POST gets a new transport, and each POST with requests also gets a new SDK server. Both are removed
+ * after the answers, because most sessions are idle, and an SDK server takes more memory than the rest of a session.
  */
 export class StreamableSession implements McpSession {
   /** True if the client's model can read resources. Undefined until the client has identified itself with `initialize`. */
   readsResources: boolean | undefined;
   readonly subscribed: SubscribedResources;
   readonly liveness = new Liveness();
-  /** The unanswered POSTs, by their transport. */
+  /** The unanswered POSTs, by transport. */
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
-  /** The tool calls in progress that the session answers without an SDK server. */
+  /** The current tool calls that the session answers without an SDK server. */
   private readonly calls = new Set<CallSignal>();
   /** The session's notification stream. Undefined if the client has not opened this stream. */
   private notificationStream: GuardedStream | undefined;
@@ -54,8 +53,8 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Answers a tool call without the SDK, because the SDK's schemas and transport take three times as long as most tools. The answer is the
-   * same as with the SDK, and the same events cancel the call.
+   * Answers a tool call without the SDK, because the SDK's schemas and transport take three times as much time as most tools. The answer
+   * equals the SDK's answer, and the same events cancel the call.
    */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
     const { deps, account } = this;
@@ -92,7 +91,7 @@ export class StreamableSession implements McpSession {
     if (server)
       this.posts.set(transport, { id: messages.length === 1 ? (body as JSONRPCRequest).id : undefined, drop });
     const cleanUp = () => {
-      // A remaining listener would keep the request and its closure in memory until the connection closes.
+      // A remaining listener would keep the request in memory until the connection closes.
       request.signal.removeEventListener('abort', drop);
       this.closePost(transport, server);
     };
@@ -114,7 +113,7 @@ export class StreamableSession implements McpSession {
     return response;
   }
 
-  /** Opens the session's notification stream. Closes the old stream, because the client may have lost its connection. */
+  /** Opens the session's notification stream. Closes the old stream, because its connection may be lost. */
   async listen(request: Request): Promise<Response> {
     this.deps.streams.assertCapacity(this.account);
     // The SDK's transport only checks the request. The stream of the session takes half the memory of the SDK's stream.
@@ -127,8 +126,8 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Opens the stream. The method is separate from `listen`, because the stream's closures keep their whole scope in memory until the stream
-   * ends. In `listen`, the scope would include the request.
+   * Opens the stream. The method is separate from `listen`, because the stream's closures keep their whole scope in memory. In `listen`,
+   * this scope would include the request.
    */
   private openNotificationStream(peer: string | undefined): ReadableStream<Uint8Array> {
     this.notificationStream?.close();
@@ -165,8 +164,8 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Forwards a notification to the POSTs and calls in progress. For example, the notification of a cancellation is in a separate POST and
-   * cancels a request of an earlier POST. The canceled request gets no answer.
+   * Forwards a notification to the current POSTs and calls. For example, a cancellation arrives in a separate POST and cancels a request of
+   * an earlier POST. The canceled request gets no answer.
    */
   private forwardToPosts(message: JSONRPCNotification): void {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
@@ -201,7 +200,7 @@ export class StreamableSession implements McpSession {
   }
 }
 
-/** The cancel signal of a call. The signal is aborted if the client has canceled the call or disconnected. */
+/** The cancel signal of a call. The signal is aborted if the client cancels the call or disconnects. */
 class CallSignal implements CancelSignal {
   isDropped = false;
 
@@ -218,7 +217,7 @@ class CallSignal implements CancelSignal {
 interface Post {
   /** Id of the request in a POST with one message. Undefined for a batch. */
   readonly id: RequestId | undefined;
-  /** Sends an empty response with the status 202, unless an answer has begun. The client no longer waits for the answer. */
+  /** Sends an empty response with the status 202 if no answer has begun. The client no longer waits for the answer. */
   drop(): void;
 }
 

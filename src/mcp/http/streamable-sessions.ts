@@ -25,7 +25,7 @@ const LIMITS: SessionLimits = {
   accountSessionsMax: 10_000,
 };
 
-/** Creates Streamable HTTP with sessions, for clients up to revision 2025-11-25. Only the account that opened a session can use the session. */
+/** Creates Streamable HTTP with sessions, for clients up to revision 2025-11-25. Only the account that opened a session can use it. */
 export function createStreamableSessions(deps: TransportDeps, limits: Partial<SessionLimits> = {}) {
   const { quota, bus } = deps;
   const { idleMs, sweepMs, sessionsMax, accountSessionsMax } = { ...LIMITS, ...limits };
@@ -54,7 +54,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     deps.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
-  /** Ends the longest idle session of the account with the most sessions, if this account has more than `share` sessions. */
+  /** Ends the longest idle session of the account with the most sessions, if this account exceeds `share` sessions. */
   const makeRoom = (share: number): void => {
     const largest = counts.largest(share);
     const nowMs = performance.now();
@@ -80,7 +80,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     quota.take(account.id);
     const session = new StreamableSession(newSessionId(), account, deps);
     const response = await session.post(request, body);
-    // If a session has not begun, its first request was rejected or has invalid parameters.
+    // If a session has not begun, its first request was rejected or had invalid parameters.
     if (!session.hasBegun && !isEventStream(response)) return response;
     if (sessions.size === 0) sweepTimer = setInterval(sweep, sweepMs);
     sessions.set(session.id, session);
@@ -90,7 +90,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 
   return {
-    /** Answers a plain tool call in a session. Returns `undefined` for any other request, for which the caller uses `handle`. */
+    /** Answers a plain tool call in a session. Returns `undefined` for any other request. The caller passes such a request to `handle`. */
     call(account: Account, request: Request, body: unknown) {
       const call = plainCallOf(request, body);
       const session = call && sessions.get(request.headers.get('mcp-session-id') ?? '');
@@ -118,7 +118,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 }
 
-/** Checks only the name of the method. The SDK reports all other errors in the request. */
+/** Checks only the method's name. The SDK reports all other errors in the request. */
 function isInitializing(body: unknown): boolean {
   if (Array.isArray(body)) return body.some(isInitializing);
   return (body as { method?: unknown } | null)?.method === 'initialize';

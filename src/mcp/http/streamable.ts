@@ -16,9 +16,7 @@ import { guardResponse, isEventStream } from './guarded-stream.ts';
 import { createStreamableSessions } from './streamable-sessions.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/**
- * Creates the endpoint `/mcp`. The endpoint has sessions for revisions up to 2025-11-25, and no sessions for revision 2026-07-28 and later.
- */
+/** Creates the endpoint `/mcp`. The endpoint has sessions for revisions up to 2025-11-25, and no sessions for later revisions. */
 export function createStreamable(deps: TransportDeps) {
   const { streams, quota, bus } = deps;
   const sessions = createStreamableSessions(deps);
@@ -27,7 +25,7 @@ export function createStreamable(deps: TransportDeps) {
     {
       legacy: 'reject',
       bus,
-      // The stream registry limits the number of streams, in total and by account, and sends pings on the streams.
+      // The stream registry limits the streams, in total and by account, and sends pings on them.
       maxSubscriptions: Number.MAX_SAFE_INTEGER,
       keepAliveMs: 0,
     },
@@ -41,7 +39,7 @@ export function createStreamable(deps: TransportDeps) {
     if (isRecord(body) && body.method === 'subscriptions/listen') return listen(account, request, body);
     return modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(account) });
   };
-  /** Opens the stream of a `subscriptions/listen` request. The quota counts the stream's subscriptions while the stream is open. */
+  /** Opens the stream of a `subscriptions/listen` request. While the stream is open, the quota counts its subscriptions. */
   const listen = async (account: Account, request: Request, body: Record<string, unknown>): Promise<Response> => {
     streams.assertCapacity(account);
     const { parsedBody, subscriptionCount } = withCanonicalUris(body, deps);
@@ -61,8 +59,8 @@ export function createStreamable(deps: TransportDeps) {
 
   return {
     /**
-     * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 because of the session
-     * id, 422 because of the body, 429 or 503 if a limit is reached.
+     * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 for the session id, 422
+     * for the body, 429 or 503 for an exceeded limit.
      */
     async handle(account: Account, request: Request, body?: unknown) {
       const callResponse = sessions.call(account, request, body);
@@ -83,7 +81,7 @@ export function createStreamable(deps: TransportDeps) {
 /** Maximum length of a text in an error response, in characters. */
 const ERROR_TEXT_MAX = 500;
 
-/** Cleans the SDK's error responses, which contain names from the client. The request id stays, because the client needs the id. */
+/** Cleans the SDK's error responses, which contain names from the client. The request id stays, because the client needs it. */
 async function cleanErrorResponse(response: Response): Promise<Response> {
   const text = await response.text();
   const { status, headers } = response;
@@ -96,16 +94,16 @@ function isJson(headers: Headers): boolean {
   return headers.get('content-type')?.includes('json') ?? false;
 }
 
-/** Returns whether a message is of revision 2026-07-28 or later, with a protocol version in `_meta`. The SDK's own check takes longer. */
+/** Returns whether the protocol version in a message's `_meta` is 2026-07-28 or later. The SDK's own check takes longer. */
 function isModernMessage(body: unknown): boolean {
   if (!isRecord(body) || !isRecord(body.params) || !isRecord(body.params._meta)) return false;
   return PROTOCOL_VERSION_META_KEY in body.params._meta;
 }
 
 /**
- * Replaces each URI of a `subscriptions/listen` request by its canonical spelling, because the SDK compares URIs by character. Leaves out
- * URIs that belong to no resource. The answer to the client lists the accepted URIs. Also returns the number of accepted URIs. Throws
- * `ClientError` (422) if the request has too many URIs.
+ * Replaces each URI of a `subscriptions/listen` request by its canonical form, because the SDK compares URIs by character. Leaves out URIs
+ * of unknown resources. The answer to the client has the accepted URIs. Also returns the number of accepted URIs. Throws `ClientError`
+ * (422) if the request has too many URIs.
  */
 function withCanonicalUris(
   body: Record<string, unknown>,
@@ -138,7 +136,7 @@ function canonicalOf(
   }
 }
 
-/** The SDK passes `authInfo` from the request to the handlers. In this service, `authInfo` contains only the account. */
+/** The SDK passes `authInfo` from the request to the handlers. In this service, `authInfo` contains only the account of the request. */
 function authInfoOf(account: Account) {
   return { token: '', clientId: account.id, scopes: [], extra: { account } };
 }

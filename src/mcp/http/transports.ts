@@ -12,7 +12,7 @@ const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 40_000, accountStre
 
 /** Maximum time for calls in progress after the server begins to stop, ms. The whole shutdown takes less than five seconds. */
 const LAST_ANSWERS_MS = 1_500;
-/** Interval between two checks whether all calls have completed, ms. */
+/** Interval between two checks for calls in progress, ms. */
 const POLL_MS = 10;
 
 /** MCP over HTTP: both transports, with one registry of tools, one stream registry and one set of limits. */
@@ -32,13 +32,13 @@ export function createMcpOverHttp({ limits, ...deps }: McpOverHttpDeps) {
     sse: createSseSessions(transportDeps),
     streamable,
     ...createChangePublisher(deps, bus),
-    /** Address and port of each client with an open stream and a known connection. */
+    /** Address and port of each client with an open stream, if the connection is known. */
     peers: streams.peers,
     /** Waits for calls in progress for a limited time. Then ends all streams and sessions. */
     async close() {
       const deadline = performance.now() + LAST_ANSWERS_MS;
       while (deps.scheduler.size > 0 && performance.now() < deadline) await Bun.sleep(POLL_MS);
-      // The server sends an answer some milliseconds after the last progress report.
+      // After a call's last progress report, the server needs some milliseconds to send the answer.
       await Bun.sleep(POLL_MS);
       streams.close();
       await streamable.close();

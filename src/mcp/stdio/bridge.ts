@@ -6,13 +6,13 @@ import { standardStreams } from './standard-streams.ts';
 
 /**
  * Forwards messages between this process's standard streams and a running server, until the client closes standard input. If the server
- * forgets the session, e.g. at a restart, the bridge opens a new session, which the client does not notice. If the new server has different
+ * forgets the session, e.g. at a restart, the bridge opens a new session without notice to the client. If the new server has different
  * tools, the bridge notifies the client.
  */
 export async function bridge(settings: RemoteSettings, client = standardStreams()): Promise<void> {
   /** The unanswered requests, by id. */
   const pending = new Map<RequestId, PendingRequest>();
-  // The code ignores errors, because the bridge ends when the streams of the client end.
+  // The code ignores errors here, because the bridge ends with the client's streams.
   const sendToClient = (message: JSONRPCMessage): void => void client.send(message).catch(() => {});
   const failRequest = (id: RequestId, error: RpcError): void => {
     if (pending.delete(id)) sendToClient({ jsonrpc: '2.0', id, error });
@@ -48,7 +48,7 @@ export async function bridge(settings: RemoteSettings, client = standardStreams(
     const request = cancelled === undefined ? undefined : pending.get(cancelled);
     if (request) pending.delete(cancelled!);
     await remote.send(message).catch(() => {});
-    // In revisions without sessions, the end of a call's stream cancels the call.
+    // In revisions without sessions, the end of the call's stream cancels the call.
     request?.abort.abort();
   };
 
@@ -66,7 +66,7 @@ export async function bridge(settings: RemoteSettings, client = standardStreams(
 
 interface PendingRequest {
   readonly abort: AbortController;
-  /** True if the server has accepted the request. In this case, the answer comes on a stream. */
+  /** True if the server has accepted the request. Then the answer comes on a stream. */
   isAccepted: boolean;
 }
 

@@ -21,7 +21,7 @@ export const CUT_OFF: RpcError = {
 
 const TIMED_OUT: RpcError = { code: UNANSWERED, message: 'The server does not answer. Send the request again.' };
 
-/** The notification stream from the server reconnects as long as the client is connected. */
+/** While the client is connected, the notification stream from the server reconnects after each failure. */
 const RECONNECTION = {
   initialReconnectionDelay: 1_000,
   maxReconnectionDelay: 30_000,
@@ -37,7 +37,7 @@ export interface RemoteSettings {
   readonly key: string;
 }
 
-/** A connection to a running server, for the client's messages and for requests of the bridge itself, which the client does not see. */
+/** A connection to a running server, for the client's messages and the bridge's own requests. The client does not see these requests. */
 export class RemoteConnection extends StreamableHTTPClientTransport {
   private readonly pending = new Map<RequestId, PromiseWithResolvers<Result>>();
   private requestCount = 0;
@@ -51,8 +51,8 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
   }
 
   /**
-   * Sends a request of the bridge itself. Rejects with `ProtocolError` if the answer is an error or takes too long, or if the connection
-   * ends. Rejects with the error of `send` if the request cannot be sent.
+   * Sends a request of the bridge itself. Rejects with `ProtocolError` if the answer is an error, takes too long, or is cut off. Rejects
+   * with the error of `send` if the request cannot be sent.
    */
   async sendRequest(method: string, params: Record<string, unknown> = {}): Promise<Result> {
     const id = `zomma-bridge:${++this.requestCount}`;
@@ -94,7 +94,7 @@ function errorOf({ code, message, data }: RpcError): ProtocolError {
   return ProtocolError.fromError(code, message, data);
 }
 
-/** Returns the error of a failed request to the server at `url`. The message is the server's error text, if the server sent a text. */
+/** Returns the error of a failed request to the server at `url`. The message is the server's error text, if there is any. */
 export function rpcErrorOf(error: unknown, url: URL): RpcError {
   if (error instanceof ProtocolError) {
     return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };

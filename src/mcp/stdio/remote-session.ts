@@ -8,8 +8,8 @@ import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { RemoteConnection, type RemoteSettings } from './remote-connection.ts';
 
 /**
- * The minimum age of a session that is renewed after a failure of its stream, ms. The minimum age prevents a loop with a server that
- * forgets each session at once.
+ * A failed stream renews a session only if the session has at least this age, ms. The minimum age prevents an endless loop with a server
+ * that forgets each session at once.
  */
 const RENEW_AFTER_MS = 1_000;
 /** Timeout of the request that ends the session on the server, ms. */
@@ -17,7 +17,7 @@ const TERMINATE_TIMEOUT_MS = 2_000;
 
 export interface RemoteListener {
   onMessage(message: JSONRPCMessage): void;
-  /** Called after a new session has replaced the old session. Unanswered requests of the old session will get no answer. */
+  /** Called after a new session has replaced an old session. Unanswered requests of the old session will get no answer. */
   onRenewed(): void;
 }
 
@@ -39,7 +39,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
         registry = applyInitializeResult(current, message.result);
       onMessage(message);
     });
-    // While the client sends nothing, only a failed reconnection of its notification stream shows that the server has forgotten the
+    // While the client sends nothing, only a failed reconnection of the notification stream shows that the server has forgotten the
     // session.
     connection.onerror = (error) => {
       if (connection !== current || !current.isSessionUnknown(error) || performance.now() - openedAtMs < RENEW_AFTER_MS)
@@ -91,9 +91,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
   }
 
   return {
-    /**
-     * Sends a message. If the server has forgotten the session, sends the message in a new session. Rejects if the message cannot be sent.
-     */
+    /** Sends a message. If the server has forgotten the session, sends it in a new session. Rejects if the message cannot be sent. */
     async send(...[message, options]: Parameters<StreamableHTTPClientTransport['send']>) {
       if (isJSONRPCRequest(message)) trackRequest(message);
       const used = current;

@@ -18,7 +18,7 @@ export function serveOverStdio(deps: Omit<McpDeps, 'scheduler'> & ChangeSource, 
       const subscribed = new Set<string>();
       const server = createMcpServer(serverDeps, { account: undefined, ...(era === 'legacy' && { subscribed }) });
       server.onclose = bus.subscribe((event) => {
-        // For modern clients, the SDK's `serveStdio` drops notifications without a subscription.
+        // For modern clients, the SDK's `serveStdio` drops notifications that have no subscription.
         const notification = notificationOf(event, era === 'modern' ? { has: () => true } : subscribed);
         if (notification) void server.notification(notification).catch(() => {});
       });

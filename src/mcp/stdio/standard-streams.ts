@@ -12,7 +12,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 const LAST_ANSWERS_MS = 10_000;
 
 /**
- * Returns MCP's transport over this process's standard input and output. A client that writes its requests to a pipe closes the pipe after
+ * Returns MCP's transport over this process's standard input and output. A client that sends requests through a pipe closes the pipe after
  * the last request. So after the end of the input, the transport stays open until all requests are answered, up to `lastAnswersMs`.
  */
 export function standardStreams(
@@ -22,7 +22,7 @@ export function standardStreams(
 ): StandardStreams {
   const input = new PassThrough({ flush: (end) => void streams.waitForAnswers(lastAnswersMs).then(() => end()) });
   const streams = new StandardStreams(input, output);
-  // The code destroys the source, because an open pipe would keep this process running until the client closes the pipe.
+  // The code destroys the source, because an open pipe would keep this process running.
   void streams.closed.then(() => source.destroy());
   source.pipe(input);
   return streams;
@@ -62,9 +62,9 @@ export class StandardStreams extends StdioServerTransport {
     this.closing.resolve();
   }
 
-  /** Resolves when all requests are answered, or when the transport is closed. Closes the transport after `withinMs` milliseconds. */
+  /** Resolves when all requests are answered or the transport is closed. Closes the transport after at most `withinMs` milliseconds. */
   async waitForAnswers(withinMs: number): Promise<void> {
-    // The runtime delivers the last messages before the end of this turn of the event loop.
+    // The runtime delivers the last messages within this turn of the event loop.
     await new Promise(setImmediate);
     this.inputEnded = true;
     if (this.unanswered.size === 0) return;
@@ -74,8 +74,8 @@ export class StandardStreams extends StdioServerTransport {
   }
 
   /**
-   * Reports an error of the transport. If the client has sent JSON that is not a message, the client gets an error. All other errors are
-   * written to standard error, except EPIPE, which means that the client has disconnected.
+   * Reports an error of the transport. If the client has sent JSON that is not a message, sends an error to the client. All other errors
+   * are written to standard error, except EPIPE, which means that the client has disconnected.
    */
   private reportError(error: Error): void {
     if (error.name === 'ZodError') void this.send(NOT_A_MESSAGE).catch(() => {});
@@ -83,7 +83,7 @@ export class StandardStreams extends StdioServerTransport {
   }
 
   private trackRequest(message: JSONRPCMessage): void {
-    // A `subscriptions/listen` request gets notifications, but no answer.
+    // A `subscriptions/listen` request is not answered, and gets notifications instead.
     if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.unanswered.add(message.id);
     if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return;
     this.completeRequest(message.params?.requestId as RequestId);
@@ -95,7 +95,7 @@ export class StandardStreams extends StdioServerTransport {
   }
 }
 
-/** The error for a message with an unknown id. The id has to be null, which the protocol's types do not allow. */
+/** The error for a message with an unknown id. The id must be null, although the protocol's types do not allow null. */
 const NOT_A_MESSAGE = {
   jsonrpc: '2.0',
   id: null,
