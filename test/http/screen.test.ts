@@ -30,10 +30,10 @@ test.each(['tickers=spy,TSLA,ZZZZ', 'tickers=spy&tickers=TSLA&tickers=ZZZZ'])('%
 
 test('conditions in the query are those of the tool', async () => {
   const { body } = await screen(
-    'where=net_gex_mil%3E%3D0,spot_vs_flip%3Dabove&sort_by=net_gex_mil&order=desc&limit=100',
+    'where=net_gex_mil%3E%3D-1000000,age_s%3E%3D0&sort_by=net_gex_mil&order=desc&limit=100',
   );
   const tool = await service.request('POST', '/api/v1/tools/screen_tickers', {
-    body: { where: ['net_gex_mil>=0', 'spot_vs_flip=above'], sort_by: 'net_gex_mil', order: 'desc', limit: 100 },
+    body: { where: ['net_gex_mil>=-1000000', 'age_s>=0'], sort_by: 'net_gex_mil', order: 'desc', limit: 100 },
   });
   const names = ({ rows }: Body) => rows.map(({ ticker }) => ticker);
   expect(body.rows.length).toBeGreaterThan(1);
