@@ -22,6 +22,7 @@ const PARALLEL = ['--parallel=3', '--no-isolate'];
 const TIMED = [
   'test/bench/service.test.ts',
   'test/faults/hostile-files.test.ts',
+  'test/faults/hostile-members.test.ts',
   'test/faults/stopping.test.ts',
   'test/math/kernel-speed.test.ts',
   'test/server/fill-past.test.ts',
