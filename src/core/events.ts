@@ -1,6 +1,6 @@
 /**
  * An observation: a report of Zomma about its own state. Modules emit observations, and the log shows a selection of them. No observation
- * contains a key, a UUID or the path of a request. An observation contains the route's pattern and the account's opaque id instead.
+ * contains a key, a UUID or the path of a request. It contains the route's pattern and the account's opaque id instead.
  */
 export type Observation = {
   readonly [Kind in keyof ObservationFields]: { readonly kind: Kind } & Readonly<ObservationFields[Kind]>;

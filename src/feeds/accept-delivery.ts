@@ -45,8 +45,8 @@ export interface AcceptResult {
 export interface AcceptRules {
   /**
    * True if the source is polled for the present state of a ticker. No person has checked the answers of a polled source. A polled snapshot
-   * never replaces a stored one, because at night sources repeat the closing quotes with the next day's open interest. A polled snapshot is
-   * rejected if it is much older or much smaller than the newest stored snapshot, because then the source made an error.
+   * never replaces a stored one with the same time, because at night sources repeat the closing quotes with the next day's open interest. A
+   * polled snapshot is rejected if it is much older or much smaller than the newest stored snapshot, because then the source made an error.
    */
   readonly isPolled?: boolean;
   /** True if the delivery contains whole days of prints and no requests wait, as in a load of files. */

@@ -4,8 +4,8 @@ import type { SettingValues } from '../settings/config.ts';
 import { blockListOf, contains } from './client-address.ts';
 
 /**
- * Decides which clients may request the key of a member. A UUID is enough to get a key. An operator can therefore restrict `my-key` by
- * client address, by token or by both.
+ * Decides which clients may request the key of a member. A UUID is enough to get a key. An operator can therefore restrict `my-key` to
+ * the operator terminal: by client address, by token or by both.
  */
 export type MyKeyPolicy = ReturnType<typeof createMyKeyPolicy>;
 

@@ -21,8 +21,8 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
   let version = registryVersion(tools());
   return {
     /**
-     * Publishes all changes since the last call on the bus: new levels (once per ticker), new tickers, changed tools. Also publishes levels
-     * from other processes, because the function reads the log of stored levels. Throws if the store is busy.
+     * Sends the changes since the last call to the bus: new levels (once per ticker), new tickers, changed tools. The new levels include
+     * levels from other processes, because the function reads the log of stored levels. Throws if the store is busy.
      */
     wake() {
       const changed = new Set<string>();

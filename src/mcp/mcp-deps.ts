@@ -56,7 +56,7 @@ export interface McpSession {
   readonly account: Account | undefined;
   /** URIs of the resources to which the client has subscribed. Absent for protocol revisions without `resources/subscribe`. */
   readonly subscribed?: Set<string>;
-  /** True if the client's model can read resources. Undefined until the client's `initialize` request tells the server. */
+  /** True if the client's model can read resources. Undefined if the server learns this from `initialize`. */
   readonly readsResources?: boolean | undefined;
 }
 

@@ -277,7 +277,7 @@ export function openMemory(): Store & Disposable {
   return withDispose(store, () => store.close());
 }
 
-/** Creates the access check of a data folder. The first derivation of a key reads the secret. The first member causes its creation. */
+/** Creates the access check of a data folder. The first derivation of a key reads the secret, or creates it if there is no member. */
 export function openAccess(store: Store, dataDir: string): Access {
   return createAccess({
     members: store,

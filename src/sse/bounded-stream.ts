@@ -55,7 +55,7 @@ export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedSt
     get unreadBytes() {
       return hasEnded ? 0 : behindBytes - controller.desiredSize!;
     },
-    /** True if the stream was closed or dropped by either side. */
+    /** True if the server has closed or dropped the stream, or if the client has closed it. */
     get hasEnded() {
       return hasEnded;
     },

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { callTool, type ProgressUpdate } from '../../src/mcp/call-tool.ts';
 import { catalogOf } from '../../src/mcp/catalog.ts';
 import type { McpDeps } from '../../src/mcp/mcp-deps.ts';
@@ -6,7 +7,7 @@ import type { Operation } from '../../src/operations/engine/operation.ts';
 import { createScheduler } from '../../src/operations/engine/scheduler.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { servedForTests } from '../support/for-tests.ts';
-import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
+import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient } from './connect.ts';
 
 /** Calls in steps: their progress reports, their cancellation, and the limit of calls under way. */
 let deps: McpDeps;
@@ -50,18 +51,33 @@ function storeNewSnapshot(): void {
   store.saveChain({ ...chain, asOf: chain.asOf + 1_000 });
 }
 
+/** Returns the parameters of all progress reports that a client receives, in their order on the wire. The array grows. */
+function progressMessages(client: McpClient): unknown[] {
+  const { transport } = client as unknown as Pick<Client, 'transport'>;
+  const received: unknown[] = [];
+  const handle = transport!.onmessage!;
+  transport!.onmessage = (message, extra) => {
+    if ('method' in message && message.method === 'notifications/progress') received.push(message.params);
+    handle(message, extra);
+  };
+  return received;
+}
+
 describe.each(CLIENT_NAMES)('%s', (name) => {
   test('gets every step of the radar before its answer if it asks for progress, otherwise none', async () => {
     const client = await CLIENTS[name](server.url, keyOf(service));
-    const received: unknown[] = [];
+    const received = progressMessages(client);
+    const handled: unknown[] = [];
     const params = { name: RADAR.name, arguments: RADAR.args };
-    const answer = await client.callTool(params, undefined, { onprogress: (step) => received.push(step) });
+    const answer = await client.callTool(params, undefined, { onprogress: (step) => handled.push(step) });
     expect(answer.isError).toBeFalsy();
     expect(received).toEqual(
       ['Reading the chain and its volatilities', 'Levels over all expiries', 'Density of the expiry']
         .concat('Concentration and whipsaw risk')
-        .map((message, i) => ({ progress: i + 1, total: 4, message })),
+        .map((message, i) => expect.objectContaining({ progress: i + 1, total: 4, message })),
     );
+    // Under load, the last report and the answer can arrive together. Clients with MCP SDK version 1 then drop the last report.
+    expect(handled.length).toBeGreaterThanOrEqual(3);
     await client.callTool(params);
     expect(received).toHaveLength(4);
     await client.close();

@@ -29,7 +29,7 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
     const paid = Math.min(presentValue(options.cashDividends, each, chain.asOf) / chain.spot, KNOWN_SHARE_MAX);
     // This yield excludes the known cash dividends, because a cash dividend does not change the number of shares that hedge a forward.
     const hedgeYield = (dividend * tte + Math.log1p(-paid)) / Math.max(tte, CARRY_TIME_MIN);
-    // The part of the coming day that lies within one day of settlement. In the rest of the coming day, spot moves along the forward.
+    // The part of the coming day that lies within one day of settlement. In the rest of the day, spot is assumed to move along the forward.
     const diffusing = Math.max(0, Math.min(tte, 2 * DAY - tte));
     const left = Math.max(0, tte - DAY);
     const factor = Math.exp(-dividend * tte);

@@ -191,8 +191,9 @@ export class SliceModel {
    *
    * A coefficient changes the log-density by its basis function. Centering then adds a constant and a multiple of z to the change, so that
    * the total mass and the mean stay 1. The tilted price is the derivative of a price with respect to the multiple of z. Before centering,
-   * many derivatives are 0: a put price depends only on basis functions near or below its strike, and a call price on the others. The code
-   * first sums the derivatives over the rows and then centers the sums, because this order is faster.
+   * many derivatives are 0: a put price depends only on basis functions near or below its strike, and a call price depends only on basis
+   * functions near or above its strike. The code first sums the derivatives over the rows and then centers the sums, because this order is
+   * faster.
    */
   normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
     const { change, withPrice, withTilt, basisMass, basisMean, errors, side, scale, callPut } = this;

@@ -22,7 +22,7 @@ export class ProgressBar {
     this.#nextMs = this.#startedMs + FIRST_MS;
   }
 
-  /** Updates the line. Call with the bytes and rows so far. */
+  /** Updates the line. `bytes` and `rows` are the totals that were read until now. */
   update(bytes: number, rows: number): void {
     const now = this.nowMs();
     if (now < this.#nextMs) return;

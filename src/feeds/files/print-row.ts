@@ -83,7 +83,7 @@ type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | '
 
 /** The earliest accepted time of a trade, ms since the epoch. Earlier trades are older than electronic records of trades. */
 const AT_MIN = Date.UTC(1990, 0, 1);
-/** The maximum time by which a trade may be ahead of the wall clock. A trade further ahead is rejected. */
+/** The maximum time by which a trade may be ahead of the wall clock. Differences between clocks are smaller. A later trade is rejected. */
 const AHEAD_MS_MAX = DAY_MS;
 /** Maximum length of an id, characters. */
 const ID_LENGTH_MAX = 100;

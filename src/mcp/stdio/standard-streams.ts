@@ -62,7 +62,7 @@ export class StandardStreams extends StdioServerTransport {
     this.closing.resolve();
   }
 
-  /** Resolves when all requests are answered or the transport is closed. Closes the transport after at most `withinMs` milliseconds. */
+  /** Resolves when all requests are answered or the transport is closed. Closes it after `withinMs` ms if an answer is missing. */
   async waitForAnswers(withinMs: number): Promise<void> {
     // The runtime delivers the last messages within this turn of the event loop.
     await new Promise(setImmediate);
