@@ -117,16 +117,19 @@ function moveAll(store: Service['app']['store'], chains: readonly Chain[], move:
   });
 }
 
-/** Stores a ticker's levels `count` times more, with earlier moments. These events are too many for the buffers of a socket. */
+/**
+ * Stores a ticker's levels `count` times more, with earlier moments. These events are too many for the buffers of a socket. They are stored
+ * now, because a client that has missed more than a day gets no earlier events.
+ */
 function writeLog({ dataDir }: Service, ticker: string, count: number): void {
   const same = `source, advanced, day, spot, net_gex, gross_gex, gex_flip, flip_resolved, call_wall, put_wall, max_pain, expiry,
     dex, vex, cex, atm_iv_30d`;
   const db = new Database(join(dataDir, 'zomma.sqlite'));
   db.run(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-     INSERT INTO levels (simulated, underlying, as_of, ${same})
-       SELECT simulated, underlying, as_of - i, ${same} FROM levels, n WHERE underlying = ? ORDER BY i`,
-    [count, ticker],
+     INSERT INTO levels (simulated, underlying, as_of, kept_at, ${same})
+       SELECT simulated, underlying, as_of - i, ?, ${same} FROM levels, n WHERE underlying = ? ORDER BY i`,
+    [count, Date.now(), ticker],
   );
   db.close();
 }

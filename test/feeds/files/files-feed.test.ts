@@ -21,6 +21,7 @@ import { join } from 'node:path';
 import { FILE_BYTES_MAX } from '../../../src/feeds/files/deliveries.ts';
 import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
 import { setAside } from '../../../src/feeds/files/set-aside.ts';
+import { testWithProgram } from '../../support/needs.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { JSON_CHAIN, readText, TABLE } from './reading.ts';
@@ -416,7 +417,7 @@ describe('a link or a special file in the drop folder', () => {
     expect([readdirSync(victim('sub/deep')), readdirSync(aside())]).toEqual([['app.json'], []]);
   });
 
-  test('skips a FIFO or a socket and reads the other files', async () => {
+  testWithProgram('mkfifo')('skips a FIFO or a socket and reads the other files', async () => {
     expect(Bun.spawnSync(['mkfifo', drop('a.csv')]).exitCode).toBe(0);
     put('b.csv', chainOf('BBB'));
     expect(await poll(feedOf())).toEqual(['files:b.csv']);

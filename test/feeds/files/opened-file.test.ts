@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test';
 import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { openNamed, openWithin } from '../../../src/feeds/files/opened-file.ts';
+import { testWithProgram } from '../../support/needs.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
 const root = testFolder();
@@ -39,7 +40,7 @@ test.each<[string, () => string]>([
   expect(await readWithin(make())).toBeUndefined();
 });
 
-test('does not wait for a FIFO', async () => {
+testWithProgram('mkfifo')('does not wait for a FIFO', async () => {
   expect(Bun.spawnSync(['mkfifo', root('x.csv')]).exitCode).toBe(0);
   expect(await readWithin('x.csv')).toBeUndefined();
   expect(await openNamed(root('x.csv'), 'x.csv')).toBeUndefined();
