@@ -9,6 +9,8 @@ const SLACK = IS_FULL ? 1 : 4;
 /** The same for times that are compared with those of uPlot in the same run. */
 const UPLOT_SLACK = IS_FULL ? 1 : 1.5;
 const rounds = (full: number) => (IS_FULL ? full : Math.ceil(full / 8));
+/** Other work on the cores only adds to a time, so the shortest of a few rounds shows the page's own part. */
+const shortest = (times: readonly number[]) => Math.min(...times);
 
 describeInBrowser('budgets of the page', () => {
   const terminal = withTerminal(() => [], ALL_TICKERS);
@@ -26,7 +28,7 @@ describeInBrowser('budgets of the page', () => {
   }, 60_000);
 
   test('a ladder of 10,000 strikes takes at most 16 ms, and is no slower than uPlot in the same run', async () => {
-    const { ladder, uplot } = await measureLadder(terminal, rounds(25));
+    const { ladder, uplot } = await measureLadder(terminal, rounds(25), IS_FULL ? undefined : shortest);
     for (const figure of ['script', 'pixels'] as const) {
       expect([figure, ladder[figure] <= 16 * SLACK]).toEqual([figure, true]);
       expect([figure, ladder[figure] <= uplot[figure] * UPLOT_SLACK]).toEqual([figure, true]);

@@ -90,9 +90,9 @@ type ChartTimes = { readonly script: number[]; readonly pixels: number[]; readon
 
 /**
  * A ladder of 10,000 strikes beside uPlot with the same bars: the script, the time until the pixels can be read, and the time between two
- * frames that each draw it. `browser` should have no limit of frames a second.
+ * frames that each draw it. `browser` should have no limit of frames a second. `figureOf` makes one figure of the times of all rounds.
  */
-export async function measureLadder({ browser }: { readonly browser: Browser }, rounds: number) {
+export async function measureLadder({ browser }: { readonly browser: Browser }, rounds: number, figureOf = median) {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, 'charts.ts')],
     target: 'browser',
@@ -111,12 +111,12 @@ export async function measureLadder({ browser }: { readonly browser: Browser }, 
     rounds,
   );
   await context.close();
-  const medians = ({ script, pixels, frame }: ChartTimes) => ({
-    script: median(script),
-    pixels: median(pixels),
-    frame: median(frame),
+  const figuresOf = ({ script, pixels, frame }: ChartTimes) => ({
+    script: figureOf(script),
+    pixels: figureOf(pixels),
+    frame: figureOf(frame),
   });
-  return { ladder: medians(ladder), uplot: medians(uplot) };
+  return { ladder: figuresOf(ladder), uplot: figuresOf(uplot) };
 }
 
 /** The time to mount a grid of 10,000 rows, and the number of elements of the page with it. Leaves the page with the grid open. */
