@@ -14,7 +14,8 @@ export interface LoadFigures {
 export interface SocketLoad {
   /**
    * Sends requests for `ms` milliseconds. Each connection sends its next request as soon as it has the answer to the last one. Resolves
-   * when every connection has its last answer. Rejects with an error if the server closes a connection or sends no Content-Length.
+   * when every connection has its last answer. Rejects with an error if the server closes a connection, or if an answer
+   * has no length.
    */
   run(ms: number): Promise<LoadFigures>;
   close(): void;
@@ -22,8 +23,8 @@ export interface SocketLoad {
 
 /**
  * Opens an HTTP/1.1 load generator over raw sockets, with one keep-alive connection for each of `requests`. A connection has one request in
- * progress at a time. Requests are prepared bytes. The generator reads only the status and the Content-Length of an answer, and counts the
- * bytes of the body. An HTTP library would take more CPU time than the servers that are measured.
+ * progress at a time. Requests are prepared bytes. The generator reads only the status and the length of an answer, and counts the bytes of
+ * the body. An HTTP library would take more CPU time than the servers that are measured.
  */
 export async function openSocketLoad(
   url: string,
@@ -55,8 +56,10 @@ class Connection {
   private unsent: Uint8Array = EMPTY;
   /** The received bytes of a header whose end has not arrived. */
   private partial: Buffer | undefined;
-  /** Number of bytes of the body that have not arrived. */
+  /** Number of bytes of the body that have not arrived. Infinite while a chunked body arrives. */
   private left = 0;
+  /** The last received bytes of a chunked body. */
+  private tail: Buffer = EMPTY;
   private requests = 0;
   private unexpected = 0;
   /** No request is sent after this moment, on the clock of `performance.now()`. */
@@ -115,6 +118,7 @@ class Connection {
   private take(bytes: Buffer): void {
     if (this.left > 0) this.left -= bytes.length;
     else if (!this.takeHead(this.partial ? Buffer.concat([this.partial, bytes]) : bytes)) return;
+    if (this.left === Number.POSITIVE_INFINITY && this.hasLastChunk(bytes)) this.left = 0;
     if (this.left > 0) return;
     this.requests++;
     if (performance.now() < this.until) this.ask();
@@ -128,10 +132,16 @@ class Connection {
     if (end < 0) return false;
     const status = numberAt(bytes, STATUS_OFFSET);
     if (status !== this.expectedStatus) this.unexpected++;
-    const body = status === NOT_MODIFIED ? 0 : contentLength(bytes, end);
-    if (body < 0) this.fail('an answer has no Content-Length');
+    const body = status === NOT_MODIFIED ? 0 : bodyLength(bytes, end);
+    if (body < 0) this.fail('an answer has neither a Content-Length nor chunks');
     this.left = end + HEAD_END.length + body - bytes.length;
     return true;
+  }
+
+  /** Returns true if a chunked body ends with these bytes. No other answer follows them, because the next request is not sent yet. */
+  private hasLastChunk(bytes: Buffer): boolean {
+    this.tail = Buffer.concat([this.tail, bytes.subarray(-LAST_CHUNK.length)]).subarray(-LAST_CHUNK.length);
+    return this.tail.equals(LAST_CHUNK);
   }
 
   private fail(reason: string): void {
@@ -140,13 +150,13 @@ class Connection {
   }
 }
 
-/** Returns the Content-Length of a header, or -1 if the header has none. */
-function contentLength(bytes: Buffer, headEnd: number): number {
+/** Returns the length of the body that a header states: infinite for chunks, -1 if the header states none. */
+function bodyLength(bytes: Buffer, headEnd: number): number {
   for (const name of LENGTH_NAMES) {
     const offset = bytes.indexOf(name);
     if (offset >= 0 && offset < headEnd) return numberAt(bytes, offset + name.length);
   }
-  return -1;
+  return bytes.subarray(0, headEnd).includes(CHUNKED) ? Number.POSITIVE_INFINITY : -1;
 }
 
 /** Returns the decimal number that begins at an offset. */
@@ -156,10 +166,13 @@ function numberAt(bytes: Buffer, start: number): number {
   return value;
 }
 
-const EMPTY = new Uint8Array();
+const EMPTY = Buffer.alloc(0);
 const HEAD_END = Buffer.from('\r\n\r\n');
 /** The name of the field as Bun writes it, and as Fastify writes it. */
 const LENGTH_NAMES = [Buffer.from('\r\nContent-Length: '), Buffer.from('\r\ncontent-length: ')];
+/** Zomma sends large answers as streams, which Bun writes in chunks. */
+const CHUNKED = Buffer.from('Transfer-Encoding: chunked');
+const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 const STATUS_OFFSET = 'HTTP/1.1 '.length;
 const NOT_MODIFIED = 304;
 const ZERO = 0x30;

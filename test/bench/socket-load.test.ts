@@ -26,6 +26,8 @@ test.each([
   ['a header in several packets', ['HTTP/1.1 200 OK\r\nContent-Le', 'ngth: 5\r\n\r', '\nhello'], 0],
   ['a body in several packets', ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', 'hel', 'lo'], 0],
   ['an empty body', ['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'], 0],
+  ['chunks', ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '5\r\nhello\r\n0\r', '\n\r\n'], 0],
+  ['chunks in one packet', ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'], 0],
   ['another status', ['HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n'], 1],
   ['304, which has no Content-Length', ['HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n\r\n'], 1],
 ])('counts %s once', async (_name, packets, unexpectedShare) => {
@@ -65,7 +67,7 @@ test('sends a body larger than the socket buffers completely', async () => {
 });
 
 test.each([
-  ['a response without Content-Length', ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'], 'no Content-Length'],
+  ['a response without a length', ['HTTP/1.1 200 OK\r\n\r\nhello'], 'neither a Content-Length nor chunks'],
   ['a connection closed by the server', undefined, 'closed a connection'],
 ])('%s is an error', async (_name, packets, reason) => {
   let url: string;
