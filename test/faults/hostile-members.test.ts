@@ -15,8 +15,11 @@ const SIZE = IS_FULL
   : { prints: 40_000, indexContracts: 12_000, wideContracts: 24_000 };
 const STEP_CPU_MS_MAX = 200;
 const WAIT_MS_MAX = 2_000;
-/** The data that an account may leave unread, with the garbage of its work: for one account, and for eight with random attacks. */
-const MEMORY_MIB_MAX = { one: 400, eight: 1_024 };
+/**
+ * The data that an account may leave unread, with the garbage of its work: for one account, and for eight with random attacks. Most of it
+ * is garbage: the faster the machine, the more is made between two collections (290 to 510 MiB for one account in nine runs). `unread` is for a few large answers, which make little garbage.
+ */
+const MEMORY_MIB_MAX = { one: 768, eight: 1_024, unread: 400 };
 
 let battle: Battle;
 let ended: Promise<void>;
@@ -129,7 +132,8 @@ test(
         });
         await Promise.all(answered);
         // The unread answers of 64 MiB, their copies on the way, the levels of the first snapshots, and garbage.
-        if (!Number.isNaN(before)) expect(residentMib(server.pid, 'VmRSS') - before).toBeLessThan(MEMORY_MIB_MAX.one);
+        if (!Number.isNaN(before))
+          expect(residentMib(server.pid, 'VmRSS') - before).toBeLessThan(MEMORY_MIB_MAX.unread);
         expect(Object.keys(statuses).toSorted()).toEqual(['200', '429']);
         expect(statuses['200']).toBeLessThan(30);
         const init = { headers: { 'X-API-Key': honestKey }, tls: { rejectUnauthorized: false } };
