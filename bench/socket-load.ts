@@ -14,8 +14,8 @@ export interface LoadFigures {
 export interface SocketLoad {
   /**
    * Sends requests for `ms` milliseconds. Each connection sends its next request as soon as it has the answer to the last one. Resolves
-   * when every connection has its last answer. Rejects with an error if the server closes a connection, or if an answer
-   * has no length.
+   * when every connection has its last answer. Rejects with an error if the server closes a connection or an answer has no
+   * length.
    */
   run(ms: number): Promise<LoadFigures>;
   close(): void;

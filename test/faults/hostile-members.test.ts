@@ -17,7 +17,8 @@ const STEP_CPU_MS_MAX = 200;
 const WAIT_MS_MAX = 2_000;
 /**
  * The data that an account may leave unread, with the garbage of its work: for one account, and for eight with random attacks. Most of it
- * is garbage: the faster the machine, the more is made between two collections (290 to 510 MiB for one account in nine runs). `unread` is for a few large answers, which make little garbage.
+ * is garbage: the faster the machine, the more is made between two collections (290 to 510 MiB for one account in nine runs).
+ * `unread` is for a few large answers, which make little garbage.
  */
 const MEMORY_MIB_MAX = { one: 768, eight: 1_024, unread: 400 };
 
