@@ -1,4 +1,4 @@
-import { BINARY, type Server, startLoaded } from '../support/process.ts';
+import { BINARY, keyOf, type Server, startLoaded } from '../support/process.ts';
 import { openWire, type Wire } from './wire.ts';
 
 /** The compiled server behind a controllable connection, on a data folder that outlives the server. */
