@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { join, resolve } from 'node:path';
 import { OperatorError } from '../../src/core/errors.ts';
 import { parseSetting, parseSettings, SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
 
@@ -90,6 +91,15 @@ test('each setting that is parsed has a valid text and an invalid one here', () 
   const lacking = (rows: readonly (readonly [string, ...unknown[]])[]) =>
     parsed.filter((name) => !rows.some(([each]) => each === name));
   expect({ valid: lacking(VALID), invalid: lacking(INVALID) }).toEqual({ valid: [], invalid: [] });
+});
+
+test('code outside of src/settings names each setting', async () => {
+  const src = resolve(import.meta.dir, '../../src');
+  const paths = [...new Bun.Glob('**/*.ts').scanSync(src)].filter((path) => !path.startsWith('settings/'));
+  const words = new Set(
+    (await Promise.all(paths.map((path) => Bun.file(join(src, path)).text()))).join('\n').match(/\w+/g),
+  );
+  expect(Object.keys(SETTINGS).filter((name) => !words.has(name))).toEqual([]);
 });
 
 test.each(INVALID)('%s rejects %j', (name, texts, message) => {
