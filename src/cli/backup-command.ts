@@ -4,6 +4,7 @@ import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
+import { durationOf } from './duration.ts';
 import type { Ports } from './ports.ts';
 
 /** Adds `zomma backup` and `zomma restore`. */
@@ -17,7 +18,11 @@ export function addBackup(program: CliCommand, ports: Ports): void {
     .settings(['dataDir'])
     .option('--with-secret', 'include the secret, encrypted under a passphrase')
     .option(...PASSPHRASE_FILE)
-    .option('--every <time>', 'make a backup every so often until the command is ended, e.g. 1h or 1d', everyOf)
+    .option(
+      '--every <time>',
+      'make a backup every so often until the command is ended, e.g. 1h or 1d',
+      durationOf('--every'),
+    )
     .option('--keep <n>', 'with --every: number of backups to keep', countOf, 7)
     .json()
     .examples(
@@ -84,7 +89,7 @@ export function addBackup(program: CliCommand, ports: Ports): void {
       const members = manifest.rows.members ?? 0;
       if (!hasSecret && members > 0) {
         print(
-          `The backup has no secret. Put the file "secret" of the earlier data folder into ${options.dataDir}: the keys of its members depend on it.`,
+          `The backup has no secret. Put the file "secret" of the earlier data folder into ${options.dataDir}, or run \`zomma secret rotate\`, which gives every member a new key.`,
         );
       }
     });
@@ -99,14 +104,6 @@ function passphraseIn(file: string | undefined, flag: string): string {
   const text = readFileSync(file, 'utf8').trim();
   if (text.length >= 8) return text;
   throw new OperatorError(`the passphrase in ${file} has ${text.length} characters`, 'Use at least 8 characters.');
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function everyOf(text: string): number {
-  const [, number, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
-  if (number !== undefined) return Number(number) * UNIT_MS[unit!]!;
-  throw new OperatorError(`--every "${text}" is not a time`, 'Use e.g. --every 1h or --every 1d.');
 }
 
 function countOf(text: string): number {

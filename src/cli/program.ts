@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...command(['feeds'], async () => (await import('./feeds-command.ts')).addFeeds),
   ...command(['mcp'], async () => (await import('./mcp-command.ts')).addMcp),
   ...command(['members'], async () => (await import('./members-command.ts')).addMembers),
+  ...command(['secret'], async () => (await import('./secret-command.ts')).addSecret),
   ...command(['audit'], async () => (await import('./audit-command.ts')).addAudit),
   ...command(['tls'], async () => (await import('./tls-command.ts')).addTls),
   ...command(['backup', 'restore'], async () => (await import('./backup-command.ts')).addBackup),

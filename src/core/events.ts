@@ -78,6 +78,8 @@ interface ObservationFields {
   data_upgraded: { from: number; to: number };
   /** The database was removed or replaced while the server was running. All further writes are lost when the server ends. */
   database_gone: { data_folder: string };
+  /** No key of a member was derived from the secret of the data folder. The keys work, but `my-key` refuses every member. */
+  secret_foreign: { hint: string };
   /** A key or a UUID was refused. `client` is the address of the sender. The key is not reported. */
   key_refused: { client: string; route: string; code: string };
   /** Number of refusals for one address in the last minute that have no report of their own. */

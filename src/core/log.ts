@@ -33,6 +33,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   snapshot_damaged: 'error',
   data_upgraded: 'info',
   database_gone: 'error',
+  secret_foreign: 'warning',
   key_refused: 'info',
   keys_refused: 'info',
   manager_unreachable: 'warning',

@@ -25,11 +25,11 @@ export const accountRoutes =
         try {
           myKeyPolicy.check(address, request.headers.get('authorization'));
         } catch (error) {
-          refusals.limit(address, path);
+          refusals.limit(address, path, 'foreign');
           throw refusals.reported(address, path, error);
         }
         const uuid = uuidOf(queryOf(request.url));
-        refusals.limit(address, path);
+        refusals.limit(address, path, myKeyPolicy.namesClients ? 'terminal' : 'uuid');
         try {
           return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
         } catch (error) {
@@ -38,9 +38,9 @@ export const accountRoutes =
       })
       .get('/api/v1/auth/telegram-status', ({ request, set, path }) => {
         const uuid = uuidOf(queryOf(request.url));
-        refusals.limit(addressOf(request), path);
-        // An unknown UUID and a member without a link get the same answer, so that the answer does not reveal who is a member.
-        return respondJson(set, { ...telegramStatus(members.telegramLink(uuid)) });
+        refusals.limit(addressOf(request), path, 'uuid');
+        // An unknown UUID, a member without a link and a member without access get the same answer, so it does not reveal who is a member.
+        return respondJson(set, { ...telegramStatus(access.isMember(uuid) ? members.telegramLink(uuid) : undefined) });
       })
       .get('/api/v1/account', ({ account, set }) =>
         respondJson(set, accountStatus(account!, limiter, gexStreams.streamsOf(account!.id))),

@@ -30,14 +30,19 @@ export function createAddressOf({ peerOf, trustedProxies }: AddressDeps): Addres
   };
 }
 
-/** Returns the network of one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
-export function networkOf(address: string): string {
-  if (isIP(address) !== 6) return address;
+/**
+ * Returns the networks of one client, the smallest network first: an IPv4 address, or the first 64, 56 and 48 bits of an IPv6 address. A
+ * provider assigns 48 to 64 bits to one customer, who is free to use all addresses within.
+ */
+export function networksOfClient(address: string): readonly string[] {
+  if (isIP(address) !== 6) return [address];
   const [head = '', tail] = address.split('::');
   const groups = head.split(':').filter(Boolean);
   const last = tail?.split(':').filter(Boolean) ?? [];
   while (tail !== undefined && groups.length + last.length < 8) groups.push('0');
-  return `${[...groups, ...last].slice(0, 4).join(':')}::/64`;
+  const [a, b, c, d = '0'] = [...groups, ...last].map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''));
+  const block = `${a}:${b}:${c}`;
+  return [`${block}:${d}::/64`, `${block}:${(Number.parseInt(d, 16) & 0xff00).toString(16)}::/56`, `${block}::/48`];
 }
 
 /** Returns a block list of networks. Each network is a single address, or an address with a prefix length. */

@@ -46,7 +46,7 @@ export const guard =
       } catch (error) {
         if (error instanceof ClientError && error.code === 'key_invalid') {
           const [address, route] = [addressOf(request), patternOf(app, path, undefined)];
-          refusals.limit(address, route);
+          refusals.limit(address, route, 'key');
           refusals.report(address, route, error.code);
         }
         throw error;

@@ -22,7 +22,7 @@ import type { ValuesIn } from '../settings/config.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
 import { createFeeds } from './create-feeds.ts';
-import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';
+import { createContext, FOREIGN_SECRET_HINT, openAccess, openData, readUniverse } from './stored-data.ts';
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
@@ -56,15 +56,16 @@ export function buildApp(
     },
   });
   const { simulated } = feeds[0]!;
+  const access = openAccess(store, settings.dataDir);
   try {
     admit(store, simulated);
-    requireSecret(store, settings.dataDir);
+    access.openSecret();
+    if (!access.isSecretOfMembers()) observe({ kind: 'secret_foreign', hint: FOREIGN_SECRET_HINT });
   } catch (error) {
     store.close();
     throw error;
   }
   store.openFeeds(feeds);
-  const access = openAccess(store, settings.dataDir);
   const loading = createLoading();
   const stored = createContext(settings, store, universe, simulated);
   // In the standard universe, the first ticker is SPY.

@@ -17,7 +17,17 @@ import { lockHolder } from '../store/folder/folder-lock.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
 import { createFeeds } from './create-feeds.ts';
-import { createContext, diskUse, hasData, lastBackupMs, openData, readSecret, readUniverse } from './stored-data.ts';
+import {
+  createContext,
+  diskUse,
+  FOREIGN_SECRET_HINT,
+  hasData,
+  lastBackupMs,
+  openAccess,
+  openData,
+  readSecret,
+  readUniverse,
+} from './stored-data.ts';
 
 export interface CheckOptions {
   readonly settings: SettingValues;
@@ -110,11 +120,21 @@ async function* checkData(options: CheckOptions, holder: number | 'unknown' | un
 
 function secret(store: Store, dataDir: string): CheckOutcome {
   const members = store.members().length;
-  return collected('secret', () => {
-    if (!existsSync(join(dataDir, 'secret')) && members === 0) return 'none yet, and no members';
+  if (members === 0 && !existsSync(join(dataDir, 'secret')))
+    return { of: 'secret', state: 'ok', message: 'none yet, and no members' };
+  try {
     readSecret(store, dataDir);
-    return `${members} ${members === 1 ? 'member' : 'members'}`;
-  });
+    const isOwn = openAccess(store, dataDir).isSecretOfMembers();
+    const count = `${members} ${members === 1 ? 'member' : 'members'}`;
+    return graded(
+      'secret',
+      isOwn,
+      isOwn ? count : 'it gives no member the key that the member has',
+      FOREIGN_SECRET_HINT,
+    );
+  } catch (error) {
+    return failureOf('secret', error);
+  }
 }
 
 function* database(store: Store, { settings, isThorough, onProgress }: CheckOptions): Generator<CheckOutcome> {

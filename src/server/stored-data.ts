@@ -15,7 +15,7 @@ import { version } from '../../package.json';
 import { type Access, createAccess } from '../access/access.ts';
 import { type AuditEntry, type AuditEvent, auditEntryOf } from '../access/audit.ts';
 import { refuseForeignRoot } from '../access/data-owner.ts';
-import { isOpenToGroup, loadSecret, storeSecret } from '../access/secret.ts';
+import { createSecretFile, isOpenToGroup, loadSecret, storeSecret } from '../access/secret.ts';
 import { ClientError, OperatorError, SettingError } from '../core/errors.ts';
 import { formatBytes } from '../feeds/disk-space.ts';
 import { type RetentionDays, removeOld } from '../feeds/retention.ts';
@@ -124,18 +124,41 @@ export async function backUpData(
   const path = join(dataDir, DATABASE);
   let sealed: { secret: Uint8Array; passphrase: string } | undefined;
   if (passphrase !== undefined) {
-    sealed = { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
+    sealed = { secret: presentSecret(dataDir), passphrase };
     // Each copy of the secret gets an audit entry in advance, so that no copy lacks an entry.
     refuseForeignRoot(dataDir);
     saveAuditIn(path, auditEntryOf({ action: 'secret_backed_up' }, nowMs));
   }
   const manifest = await makeBackup(path, to, { ...{ version, nowMs }, ...(sealed && { sealed }) });
+  // A rotation during the copy leaves a backup whose secret may not fit its members.
+  if (sealed && !Buffer.from(presentSecret(dataDir)).equals(sealed.secret)) {
+    rmSync(to, { recursive: true });
+    throw rotating();
+  }
   try {
     // The file is for the metrics of a server. Users other than the owner can also make backups, but cannot write this file.
     refuseForeignRoot(dataDir);
     writeFileSync(join(dataDir, LAST_BACKUP), `${manifest.made_at}\n`, { mode: 0o600 });
   } catch {}
   return manifest;
+}
+
+/** Reads the secret of a data folder. Throws `OperatorError` if the secret is missing, or if a rotation is incomplete. */
+function presentSecret(dataDir: string): Uint8Array {
+  const [secret, next] = createSecretFile(
+    dataDir,
+    () => Number.POSITIVE_INFINITY,
+    () => {},
+  ).read();
+  if (next) throw rotating();
+  return secret;
+}
+
+function rotating(): OperatorError {
+  return new OperatorError(
+    'the secret is being rotated',
+    'Make the backup again when `zomma secret rotate` has ended.',
+  );
 }
 
 /** Returns the time of a data folder's last backup, ms since the epoch. Returns undefined if no backup was made. */
@@ -277,27 +300,25 @@ export function openMemory(): Store & Disposable {
   return withDispose(store, () => store.close());
 }
 
-/** Creates the access check of a data folder. The first derivation of a key reads the secret, or creates it if there is no member. */
+/** Creates the access check of a data folder. A derivation of a key reads the secret, or creates it if there is no member. */
 export function openAccess(store: Store, dataDir: string): Access {
   return createAccess({
     members: store,
-    secret: () => secretOf(store, dataDir),
+    secret: createSecretFile(
+      dataDir,
+      () => store.members().length,
+      () => recordAudit(store, { action: 'secret_created' }),
+    ),
     nowMs: Date.now,
     audit: (event) => recordAudit(store, event),
     transaction: store.transaction,
   });
 }
 
+export const FOREIGN_SECRET_HINT =
+  'All keys work, but `my-key` refuses every member. Restore the file "secret", or run `zomma secret rotate`, which gives every member a new key.';
+
 /** Reads the secret of a data folder, which must exist. Throws an `OperatorError` that names the fault. Does not create a database. */
 export function readSecret(store: Store, dataDir: string): Uint8Array {
   return loadSecret(dataDir, Math.max(1, store.members().length));
-}
-
-function secretOf(store: Store, dataDir: string): Uint8Array {
-  return loadSecret(dataDir, store.members().length, () => recordAudit(store, { action: 'secret_created' }));
-}
-
-/** Reads the secret of a data folder. If there is no member, creates a secret. A server calls this function before it listens. */
-export function requireSecret(store: Store, dataDir: string): void {
-  secretOf(store, dataDir);
 }

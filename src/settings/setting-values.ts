@@ -72,6 +72,15 @@ export function tlsModeOf(text: string): 'internal' {
   throw new SettingError(`--tls "${text}" is not known`, 'Use --tls internal, or give --tls-cert and --tls-key.');
 }
 
+/** Returns which clients may request keys. Throws `SettingError` for any other text. */
+export function myKeyClientsOf(text: string): 'loopback' | 'any' {
+  if (text === 'loopback' || text === 'any') return text;
+  throw new SettingError(
+    `--my-key "${text}" is not known`,
+    'Use loopback or any, or name networks with --my-key-from.',
+  );
+}
+
 export function hostNames(text: string): string[] {
   const names = listOf(text);
   const wrong = names.find((name) => /:\d*$|[/*]/.test(name));

@@ -378,4 +378,14 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX audit_unlogged ON audit (id) WHERE logged = 0;
   `,
+  `
+  -- account: the id of the account, which never changes. generation: how often the key was replaced. previous_digest: the digest of the key
+  -- from before the last rotation of the secret, which is valid until previous_until.
+  ALTER TABLE members ADD COLUMN account TEXT NOT NULL DEFAULT '';
+  UPDATE members SET account = substr(key_digest, 1, 16);
+  ALTER TABLE members ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE members ADD COLUMN previous_digest TEXT;
+  ALTER TABLE members ADD COLUMN previous_until INTEGER;
+  CREATE UNIQUE INDEX members_by_previous ON members (previous_digest) WHERE previous_digest IS NOT NULL;
+  `,
 ];

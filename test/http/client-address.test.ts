@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { createAddressOf, networkOf } from '../../src/http/client-address.ts';
+import { createAddressOf, networksOfClient } from '../../src/http/client-address.ts';
 
 const request = (forwarded?: string) =>
   new Request('http://localhost/', forwarded === undefined ? {} : { headers: { 'X-Forwarded-For': forwarded } });
@@ -27,9 +27,9 @@ describe('the address of a client', () => {
 });
 
 test.each([
-  ['203.0.113.9', '203.0.113.9'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:db8::6', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['unknown', 'unknown'],
-])('the network of %s is %s', (address, network) => expect(networkOf(address)).toBe(network));
+  ['203.0.113.9', ['203.0.113.9']],
+  ['2001:db8:1:1234:3:4:5:6', ['2001:db8:1:1234::/64', '2001:db8:1:1200::/56', '2001:db8:1::/48']],
+  ['2001:0DB8:0001:00ff::6', ['2001:db8:1:ff::/64', '2001:db8:1:0::/56', '2001:db8:1::/48']],
+  ['::1', ['0:0:0:0::/64', '0:0:0:0::/56', '0:0:0::/48']],
+  ['unknown', ['unknown']],
+])('the networks of %s are %j', (address, networks) => expect(networksOfClient(address)).toEqual(networks));

@@ -26,7 +26,7 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
       drain: createDrain(),
       addressOf: () => '127.0.0.1',
       refusals: createRefusals(() => {}, Date.now),
-      myKeyPolicy: createMyKeyPolicy({ myKeyFrom: undefined, myKeyToken: undefined }),
+      myKeyPolicy: createMyKeyPolicy({ myKey: 'loopback', myKeyFrom: undefined, myKeyToken: undefined }),
       storeVersion: store.version,
       isHttps: false,
     },
