@@ -47,6 +47,9 @@ interface ObservationFields {
   /** The data folder or its disk is full. Market data is not stored until the folder has room. */
   data_full: { reason: string };
   data_has_room: NoFields;
+  /** The clock of the machine was set back by `by_s` seconds. The service corrects the moments that it has written since its start. */
+  clock_set_back: { by_s: number };
+  clock_set_forward: { by_s: number };
   old_removed: { prints: number; chains: number; levels: number };
   /** A large share of one type of data, `days` days, exceeds its retention. The service removes this data a day after its start. */
   retention_waits: { of: string; days: number };

@@ -28,6 +28,8 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   tape_packed: 'info',
   packing_failed: 'error',
   levels_failed: 'error',
+  clock_set_back: 'warning',
+  clock_set_forward: 'warning',
   event_loop_blocked: 'warning',
   compiler_off: 'warning',
   snapshot_damaged: 'error',

@@ -31,8 +31,9 @@ function originOf({ source, simulated, as_of, age_s, stale, notes }: Provenance)
   return { as_of, age: ageInWords(age_s), market: marketInWords(momentMs), stale, simulated, source, notes };
 }
 
-/** Returns an age in the largest unit that gives at least 2. */
+/** Returns an age in the largest unit that gives at least 2. A negative age is the time by which the quotes are ahead of the clock. */
 export function ageInWords(seconds: number): string {
+  if (seconds < 0) return `${ageInWords(-seconds)} in the future`;
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;

@@ -79,7 +79,8 @@ export function buildApp(
   };
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
-  const limiter = policy && createRateLimiter(policy, Date.now);
+  // A clock that is set back would otherwise refill no bucket until the old time is reached again.
+  const limiter = policy && createRateLimiter(policy, () => performance.now());
   const scheduler = tracing ? tracing.traced(createScheduler()) : createScheduler();
   /** Adds the trace of the request to a failed tool's report. */
   const observeTools: Observe = tracing
@@ -122,7 +123,7 @@ export function buildApp(
   const isEmpty = store.underlyings(simulated).length === 0;
   const drain = createDrain();
   const addressOf = createAddressOf({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
-  const refusals = createRefusals(observe, Date.now);
+  const refusals = createRefusals(observe, () => performance.now());
   const http = createServerApp({
     drain,
     addressOf,

@@ -190,6 +190,11 @@ function* feeds(store: Store, { settings, nowMs }: CheckOptions, isServed: boole
 function clock(store: Store, { nowMs }: CheckOptions): CheckOutcome {
   const newest = store.dataSpan('chains', Number.MAX_SAFE_INTEGER)?.toMs ?? 0;
   const isWell = newest <= nowMs + AHEAD_MS;
+  const step = store.clockSteps().find(({ at, byMs }) => byMs < 0 && Math.abs(nowMs - at) < DAY_MS);
+  if (isWell && step) {
+    const back = `it was set back by ${Math.round(-step.byMs / 1_000)} s at ${isoTime(step.at)}`;
+    return graded('clock', false, back, 'Start the service after the clock is synchronized (After=time-sync.target).');
+  }
   return graded(
     'clock',
     isWell,

@@ -5,6 +5,7 @@ import { blockedSteps, startWatchdog } from '../core/event-loop-watchdog.ts';
 import type { Observation, Observe } from '../core/events.ts';
 import { createLog } from '../core/log.ts';
 import { withinMs } from '../core/within-ms.ts';
+import { startClockWatch } from '../feeds/clock-watch.ts';
 import { createDiskSpace } from '../feeds/disk-space.ts';
 import { startIngests } from '../feeds/ingest.ts';
 import { startPacking } from '../feeds/packing.ts';
@@ -204,6 +205,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     resources.defer(() => ops.stop());
     observe({ kind: 'operations_served', address: ops.url });
   }
+  resources.adopt(startClockWatch({ store, observe }), (watch) => watch.stop());
   let recorder: LevelRecorder | undefined;
   const ingests = startIngests(feeds, { store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() });
   resources.defer(async () => {

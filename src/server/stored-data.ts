@@ -39,6 +39,7 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
     universe,
     nowMs: Date.now,
     feedStates: () => store.feedStates(),
+    clockSteps: () => store.clockSteps(),
     gapsIn: (fromMs, toMs) => store.gapsIn(fromMs, toMs),
     staleAfterMs: settings.staleAfter,
     largePrintMinUsd: settings.largePrintMin,

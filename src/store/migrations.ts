@@ -388,4 +388,10 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE members ADD COLUMN previous_until INTEGER;
   CREATE UNIQUE INDEX members_by_previous ON members (previous_digest) WHERE previous_digest IS NOT NULL;
   `,
+  `
+  -- gaps: the times between the last fresh snapshots of a ticker, ms of trading hours, as a JSON array with the newest first.
+  ALTER TABLE feed_tickers ADD COLUMN gaps TEXT NOT NULL DEFAULT '[]';
+  -- clock_steps: when the clock of the machine was set while the service ran. at: by the new time. by_ms: negative if it was set back.
+  CREATE TABLE clock_steps (at INTEGER NOT NULL, by_ms INTEGER NOT NULL) STRICT;
+  `,
 ];

@@ -7,6 +7,7 @@ import { shownName } from '../../core/clean-text.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
 import { addDays, closeOf, DAY_MS, iso, isStale, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
+import { AHEAD_MS } from '../../market/market.ts';
 import type { Close, PrintSum } from '../../market/prints.ts';
 import type { Context, Provenance } from '../engine/operation.ts';
 import { analysisCost } from '../engine/request-cost.ts';
@@ -95,8 +96,8 @@ export function provenanceOf(
     source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: iso(chain.asOf),
-    age_s: Math.max(0, Math.round((nowMs - chain.asOf) / 1000)),
-    stale: isStale(chain.asOf, nowMs, context.staleAfterMs),
+    age_s: Math.round((nowMs - chain.asOf) / 1000),
+    stale: chain.asOf > nowMs + AHEAD_MS || isStale(chain.asOf, nowMs, context.staleAfterMs),
     notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
   };
 }
