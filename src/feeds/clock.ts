@@ -13,6 +13,6 @@ export interface Clock {
 export const SYSTEM_CLOCK: Clock = {
   now: Date.now,
   random: Math.random,
-  // The promise rejects if the signal is aborted.
+  // The promise of `setTimeout` rejects if the signal is aborted.
   pause: (ms, signal) => setTimeout(ms, undefined, signal && { signal }).catch(() => {}),
 };

@@ -30,7 +30,10 @@ export interface Ingest {
 
 /** Pause before an ended stream is reopened, ms. */
 const REOPEN_MS = 5_000;
-/** Maximum pause between two checks of the clock, ms. So the loop soon notices a change of the clock or a sleep of the machine. */
+/**
+ * Maximum pause between two checks of the clock, ms. With short pauses, the loop soon notices that the clock was changed or that the
+ * machine was asleep.
+ */
 const SLEEP_MS_MAX = 60_000;
 
 /**
@@ -78,7 +81,10 @@ export interface Ingests {
   stop(): Promise<boolean>;
 }
 
-/** Maximum time that the service waits for a feed to stop, ms. A feed stops after its current piece of work, which the system may block. */
+/**
+ * Maximum time that the service waits for a feed to stop, ms. A feed stops after its current operation, and the operating system may block
+ * this operation.
+ */
 const INGEST_STOP_MS = 3_000;
 
 /** Starts the ingest of each feed. */
@@ -119,7 +125,9 @@ export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promis
   }
 }
 
-/** Stores the deliveries of a feed's stream. Records when the stream was down, because trades are missed in such a period. */
+/**
+ * Stores the deliveries of a feed's stream. Records the periods in which the stream is down, because trades are missed while it is down.
+ */
 async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs, room } = deps;
   const { stream } = feed;

@@ -89,7 +89,7 @@ function readOptions(nowMs: number, onProgress: (bytes: number) => void): FileRe
 
 /**
  * Maximum number of prints that are buffered in memory, some 30 MB. From a tape with many underlyings, the buffer collects some thousand
- * prints per underlying and day, which are then packed together.
+ * prints for each underlying and day. These prints are then packed together.
  */
 const BUFFERED_MAX = 100_000;
 /** Maximum number of prints that one transaction writes. Other processes wait for the end of the transaction before they can write. */
@@ -177,7 +177,7 @@ function rejectedRowsOf(delivery: Delivery): number {
 interface Place {
   /** The index of the path that was passed to `loadFiles`. */
   readonly path: number;
-  /** The folder that contains the file's origin. */
+  /** The folder in which `origin` is the path of the file or the problem. */
   readonly dir: string;
   /** True if the path names the file itself, and not a folder around it. */
   readonly isNamed: boolean;

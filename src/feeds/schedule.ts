@@ -8,8 +8,8 @@ import type { Pace } from '../market/feed.ts';
 const AFTER_CLOSE_MS = 15 * 60_000;
 
 /**
- * Returns the time of a source's next poll, ms since the epoch. `lastMs` is the time of the last poll. Without a last poll, the source is
- * polled immediately.
+ * Returns the time of a source's next poll, ms since the epoch. `lastMs` is the time of the last poll. If the source was not polled before,
+ * it is polled immediately.
  *
  * With `session` hours, the source is polled at its interval after the opening, and once more when the closing quotes are final. The
  * source's delay is added to the times of the polls. A service that starts outside a session polls once, and then waits for the next

@@ -31,7 +31,10 @@ export class Breaker {
     if (opened >= 0) this.hold(Math.min(OPEN_MS_MAX, OPEN_MS * 2 ** opened), reason);
   }
 
-  /** Opens the breaker for `forMs` milliseconds or longer, up to OPEN_MS_MAX, so that data does not become too old. */
+  /**
+   * Opens the breaker for `forMs` milliseconds, but at most for OPEN_MS_MAX, so that data does not become too old. If the breaker is
+   * already open until a later time, it stays open until then.
+   */
   hold(forMs: number, reason: string): void {
     this.#openUntil = Math.max(this.#openUntil, this.now() + Math.min(OPEN_MS_MAX, forMs));
     this.#reason = reason;
@@ -43,7 +46,7 @@ export class Breaker {
  * number is above one, so that one failing ticker does not open the breaker.
  */
 const FAILURES_MAX = 4;
-/** Time for which the breaker opens the first time, ms. */
+/** Time for which the breaker stays open after it opens for the first time, ms. */
 const OPEN_MS = 60_000;
 /** Maximum time that the breaker stays open, ms. So a provider that works again is noticed within a quarter of an hour. */
 const OPEN_MS_MAX = 15 * 60_000;

@@ -90,7 +90,8 @@ export function createProviderClient(
 const TIMEOUT_MS = 30_000;
 const TRIES_MAX = 3;
 /**
- * The longest wait that a provider may ask for, ms. A request with a longer wait fails at once, because the other tickers must not wait.
+ * The longest wait that a provider may ask for, ms. If a provider asks for a longer wait, the request fails at once, because the other
+ * tickers must not wait.
  */
 const WAIT_MS_MAX = 60_000;
 

@@ -27,12 +27,12 @@ export interface SocketOptions {
 export interface ConnectionEnd {
   /** The reason why the connection ended. The text is Zomma's own, because a server's message may contain the key. */
   readonly reason: string;
-  /** True if Massive rejects the key or the plan. Then another try soon afterwards would fail as well. */
+  /** True if Massive rejects the key or the plan. After such a rejection, another try soon afterwards would fail as well. */
   readonly isRejected: boolean;
   /**
-   * The time after which trades may be missing, ms since the epoch. Usually this is the time of the last received data. If no data was
-   * received, this is the start of the connection. If the connection ended because messages were missing, this is the time of the last
-   * frame of messages.
+   * The time after which trades may be missing, ms since the epoch. Usually the value is the time of the last received data. If no data was
+   * received, the value is the start of the connection. If the connection ended because messages were missing, the value is the time of the
+   * last frame of messages.
    */
   readonly lastReceivedAt: number;
 }
@@ -83,8 +83,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
       return end('the socket answers, but has not accepted the subscription');
     if (!options.expectsTrades()) lastMessagesAt = options.nowMs();
     else if (isSubscribed && options.nowMs() - lastMessagesAt > options.quietMs) {
-      // At this point, the server answers pings, but the subscription no longer works. Trades after the last frame of messages may be
-      // missing.
+      // The server still answers pings, but the subscription no longer works. Trades after the last frame of messages may be missing.
       lastReceivedAt = lastMessagesAt;
       return end(`no message was received for ${options.quietMs / 1_000} s of trading hours`);
     }
@@ -121,18 +120,18 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
 /** Maximum length of a frame, characters: the length of some 25,000 trades. A frame of this length is parsed in some ten milliseconds. */
 const FRAME_CHARS_MAX = 4 * 1024 * 1024;
 /**
- * Bounds of the JSON in a frame. A trade has two containers, an object and its list of conditions, and some ten values. The container limit
+ * Bounds of the JSON in a frame. A trade has two containers (an object and its list of conditions) and some ten values. The container limit
  * allows some 10,000 trades in a frame.
  */
 const FRAME_JSON = { containers: 20_000, values: 1_000_000 };
 
 /**
  * Maximum number of whole intervals without an active subscription. An interval is half of `silenceMs`. The connection ends after one more
- * interval, so it lasts for 2.5 times `silenceMs`.
+ * interval, that is after `2.5 * silenceMs`.
  */
 const CONNECT_INTERVALS_MAX = 4;
 
-/** The statuses of a rejected key or plan, with their reasons. A person has to correct the key or the plan. */
+/** The statuses with which Massive rejects a key or a plan, each with a reason in words. A person has to correct the key or the plan. */
 const REJECTIONS: ReadonlyMap<unknown, string> = new Map([
   ['auth_failed', 'the socket rejects the key'],
   ['not_authorized', 'the plan does not include option trades'],

@@ -35,8 +35,8 @@ let lastReader: Promise<void> = Promise.resolve();
 
 /**
  * Reads an open file or bytes in a separate process with bounded memory and time. `stdin` is the file's descriptor, or the bytes. Throws a
- * `ClientError` if nothing can be read, or if the reader exceeds a bound. Throws errors of the file system. If the reader ends early in any
- * other way, throws `ReaderEnded` for a file, and a `ClientError` for quotes.
+ * `ClientError` if nothing can be read, or if the reader exceeds a bound. Throws errors of the file system. If the reader ends early for
+ * any other reason, throws `ReaderEnded` for a file, and a `ClientError` for quotes.
  */
 async function* readIsolated(
   stdin: number | Uint8Array,
@@ -90,7 +90,8 @@ async function* deliveriesOfReader(
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait for the service, the reader process waits as well. During this wait, a reader without messages is no error.
+    // While deliveries wait for the service, the reader process waits as well. During this wait, it is not an error that the reader sends
+    // no messages.
     if (messages.length > 0) lastMessageAt = performance.now();
     else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
       kill(`reading the data made no progress for ${SILENCE_MS_MAX / 1_000} s`);
