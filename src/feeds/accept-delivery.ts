@@ -31,10 +31,7 @@ export interface AcceptResult {
      * uses a chain ahead of the clock only if its ticker has no other chain.
      */
     readonly isAhead: boolean;
-    /**
-     * True if the chain is newer than all stored chains of its ticker. Stored chains that are more than AHEAD_MS ahead of the clock are
-     * ignored.
-     */
+    /** True if the chain is newer than all stored chains of its ticker. Stored chains ahead of the clock (AHEAD_MS) are ignored. */
     readonly isFresh: boolean;
     /**
      * Number of contracts that the source listed. For a fresh chain, `expected` is at least the number of unsettled contracts in the last
@@ -49,8 +46,7 @@ export interface AcceptRules {
   /**
    * True if the source is polled for the present state of a ticker. No person has checked the answers of a polled source. A polled snapshot
    * never replaces a stored snapshot with the same time, because sources repeat the closing quotes at night with the next day's open
-   * interest. A polled snapshot that is much older or much smaller than the newest stored snapshot is an error of the source, and is
-   * rejected.
+   * interest. A polled snapshot is rejected as an error of the source if it is much older or much smaller than the newest stored snapshot.
    */
   readonly isPolled?: boolean;
   /** True if `loadFiles` loads the delivery. The delivery then contains whole days of prints, and no requests wait for the write. */
@@ -82,9 +78,7 @@ export function acceptDelivery(
   }
 }
 
-/**
- * Writes a chain if it is plausible and new. The origin of a rejection is the chain's source, which names the feed and the file or ticker.
- */
+/** Writes a chain if it is plausible and new. The origin of a rejection is the chain's source, which names the feed and file or ticker. */
 function acceptChain(
   delivery: Delivery & { kind: 'chain' },
   store: IngestStore,
@@ -175,8 +169,7 @@ function isPriced({ bid, ask, last, iv }: Chain): boolean {
 
 /**
  * A polled chain may be older than the newest stored chain by at most this time. An older chain is an error of the source. A slightly older
- * chain is not an error, because the clocks of a source's servers may differ by minutes. Such a chain is not rejected, but it is not
- * written either.
+ * chain is not an error, because the clocks of a source's servers may differ by minutes. Such a chain is neither rejected nor written.
  */
 const BEHIND_MS_MAX = 15 * 60_000;
 /**

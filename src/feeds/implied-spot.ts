@@ -48,10 +48,7 @@ function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
 /** Maximum number of pairs from which the implied spot is computed. */
 const PAIRS_USED = 5;
 
-/**
- * Returns the strikes at which the call and the put of the same root both have a bid and an ask. `gap` is the call's mid minus the put's
- * mid.
- */
+/** Returns the strikes at which the call and the put of a root both have a bid and an ask. `gap` is the call's mid minus the put's mid. */
 function pairsOf(rows: readonly ContractRow[]): { strike: number; gap: number }[] {
   const mids = new Map<string, number>();
   for (const row of rows) {

@@ -30,10 +30,7 @@ export interface Ingest {
 
 /** Pause before an ended stream is reopened, ms. */
 const REOPEN_MS = 5_000;
-/**
- * Maximum pause between two checks of the clock, ms. With short pauses, the loop soon notices that the clock was changed or that the
- * machine was asleep.
- */
+/** Maximum pause between two checks of the clock, ms. So the loop soon notices if the clock was changed or the machine slept. */
 const SLEEP_MS_MAX = 60_000;
 
 /**
@@ -81,10 +78,7 @@ export interface Ingests {
   stop(): Promise<boolean>;
 }
 
-/**
- * Maximum time that the service waits for a feed to stop, ms. A feed stops after its current operation, and the operating system may block
- * this operation.
- */
+/** Maximum time that the service waits for a feed to stop, ms. A feed first ends its current operation, which the system may block. */
 const INGEST_STOP_MS = 3_000;
 
 /** Starts the ingest of each feed. */
@@ -125,9 +119,7 @@ export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promis
   }
 }
 
-/**
- * Stores the deliveries of a feed's stream. Records the periods in which the stream is down, because trades are missed while it is down.
- */
+/** Stores the deliveries of a feed's stream. Records the periods in which the stream is down, because it misses trades in these periods. */
 async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs, room } = deps;
   const { stream } = feed;

@@ -15,15 +15,11 @@ export interface PackingDeps {
 
 /** Interval between two runs, ms. Late prints and corrections of past New York days stay unpacked until the next run. */
 const EVERY_MS = 600_000;
-/**
- * Time between the service's start and the first run, ms. In the first minute, feeds load data, missing level records are computed, and the
- * first clients are served.
- */
+/** Time between the service's start and the first run, ms. The first minute is reserved for feeds, missing level records and clients. */
 const AFTER_START_MS = 60_000;
 
 /**
- * The ratio of the pause after a transaction to the duration of the transaction. With this pause, packing uses at most a quarter of one
- * processor.
+ * Ratio of the pause after a transaction to the transaction's duration. With this pause, packing uses at most a quarter of one processor.
  */
 const PAUSE_RATIO = 3;
 

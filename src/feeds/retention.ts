@@ -6,9 +6,7 @@ import { AHEAD_MS } from '../market/market.ts';
 import type { RetainedKind, RetentionStore } from '../market/store.ts';
 import { runEvery } from './background.ts';
 
-/**
- * For each type of data, the number of New York days before the present day whose data is kept. If a field is omitted, all days are kept.
- */
+/** For each type of data, the number of New York days before today whose data is kept. If a field is omitted, all days are kept. */
 export interface RetentionDays {
   readonly prints?: number | undefined;
   /** Number of days whose snapshots are kept. The newest snapshot of a ticker is always kept. */
@@ -29,9 +27,7 @@ export interface RetentionDeps {
 /** Interval between two removals, ms. */
 const EVERY_MS = 3_600_000;
 
-/**
- * A removal that covers at most this time is never large, ms. Several days are removed at once after a weekend with holidays on both sides.
- */
+/** A removal of at most this time span is not large, ms. Several days are removed at once after a weekend with holidays on both sides. */
 const SMALL_MS = 7 * DAY_MS;
 /** A removal is large if it covers more than LARGE_SHARE of the stored days and more than SMALL_MS. */
 const LARGE_SHARE = 0.1;

@@ -31,7 +31,7 @@ const LINES_OF_ROW_MAX = 16;
 const PREAMBLE_CHARS_MAX = 1_000;
 
 /**
- * Number of lines at the start of a text in which a header is searched. The lines above the header contain a title, a date and other text.
+ * Number of lines at the start of a text in which a header is sought. The lines above the header contain a title, a date and other text.
  */
 export const PREAMBLE_LINES_MAX = 50;
 

@@ -12,8 +12,7 @@ import { underlyingOfMost } from './roots.ts';
 
 /**
  * The format of the exchange's delayed quotes (Cboe): the JSON `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. The
- * time of the quotes is `data.last_trade_time` (New York time). If `data.last_trade_time` is missing, the time of the quotes is `timestamp`
- * (UTC).
+ * time of the quotes is `data.last_trade_time` (New York time). Without `data.last_trade_time`, the time is `timestamp` (UTC).
  */
 export const delayedQuotes: Format = {
   claims: (text) => /^\s*\{/.test(text),

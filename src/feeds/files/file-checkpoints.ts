@@ -50,8 +50,7 @@ export class FileCheckpoints {
   }
 
   /**
-   * Returns whether an earlier version of the file had market data, or was rejected. If a later version has no market data, the service
-   * reports this as a problem.
+   * Returns whether an earlier version of the file had market data, or was rejected. The service reports a later version that has no data.
    */
   hadData(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));

@@ -21,10 +21,7 @@ export interface FileFacts {
 
 /** A format of market data. Formats are detected from the content, because names can be wrong. */
 export interface Format {
-  /**
-   * Returns whether a file that begins with `text` is meant to be in this format. The result is also true for a damaged file of this
-   * format.
-   */
+  /** Returns whether a file that begins with `text` is meant to be in this format. A damaged file of the format counts too. */
   claims(text: string): boolean;
   /** Reads the file. Throws a `ClientError` if no market data can be read. */
   read(file: MarketFile): Steps<Delivery[]>;

@@ -31,8 +31,7 @@ export class GrowingTapes {
   readonly #states = new Map<string, ReadState>();
 
   /**
-   * Yields the prints that were added to a tape since its last read. Yields all prints of the tape if the read cannot continue from the
-   * stored state.
+   * Yields the prints that were added to a tape since its last read. Yields all prints of the tape if there is no state to continue from.
    *
    * @param isStored returns whether the contents of a version have been stored. @returns the counts of all rejected rows of the tape, and
    * whether the file still had all whole lines of this version.

@@ -5,8 +5,8 @@ import { errorCode } from '../../core/errors.ts';
 import type { FileFacts } from './format.ts';
 
 /**
- * Size of a piece, bytes. A piece has some hundred tape rows, and reading these rows takes two or three milliseconds. Requests run between
- * two pieces.
+ * Size of a piece, bytes. A piece has some hundred tape rows. Reading them takes two or three milliseconds. Requests run between two
+ * pieces.
  */
 const PIECE_BYTES = 64 * 1024;
 
@@ -16,10 +16,7 @@ export interface ContentFacts extends FileFacts {
   readonly size: number;
 }
 
-/**
- * An open file that is read by position. After the file is opened, its path is not used again, because the path may lead to another file by
- * then.
- */
+/** An open file that is read by position. The path of an open file is not used again, because it may lead to another file later. */
 export class Content {
   constructor(
     readonly fd: number,

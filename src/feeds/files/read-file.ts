@@ -31,7 +31,7 @@ export interface TemporaryError {
  * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception, because
  * they may grow at their end while they are read. The function yields the prints of an uncompressed tape even if the tape has changed. The
  * function then returns the outcome if it has read all whole lines that the tape had at the time of the scan. If some of these lines are
- * missing from the tape, the function returns `undefined`.
+ * missing, it returns `undefined`.
  *
  * @param root the drop folder's path without links.
  */
@@ -50,8 +50,7 @@ export async function* readFile(
   let reason: string | undefined;
   async function* readTape(content: Content) {
     isTape = true;
-    // The code reads the tape only up to its length at the time of the scan. Bytes that were appended after the scan belong to a later
-    // version.
+    // The code reads a tape up to its length at the time of the scan. Bytes that were appended after the scan belong to a later version.
     const seen = new Content(content.fd, { ...content.facts, size });
     const tape = yield* tapes.read(seen, version, nowMs, (stored) => checkpoints.isLast(origin, stored));
     rejectedRows = tape.rejectedRows;

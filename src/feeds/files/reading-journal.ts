@@ -81,10 +81,7 @@ export class ReadingJournal {
   }
 }
 
-/**
- * Returns whether another process with this id is running. The other process may be the previous service, if that service has not ended
- * yet.
- */
+/** Returns whether another process with this id is running. The process may be the previous service, if it has not ended yet. */
 function isOtherProcess(pid: number): boolean {
   try {
     return pid !== process.pid && process.kill(pid, 0);

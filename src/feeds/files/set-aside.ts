@@ -108,9 +108,9 @@ async function copyNew(from: string, to: string): Promise<void> {
 
 /**
  * Deletes old files of a drop folder that were read completely and had market data. A file is old if it was last changed more than `days`
- * days before the newest file. The code compares files with the newest file and not with the clock, so that a wrong clock causes no
- * deletion. Keeps links, rejected files, files that have changed since the scan, and files that the service has no permission to delete.
- * The promise never rejects.
+ * days before the newest file. Files are compared with the newest file and not with the clock, so a wrong clock causes no deletion. Keeps
+ * links, rejected files, files that have changed since the scan, and files that the service has no permission to delete. The promise never
+ * rejects.
  *
  * @param root the drop folder's path without links.
  */

@@ -113,9 +113,7 @@ const ALREADY_SCANNED = 'the path leads to a folder that is already scanned';
 
 /** Maximum number of files. Every poll checks all files, and a check of 10,000 files takes some 30 ms. */
 const FILES_MAX = 50_000;
-/**
- * Number of `lstat` calls that run at the same time. Several calls run at once, because a call may wait for a thread or for the network.
- */
+/** Number of `lstat` calls that run at the same time. Several calls run at once, because a call may wait for a thread or the network. */
 const STATS_AT_ONCE = 64;
 
 function readErrorReason(error: unknown): string {

@@ -90,8 +90,7 @@ export function createProviderClient(
 const TIMEOUT_MS = 30_000;
 const TRIES_MAX = 3;
 /**
- * The longest wait that a provider may ask for, ms. If a provider asks for a longer wait, the request fails at once, because the other
- * tickers must not wait.
+ * The longest wait that a provider may ask for, ms. If the wait is longer, the request fails at once, because other tickers must not wait.
  */
 const WAIT_MS_MAX = 60_000;
 

@@ -9,7 +9,7 @@ export function backoffMs(failures: number, random: () => number): number {
 }
 
 /**
- * Returns the wait that a `Retry-After` header asks for, ms. Returns `undefined` if the header contains neither seconds nor an HTTP date.
+ * Returns the wait that a `Retry-After` header demands, ms. Returns `undefined` if the header contains neither seconds nor an HTTP date.
  */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';

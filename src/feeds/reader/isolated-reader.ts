@@ -90,8 +90,7 @@ async function* deliveriesOfReader(
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait for the service, the reader process waits as well. During this wait, it is not an error that the reader sends
-    // no messages.
+    // While deliveries wait for the service, the reader process waits as well. In this wait, a lack of messages is no error.
     if (messages.length > 0) lastMessageAt = performance.now();
     else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
       kill(`reading the data made no progress for ${SILENCE_MS_MAX / 1_000} s`);

@@ -65,10 +65,7 @@ export function tickOf(instrument: Instrument, price: number): number {
 
 /** The risk-free rate, continuously compounded, per year. */
 export const RATE = 0.04;
-/**
- * The least time to settlement in the computation of prices, ms. If the real time is shorter, the code uses this minimum, as the analyses
- * do.
- */
+/** The least time to settlement in the computation of prices, ms. If the time is shorter, the code uses the minimum, as the analyses do. */
 export const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 

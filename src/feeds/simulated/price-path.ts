@@ -49,10 +49,7 @@ export function closedDays(asOf: number, count: number): string[] {
 const SHARES_PER_DEPTH = 4_000;
 /** Ratio of realised to implied volatility. The ratio is below 1, as usual in real markets. */
 const REALISED_OVER_IMPLIED = 0.9;
-/**
- * The logarithm of the implied volatility changes by this factor times the level of the volatility's Brownian bridge. The volatility moves
- * about 20 % up or down.
- */
+/** Change of the implied volatility's logarithm for a change of 1 in its Brownian bridge. The volatility moves about 20 % up or down. */
 const IV_WANDER = 0.3;
 /** Weekdays in a block. */
 const BLOCK_DAYS = 512;
@@ -79,10 +76,7 @@ function shock(instrument: Instrument, key: number): number {
   );
 }
 
-/**
- * Returns the value of a Brownian bridge at a position. The variance is 1 per year of 252 days. `draw` returns the random number of a
- * midpoint.
- */
+/** Returns a Brownian bridge's value at a position. The variance is 1 per year of 252 days. `draw` returns a midpoint's random number. */
 function bridgeAt(position: number, draw: (midpoint: number) => number): number {
   const length = BLOCK_DAYS * DAY_UNITS;
   let low = Math.floor(position / length) * length;
