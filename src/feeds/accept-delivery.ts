@@ -31,7 +31,7 @@ export interface AcceptResult {
      * uses a chain ahead of the clock only if its ticker has no other chain.
      */
     readonly isAhead: boolean;
-    /** True if the chain is newer than all stored chains of its ticker. Stored chains ahead of the clock (AHEAD_MS) are ignored. */
+    /** True if the chain is newer than all stored chains of its ticker. Stored chains over AHEAD_MS ahead of the clock are ignored. */
     readonly isFresh: boolean;
     /**
      * Number of contracts that the source listed. For a fresh chain, `expected` is at least the number of unsettled contracts in the last
@@ -41,7 +41,7 @@ export interface AcceptResult {
   };
 }
 
-/** Describes how a delivery reached the service. The checks of the delivery depend on this description. */
+/** The facts about the origin of a delivery that determine how the delivery is checked. */
 export interface AcceptRules {
   /**
    * True if the source is polled for the present state of a ticker. No person has checked the answers of a polled source. A polled snapshot
@@ -169,7 +169,8 @@ function isPriced({ bid, ask, last, iv }: Chain): boolean {
 
 /**
  * A polled chain may be older than the newest stored chain by at most this time. An older chain is an error of the source. A slightly older
- * chain is not an error, because the clocks of a source's servers may differ by minutes. Such a chain is neither rejected nor written.
+ * chain is not an error, because the clocks of a source's servers may differ by minutes. A slightly older chain is neither rejected nor
+ * written.
  */
 const BEHIND_MS_MAX = 15 * 60_000;
 /**

@@ -9,7 +9,7 @@ const BATCH_PRINTS = 10_000;
 const WAIT_MS = 200;
 /**
  * Maximum time for which a source blocks requests, ms. Without this limit, a source that never waits, such as a file, would block all
- * requests until its end. A single delivery may take longer.
+ * requests until it ends. A single delivery may take longer.
  */
 const TURN_MS = 5;
 

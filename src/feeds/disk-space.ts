@@ -21,7 +21,7 @@ const FREE_BYTES_MIN = 256 * MB;
 const FREE_SHARE_MIN = 0.1;
 /**
  * A full folder has room again if its size is below `ROOM_SHARE * dataMax`, and if `ROOM_SHARE` times the free space is at least the
- * required free space. Without this factor, a folder could change between full and not full at each transaction.
+ * required free space. Without ROOM_SHARE, a folder could change between full and not full at each transaction.
  */
 const ROOM_SHARE = 0.98;
 const CHECK_INTERVAL_MS = 1_000;

@@ -24,8 +24,8 @@ export function spotOf(given: number | undefined, rows: readonly ContractRow[], 
 
 /**
  * Returns the spot that the quotes imply, or NaN if no pair has quotes. By put-call parity, a call and a put with the same strike imply a
- * spot: the strike, plus the mid of the call, minus the mid of the put. The result is the median of these spots for the pairs nearest the
- * money in the first expiry that has pairs. Close to an expiry, the effect of interest and dividends is smaller than the spread.
+ * spot: the strike, plus the mid of the call, minus the mid of the put. The result is the median of the implied spots of the pairs nearest
+ * the money, in the first expiry that has pairs. Close to an expiry, the effect of interest and dividends is smaller than the spread.
  */
 function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   const byExpiry = Map.groupBy(rows, ({ expiry }) => expiry);

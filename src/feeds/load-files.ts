@@ -177,7 +177,7 @@ function rejectedRowsOf(delivery: Delivery): number {
 interface Place {
   /** The index of the path that was passed to `loadFiles`. */
   readonly path: number;
-  /** The folder in which `origin` is the path of the file or the problem. */
+  /** The path `origin` of the file or the problem is relative to this folder. */
   readonly dir: string;
   /** True if the path names the file itself, and not a folder around it. */
   readonly isNamed: boolean;

@@ -18,9 +18,7 @@ const EVERY_MS = 600_000;
 /** Time between the service's start and the first run, ms. The first minute is reserved for feeds, missing level records and clients. */
 const AFTER_START_MS = 60_000;
 
-/**
- * Ratio of the pause after a transaction to the transaction's duration. With this pause, packing uses at most a quarter of one processor.
- */
+/** Ratio of the pause after a transaction to the transaction's duration. With this ratio, packing uses at most a quarter of a processor. */
 const PAUSE_RATIO = 3;
 
 /**

@@ -27,7 +27,7 @@ export interface RetentionDeps {
 /** Interval between two removals, ms. */
 const EVERY_MS = 3_600_000;
 
-/** A removal of at most this time span is not large, ms. Several days are removed at once after a weekend with holidays on both sides. */
+/** Length of the longest removal that is never large, ms. Several days are removed at once after a weekend with holidays on both sides. */
 const SMALL_MS = 7 * DAY_MS;
 /** A removal is large if it covers more than LARGE_SHARE of the stored days and more than SMALL_MS. */
 const LARGE_SHARE = 0.1;
@@ -99,7 +99,7 @@ function withoutLarge(deps: RetentionDeps): RetentionDays {
     const span = store.dataSpan(kind === 'intraday' ? 'chains' : kind, nowMs() + AHEAD_MS);
     if (limit === undefined || span === undefined) return true;
     // The last snapshot of an untracked ticker is never removed. So after the first removal, the oldest snapshot does not show how much
-    // data is due for removal, and the code also uses `keptFrom`.
+    // data is due for removal. For this reason, the code also uses `keptFrom`.
     const dueMs = limit - Math.max(span.fromMs, store.keptFrom(kind));
     const isLarge = dueMs > SMALL_MS && dueMs > LARGE_SHARE * (span.toMs - span.fromMs);
     if (isLarge) observe({ kind: 'retention_waits', of: kind, days: Math.round(dueMs / DAY_MS) });

@@ -3,7 +3,7 @@ import type { Pace } from '../market/feed.ts';
 
 /**
  * Time between the close of the market and the final quotes. Options on indices and index funds still trade for `AFTER_CLOSE_MS` after the
- * close, and the quotes of other options become final.
+ * close, while the quotes of other options become final.
  */
 const AFTER_CLOSE_MS = 15 * 60_000;
 

@@ -39,7 +39,7 @@ const OTHER_VARIABLES = /^ZOMMA_(?:BUILD_COMMIT|RECORDED_CHAINS|FAULT_\w+|TERMIN
 const isCredential = (name: SettingName) => (SETTINGS[name] as Setting).flag === undefined;
 
 /**
- * Returns the key of a setting in the settings file: the flag without the dashes before it. The key of a credential ends with `-file`, and
+ * Returns the key of a setting in the settings file: the flag without its leading dashes. The key of a credential ends with `-file`, and
  * its value is the path of the file with the credential.
  */
 export function settingKey(name: SettingName): string {

@@ -134,7 +134,9 @@ export function slowStepMs(text: string): number {
 /** The first segments of the paths that the service itself serves. */
 const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'sse', 'web']);
 
-/** Parses a path prefix of a proxy. Removes slashes at the end, so `/` becomes ''. Throws `SettingError` if the text is not a path. */
+/**
+ * Parses a proxy's path for the service. Removes slashes at the end, so `/` becomes ''. Throws `SettingError` if the text is not a path.
+ */
 export function basePathOf(text: string): string {
   const path = text.replace(/\/+$/, '');
   if (OWN_PATHS.has(path.split('/')[1] ?? '')) {

@@ -30,9 +30,7 @@ const LINES_OF_ROW_MAX = 16;
 /** Maximum length of a line above the header, characters. Longer lines are cut. Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
-/**
- * Number of lines at the start of a text in which a header is sought. The lines above the header contain a title, a date and other text.
- */
+/** Number of lines at the start of a text in which a header is sought. The lines above a header have a title, a date and other text. */
 export const PREAMBLE_LINES_MAX = 50;
 
 /** The characters that separate cells in the tables that people and spreadsheets write. */

@@ -21,7 +21,7 @@ export const FILE_BYTES_MAX = 64 * 1024 * 1024;
  * because this process would block its event loop while it parses a large file. Most files with chains are smaller than the maximum.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
-/** Maximum size of JSON that this process parses. JSON of this size takes at most 75 ms, even if it was designed for slow parsing. */
+/** Maximum size of JSON that this process parses. Parsing takes at most 75 ms, even for JSON that was designed for slow parsing. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
 /** Number of bytes that are read first, at the start of a file. The first lines of a file show whether the file is a tape. */

@@ -25,8 +25,8 @@ export interface FilesFeedOptions {
 /**
  * Creates the feed of a drop folder and its sub-folders. Each poll reads the new files, and the files whose size or modification time
  * differs from their checkpoint. Checkpoints remain stored after a restart. Another process reads the files that may need much memory.
- * Files that are still being written are left to the next poll. A tape is read at once, because each written row is valid. A problem with a
- * file is reported once, and once more after a change of the file. Polls must not overlap.
+ * Files that are still being written are left to the next poll. A tape is read while it grows, because each written row is valid. A problem
+ * with a file is reported once, and once more after a change of the file. Polls must not overlap.
  *
  * The origin of a file and of its rejections is the path of the file in the drop folder. The origin of the folder itself is `dir`.
  */
@@ -79,7 +79,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     isFirstPoll = false;
     if (options.keepDays !== undefined) await deleteOld(root, files, checkpoints, options.keepDays);
     // The checkpoints of missing files are removed, so that a file that comes back is read again. If a folder is unreadable, its files may
-    // still exist, so all checkpoints stay.
+    // still exist, so all checkpoints are kept.
     if (isComplete) yield* checkpoints.removalsOfMissing(present);
   }
 

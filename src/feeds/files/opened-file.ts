@@ -5,8 +5,8 @@ import { errorCode } from '../../core/errors.ts';
 import type { FileFacts } from './format.ts';
 
 /**
- * Size of a piece, bytes. A piece has some hundred tape rows. Reading them takes two or three milliseconds. Requests run between two
- * pieces.
+ * Size of a piece, bytes. A piece has some hundred tape rows, and reading these rows takes two or three milliseconds. Requests run between
+ * two pieces.
  */
 const PIECE_BYTES = 64 * 1024;
 

@@ -76,7 +76,7 @@ const MIDNIGHT = /T00:00:00\.000000$/;
 
 const TIMESTAMPS: ReadonlySet<string> = new Set(['TIMESTAMP_MILLIS', 'TIMESTAMP_MICROS', 'INT96']);
 
-/** Formats a single-precision number as the shortest decimal that rounds to this number. The result is 5000.3, not 5000.2998046875. */
+/** Formats a single-precision number as the shortest decimal that rounds to it. For example, the result is 5000.3, not 5000.2998046875. */
 function shortest(single: number): string {
   for (let digits = 6; digits < 9; digits++) {
     const decimal = Number(single.toPrecision(digits));

@@ -30,8 +30,8 @@ export interface TemporaryError {
  *
  * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception, because
  * they may grow at their end while they are read. The function yields the prints of an uncompressed tape even if the tape has changed. The
- * function then returns the outcome if it has read all whole lines that the tape had at the time of the scan. If some of these lines are
- * missing, it returns `undefined`.
+ * function then returns the outcome if it has read all whole lines that the tape had at the time of the scan. If some of the lines at the
+ * time of the scan are missing, the function returns `undefined`.
  *
  * @param root the drop folder's path without links.
  */

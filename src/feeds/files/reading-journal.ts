@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
  * Number of crashes after which a file is no longer read. A crash is an early end of the process that reads the file. One crash is not
- * enough, because a person or other work may have caused it.
+ * enough, because a person or other work may have caused the crash.
  */
 export const CRASHES_MAX = 2;
 
@@ -81,7 +81,7 @@ export class ReadingJournal {
   }
 }
 
-/** Returns whether another process with this id is running. The process may be the previous service, if it has not ended yet. */
+/** Returns whether another process with this id is running. The other process may be a previous service that has not ended yet. */
 function isOtherProcess(pid: number): boolean {
   try {
     return pid !== process.pid && process.kill(pid, 0);

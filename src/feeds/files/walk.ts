@@ -92,7 +92,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
     }
   }
 
-  /** Visits the target of a link. The origin is the path of the link. */
+  /** Visits the target of a link. The target is recorded under the path of the link. */
   async function follow(origin: string): Promise<void> {
     const target = await realpath(join(dir, origin)).catch((error: unknown) => error);
     if (typeof target !== 'string') {

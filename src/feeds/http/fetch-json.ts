@@ -10,7 +10,7 @@ import { retryAfterMs } from './retry.ts';
  */
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
-/** An unparsed body that exceeds PARSED_BYTES_MAX or QUICK_JSON. Parsing such a body may take long. */
+/** An unparsed body that exceeds PARSED_BYTES_MAX or QUICK_JSON, because parsing the body may take long. */
 export interface LargeResponse {
   readonly kind: 'large';
   readonly body: Uint8Array;
@@ -47,8 +47,7 @@ const REDIRECTS_MAX = 3;
 
 /**
  * Sends one GET request for JSON. The time, the size of the body and the number of redirects are bounded. The reasons of errors are Zomma's
- * own texts, because a server's message may contain the credential. Throws the reason of `signal` if `signal` is aborted. Returns other
- * errors.
+ * own texts, because a server's message may contain the credential. Throws `signal.reason` if `signal` is aborted. Returns other errors.
  */
 export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<ProviderResponse> {
   const deadline = AbortSignal.timeout(options.timeoutMs);

@@ -30,9 +30,9 @@ export interface ConnectionEnd {
   /** True if Massive rejects the key or the plan. After such a rejection, another try soon afterwards would fail as well. */
   readonly isRejected: boolean;
   /**
-   * The time after which trades may be missing, ms since the epoch. Usually the value is the time of the last received data. If no data was
-   * received, the value is the start of the connection. If the connection ended because messages were missing, the value is the time of the
-   * last frame of messages.
+   * The time after which trades may be missing, ms since the epoch. Usually `lastReceivedAt` is the time of the last received data. If no
+   * data was received, `lastReceivedAt` is the start of the connection. If the connection ended because messages were missing,
+   * `lastReceivedAt` is the time of the last frame of messages.
    */
   readonly lastReceivedAt: number;
 }

@@ -65,7 +65,7 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
       signal,
     );
     if (signal.aborted) return;
-    // The code reports the time from which trades may be missing. Usually this time is before the failure was noticed.
+    // The code reports the time from which trades may be missing. Usually the failure is noticed later.
     if (!isDownReported) queue.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
     if (end.isRejected) queue.rejection('massive:stream', end.reason);

@@ -11,7 +11,7 @@ export interface PackedPrints {
   readonly seriesOf: Uint32Array;
   /** The values of NUMBERS for each print. NaN means null. */
   readonly numbers: Float64Array;
-  /** A sum for each print: CALL if it is a call, plus the FLAGS of the print, plus SIDE times the index of its side in SIDES. */
+  /** A sum for each print: CALL for a call, plus the FLAGS of the print, plus SIDE times the index of the print's side in SIDES. */
   readonly flags: Uint8Array;
   readonly refused?: Readonly<Record<string, number>>;
 }

@@ -28,8 +28,7 @@ export type Cadence = 'daily' | 'weekly' | 'monthly';
 
 interface Character {
   /**
-   * Weight of the market's random numbers in the returns of the instrument. The squared weights of market, sector and instrument add up to
-   * 1.
+   * Weight of the market's random numbers in the instrument's returns. The squared weights of market, sector and instrument add up to 1.
    */
   readonly marketLoading: number;
   /**
@@ -75,7 +74,7 @@ const CHARACTERS: Readonly<Record<Kind, Character>> = {
   volatility: { marketLoading: -0.8, sectorLoading: 0, skew: 0.6, dividend: 0 },
 };
 
-/** Returns the profile of a ticker that is missing in PROFILES. Only an operator's universe may contain a ticker without a profile. */
+/** Returns the profile of a ticker that is missing in PROFILES. Only an operator's universe can contain a ticker without a profile. */
 function defaultProfile(key: number): Profile {
   const basePrice = Math.round(20 * Math.exp(2.5 * uniform(key, 10)));
   const baseIv = 0.2 + 0.4 * uniform(key, 11);

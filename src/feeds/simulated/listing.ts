@@ -44,7 +44,8 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
 
 /**
  * Returns the strikes of an expiry around the previous trading day's close. Strikes are close together near the price. The distances
- * between strikes grow with the distance from the price and with the time to expiry. All strikes are within a few standard deviations.
+ * between strikes grow with the distance from the price and with the time to expiry. All strikes are within a few standard deviations of
+ * the price.
  */
 export function listedStrikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));
@@ -116,9 +117,7 @@ const STRIKES_MAX_BUSY = 120;
 /** Distances between neighbouring strikes that exchanges use, dollars. */
 const LADDER = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000] as const;
 
-/**
- * Returns the index of the first distance in LADDER to try. At the same price, strikes of funds are closer together than strikes of shares.
- */
+/** Returns the LADDER index of the first distance to try. At equal prices, strikes of funds are closer together than strikes of shares. */
 function firstRung({ cadence, isFund }: Instrument, price: number): number {
   if (cadence === 'daily') return 1;
   const rung = [40, 120, 250, 600].filter((bound) => price >= bound).length;

@@ -53,7 +53,7 @@ const REALISED_OVER_IMPLIED = 0.9;
 const IV_WANDER = 0.3;
 /** Weekdays in a block. */
 const BLOCK_DAYS = 512;
-/** Number of units of the path in a day. A day is halved ten times, which gives 1,024 units of about half a minute. */
+/** Number of units into which a day of the path is divided. A day is halved ten times, which gives 1,024 units of about half a minute. */
 const DAY_UNITS = 1_024;
 /** Share of a day's variance that accrues before the open. */
 const OVERNIGHT = 0.2;

@@ -127,7 +127,7 @@ function openInterestOf(
   return Math.floor(instrument.depth * place * maturity * roundness(strike, reference) * puts * liking);
 }
 
-/** Returns a strike's factor in the open interest. The factor is larger for round strikes. The price determines which strikes are round. */
+/** Returns the open-interest factor of a strike. The factor is larger for round strikes. The price determines which strikes are round. */
 function roundness(strike: number, price: number): number {
   const unit = 10 ** Math.floor(Math.log10(price) - 1);
   if (Number.isInteger(strike / (10 * unit))) return 4;

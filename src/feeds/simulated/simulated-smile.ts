@@ -12,7 +12,7 @@ export interface SimulatedSmile {
   readonly skew: number;
 }
 
-/** Returns the total implied variance at the log-moneyness `k = log(K/F)`, `years` before the expiry. K is the strike, F the forward. */
+/** Returns the total implied variance at the log-moneyness `k = log(K/F)`, `years` before expiry. K is the strike, and F is the forward. */
 export function totalVariance(smile: SimulatedSmile, k: number, years: number): number {
   return varianceAt(slopesOf(smile, years), k);
 }
