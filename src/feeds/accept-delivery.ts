@@ -22,8 +22,8 @@ export interface AcceptResult {
   /** The comparison of a delivered chain with the stored chains of its ticker. */
   readonly snapshot?: {
     /**
-     * True if the chain was written. A chain is not written if an equal chain with the same time is stored. For a polled source, a chain is
-     * also not written if its time is already stored, or is slightly before the time of the newest stored chain.
+     * True if the chain was written. A chain is not written if an equal chain with the same time is stored. A chain of a polled source is
+     * also not written if a chain with its time is stored, or if its time is slightly before that of the newest stored chain.
      */
     readonly isNew: boolean;
     /**

@@ -99,7 +99,7 @@ function withoutLarge(deps: RetentionDeps): RetentionDays {
     const span = store.dataSpan(kind === 'intraday' ? 'chains' : kind, nowMs() + AHEAD_MS);
     if (limit === undefined || span === undefined) return true;
     // The last snapshot of an untracked ticker is never removed. So after the first removal, the oldest snapshot does not show how much
-    // data is due for removal. For this reason, the code also uses `keptFrom`.
+    // data is due for removal. The code also uses `keptFrom`, the time from which all data is kept.
     const dueMs = limit - Math.max(span.fromMs, store.keptFrom(kind));
     const isLarge = dueMs > SMALL_MS && dueMs > LARGE_SHARE * (span.toMs - span.fromMs);
     if (isLarge) observe({ kind: 'retention_waits', of: kind, days: Math.round(dueMs / DAY_MS) });

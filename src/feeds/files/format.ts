@@ -13,7 +13,7 @@ export interface MarketFile extends FileFacts {
 
 /** Facts about a file, without its content. */
 export interface FileFacts {
-  /** Path of the file in the drop folder, with forward slashes. Rejections of the file have this origin. */
+  /** Path of the file in the drop folder, with forward slashes. `origin` is also the origin of the file's rejections. */
   readonly origin: string;
   /** Time of the last change of the file's content, ms since the epoch. */
   readonly modifiedMs: number;

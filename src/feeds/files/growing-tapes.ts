@@ -7,7 +7,7 @@ const TAPES_MAX = 4;
 /** Number of bytes that the search for the last line break reads at once. */
 const PIECE_BYTES = 64 * 1024;
 
-/** The state of a tape after it was read. The next read continues from this state. */
+/** The state of a tape after it was read. The next read of the tape continues from this state. */
 interface ReadState {
   readonly version: string;
   readonly tape: PrintsCsvReader;

@@ -32,8 +32,8 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
  *
  * A day's tape has gigabytes, so it is read in pieces and delivered in batches. Reading a tape yields at least one batch. A bad row is
  * rejected and counted. The last row is also rejected if it may be incomplete. Other tables are rejected if their last row is incomplete. A
- * tape is not rejected in this case, because a tape grows only at its end. So all earlier rows of the tape are valid, and its last row can
- * be read again when the tape has grown.
+ * tape with an incomplete last row is not rejected, because a tape grows only at its end. So all earlier rows of the tape are valid, and
+ * its last row can be read again when the tape has grown.
  */
 export class PrintsCsvReader {
   #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;

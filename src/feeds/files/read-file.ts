@@ -14,8 +14,8 @@ export interface ReadFileDeps extends Pick<FileReadOptions, 'nowMs' | 'readIsola
 }
 
 /**
- * A reading that failed with a temporary error, such as missing permissions or a lack of file descriptors. A temporary error does not show
- * whether the file is valid.
+ * A failed attempt to read a file, with a temporary error such as missing permissions or a lack of file descriptors. A temporary error does
+ * not show whether the file is valid.
  */
 export interface TemporaryError {
   /** The reason for the error, in words. */

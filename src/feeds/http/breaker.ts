@@ -1,7 +1,7 @@
 /**
  * A circuit breaker. While a provider fails, the breaker limits the requests to the provider and the entries in the log. After FAILURES_MAX
- * failures in a row the breaker opens, and no request is sent for a minute. After this minute, one request is sent as a probe. If the probe
- * succeeds, the breaker closes again. If the probe fails, the breaker opens for twice as long as before.
+ * failures in a row the breaker opens, and no request is sent for a minute. After the minute without requests, one request is sent as a
+ * probe. If the probe succeeds, the breaker closes again. If the probe fails, the breaker opens for twice as long as before.
  */
 export class Breaker {
   #failures = 0;

@@ -81,7 +81,7 @@ async function request(
     const location = response.headers.get('location');
     const target = location === null ? null : URL.parse(location, url.href);
     if (target === null) return permanent(`the provider answered ${status} without an address`);
-    // A request that follows such a redirect would send the credential to another host.
+    // A request that follows a redirect to another host would send the credential to that host.
     if (target.origin !== url.origin) return permanent(`the provider redirects to another host, ${target.host}`);
     if (redirectsLeft === 0) return permanent(`the provider redirects more than ${REDIRECTS_MAX} times`);
     return request(target, options, signal, redirectsLeft - 1);

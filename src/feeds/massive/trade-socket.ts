@@ -27,7 +27,7 @@ export interface SocketOptions {
 export interface ConnectionEnd {
   /** The reason why the connection ended. The text is Zomma's own, because a server's message may contain the key. */
   readonly reason: string;
-  /** True if Massive rejects the key or the plan. After such a rejection, another try soon afterwards would fail as well. */
+  /** True if Massive rejects the key or the plan. Another try soon after a rejection would fail as well. */
   readonly isRejected: boolean;
   /**
    * The time after which trades may be missing, ms since the epoch. Usually `lastReceivedAt` is the time of the last received data. If no

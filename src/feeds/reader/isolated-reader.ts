@@ -125,7 +125,7 @@ const END_MS = 1_000;
 
 /**
  * The error of a reader that ended early without exceeding a bound. For example, the system ran out of memory, or a person killed the
- * reader. The file may be valid, and can be read again. So this error has the fields of a file-system error: a code and a system call.
+ * reader. The file may be valid, and can be read again. So `ReaderEnded` has the fields of a file-system error: a code and a system call.
  */
 export class ReaderEnded extends Error {
   readonly code = 'EREADER';
