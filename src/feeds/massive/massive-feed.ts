@@ -64,5 +64,7 @@ const PAGES_MAX = 600;
 const PAGES_PER_TICKER = 15;
 /** Default of `--feed-every`, ms: the interval between two polls. The default is longer if the requests of one poll take longer. */
 const EVERY_MS = 60_000;
-/** Maximum time by which a quote's time may be ahead of the clock, ms, because clocks may differ. Times further ahead are damaged data. */
+/**
+ * Maximum time by which a time in a page may be ahead of the clock, ms, because clocks may differ. Times further ahead are damaged data.
+ */
 const AHEAD_MS_MAX = 60_000;
