@@ -87,8 +87,8 @@ function isBelow(rung: Rung, later: Rung): boolean {
 }
 
 /**
- * Returns the distribution of X^power divided by its mean, where X has the given distribution. At every strike, option prices rise with
- * `power`, because the powers of X are in star order (Shaked and Shanthikumar 2007, section 4.B).
+ * Returns the distribution of `X^power / E[X^power]`, where X has the given distribution. At every strike, option prices rise with `power`,
+ * because the powers of X are in star order (Shaked and Shanthikumar 2007, section 4.B).
  */
 export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): PriceLaw {
   const scaled = nodes.map((node, i) => node ** power * Math.exp((power * (power - 1) * widths[i]! ** 2) / 2));
