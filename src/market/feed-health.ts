@@ -2,7 +2,7 @@ import { DAY_MS, isStale } from './calendar.ts';
 import type { FeedState, TickerState } from './feed-ledger.ts';
 
 /**
- * Health of one ticker of a feed. The first condition of this list that holds gives the health.
+ * Health of one ticker of a feed. The health is the first of these values whose condition holds:
  * - `missing`: no snapshot has ever arrived.
  * - `failing`: the last attempt brought no snapshot.
  * - `stale`: the quotes are too old.
@@ -12,7 +12,7 @@ import type { FeedState, TickerState } from './feed-ledger.ts';
 export type TickerHealth = 'missing' | 'failing' | 'stale' | 'partial' | 'fresh';
 
 /**
- * Health of a feed. The first condition of this list that holds gives the health.
+ * Health of a feed. The health is the first of these values whose condition holds:
  * - `down`: the last poll ended with an error, the next poll is overdue, a running poll makes no progress, or every requested ticker fails.
  * - `empty`: no data has ever arrived, or no ticker has a snapshot.
  * - `degraded`: a ticker is not `fresh`, data was rejected, or the stream is disconnected.
@@ -22,20 +22,20 @@ export type FeedHealth = 'empty' | 'down' | 'degraded' | 'ok';
 
 /** A snapshot is partial if it has less than this share of the expected contracts. */
 const WHOLE_SHARE_MIN = 0.9;
-/** Maximum delay of a poll, ms. A later start means that the service was stopped or hangs. */
+/** Maximum delay of a poll, ms. A longer delay means that the service was stopped or hangs. */
 const OVERDUE_MS = 60_000;
 /** A running poll hangs if no ticker completes within this time, ms. Even with all retries of all pages, a ticker takes less time. */
 const HUNG_MS = 900_000;
 
-/** Maximum time from now to the next planned poll, ms. A weekend with adjacent holidays is shorter. */
+/** Maximum time from now to the next planned poll, ms. No weekend with adjacent holidays is longer than this time. */
 const AHEAD_MAX_MS = 7 * DAY_MS;
 
-/** Returns whether a moment is too far in the future. The reason is a clock that was ahead, or a clock that is behind now. */
+/** Returns whether a moment is too far in the future, because the clock was ahead earlier or is behind now. */
 export function isClockOff(moment: number, nowMs: number): boolean {
   return moment - nowMs > AHEAD_MAX_MS;
 }
 
-/** Returns the health of a ticker. `staleAfterMs` is in ms of trading hours. */
+/** Returns the health of a ticker. `staleAfterMs` counts trading hours only. */
 export function tickerHealth(state: TickerState, nowMs: number, staleAfterMs: number): TickerHealth {
   const { asOf, failures, expected, received } = state;
   if (asOf === null) return 'missing';
