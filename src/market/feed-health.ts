@@ -57,8 +57,8 @@ export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number
 }
 
 /**
- * Returns whether the next poll is overdue, or a running poll makes no progress. A poll with moments too far in the future counts as
- * overdue, because the clock was ahead when the moments were written.
+ * Returns whether the next poll is overdue, or a running poll makes no progress. A poll also counts as overdue if its moments are too far
+ * in the future, because the clock was ahead when the moments were written.
  */
 export function isOverdue({ nextAt, polledAt, tickers }: FeedState, nowMs: number): boolean {
   if (nextAt !== null) return nowMs > nextAt + OVERDUE_MS || isClockOff(nextAt, nowMs);

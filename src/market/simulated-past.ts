@@ -42,8 +42,8 @@ export function newestSimulated(nowMs: number): number {
 }
 
 /**
- * Returns the moments of the past snapshots that a new store gets, newest first: the half hours of the last five trading days and the
- * closes of the last 60 trading days. All these moments are before `newest`, the moment of the newest quotes.
+ * Returns the moments of the past snapshots that a new store gets, newest first: every half hour of the last five trading days, and every
+ * close of the last 60 trading days. All these moments are before `newest`, the moment of the newest quotes.
  */
 export function pastMoments(newest: number): number[] {
   return tradingDaysTo(newest, CLOSE_DAYS)
@@ -51,7 +51,7 @@ export function pastMoments(newest: number): number[] {
     .filter((moment) => moment < newest);
 }
 
-/** Returns the half hours of a trading day in reverse order, from the close to the open. */
+/** Returns the half-hour moments of a trading day in reverse order, from the close to the open. */
 function halfHoursOf(date: string): number[] {
   const [open, close] = [openOf(date), closeOf(date)];
   return Array.from({ length: (close - open) / HALF_HOUR_MS + 1 }, (_, i) => close - i * HALF_HOUR_MS);
