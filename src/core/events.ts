@@ -49,7 +49,7 @@ interface ObservationFields {
   data_full: { reason: string };
   data_has_room: NoFields;
   old_removed: { prints: number; chains: number; levels: number };
-  /** A large share of one type of data (`days` days) exceeds its retention. The service removes the old data a day after the start. */
+  /** A large share of one type of data (`days` days) exceeds its retention. The old data is removed a day after the service has started. */
   retention_waits: { of: string; days: number };
   retention_failed: { error: unknown };
   tape_packed: { prints: number };

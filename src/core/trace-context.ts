@@ -15,7 +15,7 @@ export interface RequestSpan {
   end(answer: AnsweredRequest): void;
 }
 
-/** The data about an answered request that is recorded in its span. */
+/** The data of an answered request that its span records. */
 export interface AnsweredRequest {
   readonly method: string;
   readonly route: string;

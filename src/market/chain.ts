@@ -51,7 +51,7 @@ export interface Series {
   readonly settlement: 'AM' | 'PM';
   /** Settlement instant, ms since the epoch. */
   readonly settlesAt: number;
-  /** Whether a contract delivers something other than 100 plain shares, for example with the root AMD1. Analyses leave out such series. */
+  /** Whether a contract delivers something other than 100 plain shares, for example if its root is AMD1. Analyses leave out such series. */
   readonly adjusted: boolean;
   readonly start: number;
   readonly end: number;

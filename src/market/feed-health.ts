@@ -30,7 +30,7 @@ const HUNG_MS = 900_000;
 /** Maximum time from now to the next planned poll, ms. No weekend with adjacent holidays is longer than this time. */
 const AHEAD_MAX_MS = 7 * DAY_MS;
 
-/** Returns whether a moment is too far in the future, because the clock was ahead earlier or is behind now. */
+/** Returns whether a moment is too far in the future. If so, the clock was ahead earlier or is behind now. */
 export function isClockOff(moment: number, nowMs: number): boolean {
   return moment - nowMs > AHEAD_MAX_MS;
 }

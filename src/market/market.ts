@@ -59,7 +59,7 @@ export interface Market {
   /** Returns whether the ticker has prints. If there are no prints, flow is computed from snapshots. */
   hasPrints(ticker: string): boolean;
   /**
-   * Returns the ids of one snapshot per New York day: the day's last snapshot, for the `days` calendar days up to the chain's moment. The
+   * For each New York day of the `days` calendar days up to the chain's moment, returns the store's id of the day's last snapshot. The
    * oldest snapshot comes first.
    */
   recentChainIds(chain: Chain, days: number): number[];
@@ -308,7 +308,7 @@ const PAST_CHAINS_MAX = 8;
 
 /**
  * Returns true if the chain of an instant is unknown, because the snapshot may have been removed. Retention can remove all snapshots of a
- * day except the last snapshot. The chain is then unknown for instants before the last snapshot.
+ * day except the last snapshot. If the other snapshots may have been removed, the chain is unknown for instants before the last snapshot.
  */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;

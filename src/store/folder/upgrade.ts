@@ -40,7 +40,7 @@ export function upgrade(db: Database, path: string, migrations: readonly string[
  * Replaces the database by the newest copy that an upgrade has made. The replaced database stays in the same folder. The caller must hold
  * the folder's lock, and no other process may have the database open. Returns the copy's schema and the replaced database's path.
  *
- * Throws `OperatorError` if there is no copy with an earlier schema that is at least `FIRST_SCHEMA`.
+ * Throws `OperatorError` if no copy has an earlier schema that is at least `FIRST_SCHEMA`.
  */
 export function undoUpgrade(path: string): { readonly schema: number; readonly kept: string } {
   const db = openAnySchema(path);

@@ -13,8 +13,8 @@ export interface PrintCounts {
   /** Runs `work`, and then writes the counts that `work` changed. Callers must call this method within a transaction. */
   batch<T>(work: () => T): T;
   /**
-   * Adds numbers to the counts of rows and of canceled rows. Negative numbers reduce the counts. Callers must call this method within
-   * `batch`.
+   * Adds `entries` and `canceled` to the counts of the row's minute. Negative numbers reduce the counts. Callers must call this method
+   * within `batch`.
    */
   count(row: Counted, entries: number, canceled: number): void;
   /** Returns the number of rows from `fromMs` to `toMs`, and how many of these rows are canceled. */

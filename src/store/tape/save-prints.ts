@@ -90,9 +90,9 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
       toPack.push(i);
     };
     /**
-     * Applies a print to the copies with the same id. The copies are the copies in parts (`before`) and the prints that this save has
-     * already added. `first` is the index of the first print with the id. A correction replaces the valid copy. A cancellation only marks
-     * the valid copy as canceled. Returns false if the print changes nothing.
+     * Applies a print to the copies with the same id. The copies are stored in parts (`before`), or are prints that this save has already
+     * added. `first` is the index of the first print with the id. A correction replaces the valid copy. A cancellation only marks the valid
+     * copy as canceled. Returns false if the print changes nothing.
      */
     const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
       const print = prints[i]!;

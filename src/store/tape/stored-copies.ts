@@ -71,7 +71,7 @@ export function isSamePrint(stored: Print, copy: Print): boolean {
   return !copy.canceled && Bun.deepEquals({ ...stored, id: '', canceled: false }, { ...copy, id: '' });
 }
 
-/** Returns whether a print is an earlier version that was corrected. If so, one of the corrected copies has the values of the print. */
+/** Returns whether a print is an earlier version that was corrected, because a corrected copy has the same values. */
 export function isCorrectedSince(copies: readonly StoredCopy[], print: Print): boolean {
   return copies.some((copy) => copy.flag === CORRECTED && isSamePrint(copy.print(), print));
 }

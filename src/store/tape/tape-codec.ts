@@ -178,7 +178,7 @@ function differences(values: Float64Array, from = 0): Float64Array {
   return values.map((value, row) => value - (row === 0 ? from : values[row - 1]!));
 }
 
-/** Replaces the differences that `differences` has computed by the original values. The function changes the given array. */
+/** Turns the result of `differences` back into the original values. The function changes the given array. */
 function sums(values: Float64Array, from = 0): Float64Array {
   let sum = from;
   for (let row = 0; row < values.length; row++) {

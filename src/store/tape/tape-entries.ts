@@ -5,7 +5,7 @@ import type { TapeId } from './tape-days.ts';
 
 /**
  * Prints in the form in which a part stores them. Canceled and corrected prints are included, because the store compares new copies with
- * canceled and corrected prints. A digest replaces the id of each print. The digest has two words of 32 bits.
+ * them. A digest replaces the id of each print. The digest has two words of 32 bits.
  */
 export interface TapeEntries extends TapeColumns {
   readonly ids: Uint32Array;

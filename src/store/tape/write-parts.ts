@@ -138,8 +138,8 @@ function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns 
 }
 
 /**
- * Returns whether a part is rewritten when entries are appended. If not, the entries become separate parts, which are joined when the day
- * is packed. A large part is therefore not rewritten for a few new entries.
+ * Returns whether a part is rewritten when entries are appended. If the part is not rewritten, the entries become separate parts, which are
+ * joined when the day is packed. A large part is therefore not rewritten for a few new entries.
  */
 function isRewrittenFor(added: number, entries: number, partMax: number): boolean {
   const total = entries + added;
