@@ -48,7 +48,7 @@ export function createTickerNames(further: NamesOfTickers = {}): TickerNames {
   };
 }
 
-/** The weight of a name. It is less than the weight of a symbol (1), because misspelt symbols are more frequent than misspelt names. */
+/** The weight of a name. A name has less weight than a symbol (1), because misspelt symbols are more frequent than misspelt names. */
 const NAME_WEIGHT = 0.95;
 
 /** Returns the letters and digits of a text, in lower case. */
