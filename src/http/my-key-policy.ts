@@ -18,7 +18,7 @@ export function createMyKeyPolicy({ myKeyFrom, myKeyToken }: MyKeySettings) {
   return {
     /**
      * Throws `ClientError`: `client_foreign` (403) if no allowed network contains the address, `token_refused` (401) if the header
-     * `Authorization` does not contain the token. Neither error depends on the UUID.
+     * `Authorization` does not contain the token. The errors `client_foreign` and `token_refused` do not depend on the UUID.
      */
     check(address: string, authorization: string | null) {
       if (networks && !contains(networks, address)) {

@@ -3,11 +3,11 @@ import { ClientError } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { networkOf } from './client-address.ts';
 
-/** Maximum number of refused keys and UUID requests from one network per minute. A program with an old key sends a few hundred requests. */
+/** Maximum number of refused keys and UUID requests per network and minute. A program with an outdated key sends a few hundred requests. */
 const NETWORK_POLICY = { burst: 300, windowS: 60 };
-/** Maximum number per minute from all networks together. This limits clients that guess keys from many addresses. */
+/** Maximum number of such refusals from all networks per minute, against clients that guess keys from many addresses. */
 const GLOBAL_POLICY = { burst: 3_000, windowS: 60 };
-/** Maximum number of log lines per minute about one address. At the end of the minute, one line counts the other refusals. */
+/** Maximum number of log lines per minute about one address. At the end of the minute, one line counts all further refusals. */
 const LINES_MAX = 20;
 const MINUTE_MS = 60_000;
 /** Maximum number of addresses that have a separate count. All other addresses share one count. */
@@ -41,8 +41,8 @@ export function createRefusals(observe: Observe, nowMs: () => number) {
     /** Reports a refused key or UUID. */
     report,
     /**
-     * Counts a refused key, or a request with a UUID instead of a key. If a limit is exceeded, for the network of the address or for all
-     * networks together, reports this and throws `ClientError` (429). A UUID must be counted before the server looks it up, because
+     * Counts a refused key, or a request with a UUID instead of a key. If the limit of the address's network or the limit of all networks
+     * is exceeded, reports this fact and throws `ClientError` (429). A UUID must be counted before the server looks it up, because
      * otherwise the answer would reveal who is a member.
      */
     limit(address: string, route: string) {
