@@ -6,12 +6,12 @@ import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
 
 /** The member who sent a request, without the member's UUID and key. */
 export interface Account {
-  /** An opaque id. It reveals neither the UUID nor the key. A member's id changes only if the server's secret changes. */
+  /** An opaque id. The id reveals neither the UUID nor the key. A member's id changes only if the server's secret changes. */
   readonly id: string;
   readonly tier: string;
   /** The time at which the membership expires, ms since the epoch. Null if the membership does not expire. */
   readonly expiresAt: number | null;
-  /** Whether the key of the request is still valid. Work that continues after the request, such as a stream, calls this method. */
+  /** Returns whether the key of the request is still valid. Work that continues after the request, such as a stream, calls this method. */
   isAdmitted(): boolean;
 }
 
@@ -27,7 +27,7 @@ export interface MemberRequest {
 
 export interface AccessDeps {
   readonly members: MemberStore;
-  /** Returns the server's secret. Called when the first key is derived. A server that derives no key creates no secret. */
+  /** Returns the server's secret. Called only when the first key is derived, so a server that derives no key creates no secret. */
   readonly secret: () => Uint8Array;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
@@ -37,7 +37,7 @@ export interface AccessDeps {
   readonly transaction: <T>(work: () => T) => T;
 }
 
-/** Creates the only check of the server that decides who has access. */
+/** Creates the functions that decide who has access. The server has no other access check. */
 export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps) {
   let secretBytes: Uint8Array | undefined;
   /** A cache of accounts by key, because most requests repeat a key. The cache is valid for one version of the store. */
@@ -86,7 +86,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
 
     /**
      * Revokes a member's access. The revocation takes effect immediately in this process, and within 10 ms in other processes with the same
-     * store. A second revocation is not an error.
+     * store. If the member is already revoked, there is no error.
      *
      * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has this UUID.
      */
