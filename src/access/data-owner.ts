@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
 
 /**
- * Throws `OperatorError` if this process runs as root and the path belongs to another user. The error prevents that root writes files that
- * the service cannot open into the folder of the service.
+ * Throws `OperatorError` if this process runs as root and the path belongs to another user. If root wrote files into the folder of a
+ * service, the service could not open the files.
  */
 export function refuseForeignRoot(path: string): void {
   const owner = ownerOf(path);

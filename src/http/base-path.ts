@@ -6,8 +6,8 @@ export type BasePath = string;
 
 /**
  * Removes the base path from the URL of a request, so that routes and hooks see the path without the base path. A request without the base
- * path stays unchanged. Such a request comes from this machine, or from a proxy that has removed the base path. The function returns the
- * request object itself and not a copy, because the runtime finds the client's address with this object.
+ * path stays unchanged. A request without the base path comes from this machine, or from a proxy that has removed the base path. The
+ * function returns the request object itself and not a copy, because the runtime finds the client's address with this object.
  */
 export function withoutBasePath(request: Request, base: BasePath): Request {
   const { url } = request;

@@ -5,7 +5,7 @@ import { networkOf } from './client-address.ts';
 
 /** Maximum number of refused keys and UUID requests per network and minute. A program with an outdated key sends a few hundred requests. */
 const NETWORK_POLICY = { burst: 300, windowS: 60 };
-/** Maximum number of such refusals from all networks per minute, against clients that guess keys from many addresses. */
+/** Maximum number of refusals from all networks per minute, against clients that guess keys from many addresses. */
 const GLOBAL_POLICY = { burst: 3_000, windowS: 60 };
 /** Maximum number of log lines per minute about one address. At the end of the minute, one line counts all further refusals. */
 const LINES_MAX = 20;

@@ -127,7 +127,7 @@ export function createStreamRegistry(limits: StreamLimits) {
     /**
      * Throws `ClientError` if one more stream would exceed the account's limit (429) or the limit of all accounts (503). Callers check the
      * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, the
-     * function makes room: it ends the oldest stream of the account with the most streams, if that account exceeds its share.
+     * function first calls `makeRoom`.
      */
     assertCapacity({ id }: Account) {
       if (counts.of(id) >= accountStreamsMax) {

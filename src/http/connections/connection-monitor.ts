@@ -23,7 +23,7 @@ export interface ConnectionMonitorDeps {
  * descriptor accepts no connection.
  *
  * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, the monitor inspects the connections.
- * If there may be too many connections, the monitor records the requests of each connection and their account. The monitor then closes the
+ * If there may be too many connections, the monitor records the requests and the account of each connection. The monitor then closes the
  * connections that exceed the limits. The monitor inspects descriptors, because the runtime does not list connections. The monitor treats
  * connections with HTTP/1.1 and HTTP/2 in the same way.
  */
@@ -202,7 +202,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
         const nowMs = performance.now();
         if (toFree > 0 || isCrowded(connections, limits)) crowdedMs = nowMs;
         // The recording of requests ends MEMBER_MS after the last time with too many connections. If there are too many connections again
-        // before that, the monitor still knows which connections belong to members.
+        // soon, the monitor still knows which connections belong to members.
         if (nowMs - crowdedMs >= MEMBER_MS) {
           recordingSinceMs = undefined;
           return [];

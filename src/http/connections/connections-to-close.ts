@@ -86,7 +86,7 @@ function groupedByPriority<Connection extends KnownConnection>(
 function takeFromLargest<Connection>(groups: readonly Connection[][], count: number): Connection[] {
   if (count <= 0) return [];
   const sizes = groups.map(({ length }) => length).sort((a, b) => b - a);
-  // Each longer group is shortened to `level` connections, which removes `count` connections or a few more in total.
+  // Each group longer than `level` is shortened to `level` connections. Together, the groups lose `count` connections or a few more.
   let [level, above, freed] = [sizes[0] ?? 0, 0, 0];
   while (level > 0 && freed < count) {
     while ((sizes[above] ?? 0) >= level) above++;

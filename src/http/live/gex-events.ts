@@ -37,8 +37,8 @@ type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 
 /** Maximum number of events on a page. A full page has about 100 KB. */
 const PAGE_EVENTS = 256;
 /**
- * Number of events in memory. These events take about 2 MB. They cover more than a minute if the levels of 59 tickers change every second.
- * A stream that needs older events reads the store.
+ * Number of events in memory. The events take about 2 MB, and cover more than a minute if the levels of 59 tickers change every second. A
+ * stream that needs older events reads the store.
  */
 const RECENT_EVENTS = 4_096;
 /** Events are dropped when their number reaches this multiple of RECENT_EVENTS. */

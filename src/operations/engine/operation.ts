@@ -60,7 +60,7 @@ export interface ToolForm<Key extends string = string> {
   /** Keys that the default answer has only if an argument asks for them. These keys are optional in `full`. */
   readonly onDemand?: readonly Key[];
   /**
-   * Keys of the full result that MCP adds to the provenance of an answer. These keys show how the operation understood the arguments, and
+   * Keys of the full result that MCP adds to the provenance of an answer. The keys show how the operation understood the arguments, and
    * give figures that prevent wrong conclusions.
    */
   readonly echoes?: readonly Key[];

@@ -16,7 +16,10 @@ export const SCREENED_TICKERS = 10;
 export const SNAPSHOT_CONTRACTS = 20_000;
 /** Number of prints that are read for one token, if the sums of the prints are stored. */
 export const SUMMED_PRINTS = 200_000;
-/** Number of prints that are read for one token one by one. A request with a minimum premium reads prints one by one. */
+/**
+ * Number of prints that are read for one token, if the request reads prints one by one. A request with a minimum premium reads prints one
+ * by one.
+ */
 export const SINGLE_PRINTS = 20_000;
 /** Number of table rows for one token, as JSON or as binary columns. The token that each request costs covers JSON_ROWS rows. */
 export const JSON_ROWS = 1_000;

@@ -8,8 +8,8 @@ import { isRecord } from '../../core/json-shape.ts';
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
 /**
- * Maximum number of field errors in an answer. A client needs no more errors to correct a request. Together with NAME_MAX, this limit
- * bounds the size of the answer to a hostile request.
+ * Maximum number of field errors in an answer. Ten errors are enough to correct a request. Together with NAME_MAX, this limit bounds the
+ * size of the answer to a hostile request.
  */
 const FIELD_ERRORS_MAX = 10;
 /** Maximum length of an unknown field's name in an error, characters. */

@@ -154,7 +154,7 @@ export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   };
 }
 
-/** Returns caveats about the walls. The figures of the default answer do not show these caveats. */
+/** Returns caveats about the walls, because the figures of the default answer do not show such cases. */
 function wallNotes(report: GexReport): string[] {
   const notes: string[] = [];
   if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)

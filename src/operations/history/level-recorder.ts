@@ -40,8 +40,9 @@ const POLL_MS = 500;
  * Records the levels of stored snapshots, including snapshots of other processes. The recorder first records the snapshots stored since the
  * start, the oldest snapshot first. The recorder then records the snapshots that were due at the start, the newest snapshot first. The
  * store lists the due snapshots, and stores the levels of each snapshot in one transaction, so no level is lost if the process ends. If two
- * processes record at the same time, they record the same levels. The quotes of their 30-day volatilities may be up to a minute apart. If a
- * snapshot is damaged or a defect prevents its recording, the recorder tries the snapshot once per start and reports it to `observe`.
+ * processes record at the same time, they record the same levels. The 30-day volatilities of two processes may come from quotes that are up
+ * to a minute apart. If a snapshot is damaged or a defect prevents its recording, the recorder tries the snapshot once per start and
+ * reports it to `observe`.
  */
 export function createLevelRecorder({
   store,

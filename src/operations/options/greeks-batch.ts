@@ -69,7 +69,10 @@ function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Ui
   return new Uint8Array(answer.buffer);
 }
 
-/** Computes prices and Greeks of many options in columns. A request for a single option returns bit-identical values. */
+/**
+ * Computes prices and Greeks of many options in columns. A request for a single option returns exactly the same numbers as the row of the
+ * option.
+ */
 export const computeGreeksBatch = defineOperation({
   name: 'compute_greeks_batch',
   title: 'Option Greeks in columns',

@@ -152,7 +152,7 @@ function step(message: string): Step {
   return { message, total: 2 };
 }
 
-/** Arguments that select contracts. A request that has such an argument must also have an expiry. */
+/** Arguments that select contracts. A request with an argument of this list must also have an expiry. */
 const OF_CONTRACTS = ['put_call', 'near_delta', 'near_pct_from_spot', 'strike_min', 'strike_max'] as const;
 
 /**

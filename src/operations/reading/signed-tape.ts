@@ -48,8 +48,8 @@ export function* cachedTapeResult<Result>(
 export const CACHED_RESULTS_MAX = 4;
 
 /**
- * Calls `take` with each stretch of a tape, in steps. A stretch is a run of consecutive prints, which has at most `mostParts` parts. One
- * call of `take` lasts a few milliseconds.
+ * Calls `take` with each stretch of a tape, in steps. A stretch is a run of consecutive prints in at most `mostParts` parts. One call of
+ * `take` lasts a few milliseconds.
  */
 export function* forEachStretch(
   tape: PrintsQuery,
