@@ -97,7 +97,9 @@ export interface Answer<Result> {
   readonly provenance?: Provenance;
 }
 
-/** Source and age of an answer's data. The age is computed for now or for the replay's moment. Only the age uses the wall clock. */
+/**
+ * Source and age of an answer's data. The age is computed for now or for the replay's moment. No figure except the age uses the wall clock.
+ */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;
