@@ -4,7 +4,7 @@ import type { Operation, Provenance } from '../operations/engine/operation.ts';
 import type { Performed } from '../operations/engine/perform.ts';
 import { sixDigits } from './six-digits.ts';
 
-/** The key that answers over MCP have in addition to the keys of the API contract. */
+/** The key that only answers over MCP contain, in addition to the keys of the API contract. */
 export const PROVENANCE_KEY = 'provenance';
 
 /**
@@ -26,12 +26,12 @@ export function toolAnswer(
 }
 
 function originOf({ source, simulated, as_of, age_s, stale, notes }: Provenance) {
-  // The age is counted up to the present time. In a replay, the age is counted up to the requested time.
+  // The age is the time from the quotes to the present. In a replay, the age is the time from the quotes to the requested moment.
   const momentMs = Date.parse(as_of) + age_s * 1_000;
   return { as_of, age: ageInWords(age_s), market: marketInWords(momentMs), stale, simulated, source, notes };
 }
 
-/** Returns an age in the largest unit that gives at least 2. */
+/** Returns an age in the largest unit in which the age is at least 2. */
 export function ageInWords(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;

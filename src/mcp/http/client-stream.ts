@@ -10,7 +10,7 @@ const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 /** A stream of server-sent events to one client, with limited unread bytes. */
 export type ClientStream = ReturnType<typeof createClientStream>;
 
-/** Creates a stream. Calls `onClose` at most once, after the client or the limit of unread bytes ends the stream. */
+/** Creates a stream. Calls `onClose` at most once, after the client closes the stream or the unread bytes reach their limit. */
 export function createClientStream(onClose: (reason: 'client' | 'behind') => void) {
   let closeWhenRead: (() => void) | undefined;
   const stream = createBoundedStream({
@@ -36,7 +36,7 @@ export function createClientStream(onClose: (reason: 'client' | 'behind') => voi
       stream.drop();
       onClose('behind');
     },
-    /** Ends the stream. The last line of the stream is `retry:`. If the reason is `behind`, the stream drops the unread bytes instead. */
+    /** Ends the stream with the line `retry:`. If the client is behind (`behind`), drops the unread bytes and omits this line. */
     end,
     /** Closes the stream when the client is no longer behind. Afterwards, calls `done`. Does nothing if the stream has already ended. */
     finish(done: () => void) {
