@@ -20,7 +20,7 @@ export function followAddress(): void {
 
 /**
  * Changes some fields of the page state. If `isStep` is false, the change replaces the current entry of the browser history. Frequent
- * changes such as zooming use this.
+ * changes, such as zooming, replace the entry.
  */
 export function navigate(change: Partial<PageState>, isStep = true): void {
   const next = { ...page.value, ...change };
