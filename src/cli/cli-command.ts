@@ -16,8 +16,8 @@ export class CliCommand extends Command {
   }
 
   /**
-   * Adds the flags of some settings, and `--config`. Before its action runs, a missing setting gets its value from the environment, the
-   * settings file or the default, in this order. Credentials have no flags.
+   * Adds the flags of some settings, and `--config`. Before the command's action runs, a missing setting gets its value from the
+   * environment, the settings file or the default, in this order. Credentials have no flags.
    */
   settings(names: readonly SettingName[], { withoutDefault = [], hidden = [] }: SettingsOptions = {}): this {
     const defaultOf = (name: SettingName) =>

@@ -60,7 +60,7 @@ const HEIGHT = 24;
 /** Returns the size and the style for an output, from the stream and the environment variables. */
 export function terminalOf({ isTTY, columns, rows }: Output, env: Readonly<Record<string, string | undefined>>) {
   const dumb = env.TERM === 'dumb';
-  // As in POSIX, the first of these variables that is not empty sets the locale. If all three are empty, the locale is plain ASCII.
+  // As in POSIX, the first nonempty variable of LC_ALL, LC_CTYPE and LANG sets the locale. If all three are empty, the locale is ASCII.
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return {
     width: columns || WIDTH,

@@ -111,7 +111,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
           'For a stored ticker, load the tape with `zomma ingest`.',
         );
       }
-      // A ticker has no slash and no extension. An argument with either is the path of a missing file.
+      // A ticker has no slash and no extension, so an argument with a slash or an extension is the path of a missing file.
       if (!existsSync(target) && /[/\\]|\.\w{2,}$/.test(target)) {
         throw new OperatorError(`there is no file ${target}`, 'Name a chain file or a ticker.');
       }

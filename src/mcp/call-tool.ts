@@ -80,7 +80,9 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
 
 const PICTURE_NOTE = 'The chart is an image beside this answer. Hosts that show no images leave it out.';
 
-/** The key of the provenance in a result's `_meta`. The provenance has the same format there as over REST, with the age in seconds. */
+/**
+ * The key of the provenance in a result's `_meta`. In `_meta`, the provenance has the same format as over REST, with the age in seconds.
+ */
 const PROVENANCE_META = 'zomma/provenance';
 
 function pictureContent(picture: Uint8Array) {

@@ -11,7 +11,7 @@ export interface ChangeSource extends Pick<McpDeps, 'tools'> {
 }
 
 const PAGE = 256;
-/** Maximum number of tickers that one call counts. It limits the duration of the call. A universe has at most `TICKERS_MAX` tickers. */
+/** Maximum number of tickers that one call counts, to limit the call's duration. A universe has at most `TICKERS_MAX` tickers. */
 const TICKERS_MAX = 1_000;
 
 export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus) {

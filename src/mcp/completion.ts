@@ -31,7 +31,7 @@ export function complete({ ref, argument, context: filled }: CompleteRequestPara
   return { completion: { values: fitting.slice(0, VALUES_MAX), ...(!hasMore && { total: fitting.length }), hasMore } };
 }
 
-/** Returns whether `uri` is this resource template and the template has the argument. */
+/** Returns whether `uri` equals the resource template `template`, and this template has the argument. */
 function isOf(template: string, uri: string, argument: string): boolean {
   return template === uri && template.includes(`{${argument}}`);
 }

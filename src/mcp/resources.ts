@@ -151,8 +151,8 @@ export function levelsUri(ticker: string): string {
 }
 
 /**
- * Returns links to the columns from which a tool has summarised its answer about a ticker. Returns no links for other tools. Returns no
- * links for a past time, because the columns are from the newest snapshot.
+ * Returns links to the full columns if a tool's answer about a ticker is a summary of them. Returns no links for any other answer, or for a
+ * past time, because the columns are from the newest snapshot.
  */
 export function columnResourcesOf(
   tool: Operation,

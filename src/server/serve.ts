@@ -53,7 +53,7 @@ const LOADING_MS_MAX = 60_000;
 /** Maximum time to send the last spans, ms. Spans that are not sent in time are lost. */
 const TRACES_STOP_MS = 500;
 
-/** What `zomma start` does in addition to running the service. */
+/** The functions that `zomma start` adds to the service. */
 export interface Demo {
   /** Throws `OperatorError` if the data folder is not a trial folder. `simulated` is true if the feeds are simulated. */
   admit(store: Store, simulated: boolean): void;
@@ -64,7 +64,7 @@ export interface Demo {
 /**
  * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL`, and starts the feeds. After the load of local
  * data, starts four kinds of work: recording levels, removing old data, packing the tape, and filling the past of the simulated market.
- * Holds the lock of the data folder. `demo` contains what `zomma start` does in addition.
+ * Holds the lock of the data folder. `demo` contains the functions that `zomma start` adds.
  */
 export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
   const hanging = new Set<string>();

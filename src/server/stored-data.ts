@@ -277,7 +277,7 @@ export function openMemory(): Store & Disposable {
   return withDispose(store, () => store.close());
 }
 
-/** Creates the access check of a data folder. The secret is read when a key is first derived, and created if there is no member. */
+/** Creates the access check of a data folder. When a key is first derived, the secret is read, or created if there is no member. */
 export function openAccess(store: Store, dataDir: string): Access {
   return createAccess({
     members: store,

@@ -7,8 +7,8 @@ import type { Cell, RowKernel } from './row-kernel.ts';
 export const ROW_MESSAGES_MAX = 5;
 
 /**
- * Runs a kernel on the rows of one CSV. An output replaces the input column with the same name. Outputs without such an input column are
- * added after the last column. All other cells stay unchanged. A row that cannot be computed counts as bad, and its outputs are empty.
+ * Runs a kernel on the rows of one CSV. An output replaces the input column with the same name. All other outputs are added after the last
+ * column. All other cells stay unchanged. A row that cannot be computed counts as bad, and its outputs are empty.
  */
 export class CsvRun {
   rows = 0;

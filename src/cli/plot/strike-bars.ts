@@ -126,7 +126,7 @@ function aligned(texts: readonly string[]): string[] {
 /** Characters for a partly filled cell: from 0 to 7 eighths, filled from the left. */
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** Draws a bar of `length` cells from left to right, in `cells` cells. A positive length is always visible. */
+/** Draws a bar of `length` cells from left to right, in a space of `cells` cells. A positive length is always visible. */
 export function rightBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 8 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▏' : '.').slice(0, cells).padEnd(cells);
@@ -134,7 +134,7 @@ export function rightBar(length: number, cells: number, unicode: boolean): strin
   return ('█'.repeat(steps >> 3) + EIGHTHS[steps & 7]!).padEnd(cells);
 }
 
-/** Draws a bar from right to left. Unicode has only one character for a cell that is partly filled from the right: half-filled. */
+/** Draws a bar from right to left. The bar grows in steps of half a cell, because Unicode has fewer characters for this direction. */
 export function leftBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 2 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▕' : '.').slice(0, cells).padStart(cells);

@@ -28,7 +28,7 @@ export class BatchDelivery<Message> {
     this.waiting.push(message);
     if (this.isUnderWay) return;
     this.isUnderWay = true;
-    // The scheduler rejects the job if the account has too many jobs. In this case, all messages are delivered at once, and the scheduler
+    // If the account has too many jobs, the scheduler rejects this job. The code then delivers all messages at once, and the scheduler
     // rejects the job of each call for the same reason.
     new Promise((resolve) =>
       resolve(this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),

@@ -54,7 +54,7 @@ export class StreamableSession implements McpSession {
 
   /**
    * Answers a tool call without the SDK, because the SDK's schemas and transport take three times as much time as most tools. The answer is
-   * identical to the SDK's answer, and the call is canceled by the same events as with the SDK.
+   * identical to the SDK's answer, and a call is canceled in the same cases as with the SDK.
    */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
     const { deps, account } = this;

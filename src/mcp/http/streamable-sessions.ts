@@ -54,7 +54,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     deps.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
-  /** Ends the longest idle session of the account with the most sessions, if this account exceeds `share` sessions. */
+  /** If the account with the most sessions has more than `share` sessions, ends its session with the longest idle time. */
   const makeRoom = (share: number): void => {
     const largest = counts.largest(share);
     const nowMs = performance.now();

@@ -94,7 +94,7 @@ function isJson(headers: Headers): boolean {
   return headers.get('content-type')?.includes('json') ?? false;
 }
 
-/** Returns whether a message's `_meta` contains a protocol version, as from revision 2026-07-28 on. The SDK's own check takes longer. */
+/** Returns whether a message's `_meta` contains a protocol version, as in revisions from 2026-07-28 on. The SDK's check takes longer. */
 function isModernMessage(body: unknown): boolean {
   if (!isRecord(body) || !isRecord(body.params) || !isRecord(body.params._meta)) return false;
   return PROTOCOL_VERSION_META_KEY in body.params._meta;
