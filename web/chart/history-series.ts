@@ -25,7 +25,7 @@ export interface HistorySeries {
   readonly gaps: number;
 }
 
-/** There is a gap between two snapshots of a day if the time between them exceeds the usual time by this factor. */
+/** There is a gap between two snapshots of a day if the time between them exceeds this multiple of the usual time. */
 const USUAL_MOST = 3;
 
 /**

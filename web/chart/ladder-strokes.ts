@@ -29,7 +29,7 @@ export interface LadderRule {
 /** `share` is the thickness of a bar as a share of the distance between strikes. `least` and `most` limit the thickness, in pixels. */
 const BAR = { least: 1, most: 14, share: 0.72 } as const;
 
-/** Returns the exposure of the longest visible bar, or 1 if all exposures are 0. At a strike, bars of the same sign add up. */
+/** Returns the exposure of the longest visible bar, or 1 if all exposures are 0. Bars of the same sign at one strike are added up. */
 export function ladderExtent(rows: readonly LadderRows[], axis: PriceAxis): number {
   let extent = 0;
   for (const { strike, calls, puts } of rows) {
@@ -46,8 +46,8 @@ export function ladderExtent(rows: readonly LadderRows[], axis: PriceAxis): numb
 /**
  * Returns the bars of a ladder as strokes. The side and the colour of a bar show the sign of its value. Calls are solid and puts are
  * hatched, and a vertical tick marks the net exposure. Two bars with the same sign at one strike are drawn end to end. If several strikes
- * share a row of pixels, only the largest bar of each sign is drawn. If `asOutline` is true, only the outlines of the bars are drawn. A
- * comparison draws its earlier moment in this way.
+ * share a row of pixels, only the largest bar of each sign is drawn. If `asOutline` is true, as for the earlier moment of a comparison,
+ * only the outlines of the bars are drawn.
  */
 export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = false): Stroke[] {
   const { axis, left, right, extent } = layout;
@@ -105,8 +105,8 @@ export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, left:
 
 /**
  * Returns labels for the visible strikes that exist at only one of two moments, highest strike first. If a strike is less than `apart`
- * pixels below a label of the same kind (new or gone), the strike is counted in this label. A label of one kind may be next to a label of
- * the other kind.
+ * pixels below a label of the same kind (new or gone), the strike is counted in this label. A label of new strikes may be next to a label
+ * of gone strikes.
  */
 export function presenceLabels(
   rows: readonly { readonly strike: number; readonly presence: 'new' | 'gone' | undefined }[],

@@ -36,7 +36,7 @@ interface MatrixProps extends Pick<TermStructureProps, 'moment' | 'chosen' | 'on
 const PRICES = 46;
 /** `share` is the target height of the matrix as a share of the window's height. The matrix also has a minimum height in pixels. */
 const HEIGHT = { share: 0.6, least: 300 } as const;
-/** In a window that is at least `from` pixels wide, the matrix is `around` pixels less high than the window. */
+/** In a window that is at least `from` pixels wide, the matrix is as high as the window minus `around` pixels. */
 const WIDE = { from: 1900, around: 300 } as const;
 const LABEL_HEIGHT = 18;
 /** In pixels: the minimum size of a cell for showing the sign of its value, and the minimum width for showing the value. */

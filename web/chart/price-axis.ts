@@ -28,8 +28,8 @@ export function isWithin({ low, high }: Pick<PriceAxis, 'low' | 'high'>, price: 
 const TICK_GAP = 40;
 
 /**
- * Returns the price axis. `zoom` is half the length of the axis, and `shift` is the distance from spot to the middle of the axis. Both are
- * in percent of spot.
+ * Returns the price axis. `zoom` and `shift` are in percent of spot: `zoom` is half the length of the axis, and `shift` is the distance
+ * from spot to the middle of the axis.
  */
 export function priceAxis(spot: number, zoom: number, shift: number, height: number): PriceAxis {
   const low = Math.max(0, spot * (1 + (shift - zoom) / 100));

@@ -191,7 +191,7 @@ async function readStream(
   isStreaming.value = false;
 }
 
-/** Yields the events of a stream that arrive together. Calls `heard` for each chunk of data, including pings. */
+/** Yields lists of events. Each list has the events that arrive together. Calls `heard` for each chunk of data, including pings. */
 async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<LiveLevels[]> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let text = '';

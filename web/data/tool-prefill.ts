@@ -1,7 +1,7 @@
 import { minIndex } from 'd3-array';
 import type { GexView, Radar } from './page-answers.ts';
 
-/** Initial number of days to expiry in the tool forms. If there is a radar answer, its expiry is used instead. */
+/** Initial number of days to expiry in the tool forms. If there is a radar answer, the expiry of this answer is used instead. */
 const DAYS = 30;
 const DIGITS = 6;
 

@@ -12,7 +12,7 @@ export interface RowChange {
 export interface LargestChanges {
   /** The rows with the largest changes, largest first. */
   readonly rows: readonly RowChange[];
-  /** The sum of the absolute changes of these rows, as a percentage of the sum for all rows. */
+  /** The sum of the absolute changes of `rows`, as a percentage of the same sum over all rows. */
   readonly sharePct: number;
   /** The sum of the changes of all rows. */
   readonly total: number;

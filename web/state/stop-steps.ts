@@ -38,7 +38,10 @@ export function dayBeside({ day }: Stops, date: string, step: 1 | -1): number | 
   return next === undefined ? day.length - 1 : day.lastIndexOf(next);
 }
 
-/** Returns the first snapshot of the newest day with several snapshots. Playback that is started at the newest snapshot begins here. */
+/**
+ * Returns the first snapshot of the newest day with several snapshots. Playback that is started at the newest snapshot begins with this
+ * first snapshot.
+ */
 export function firstOfReplay({ day }: Stops): number {
   for (let i = day.length - 1; i > 0; i--) if (day[i] === day[i - 1]) return day.indexOf(day[i]!);
   return 0;

@@ -5,7 +5,7 @@ const DAY = 24 * HOUR;
 // The Swedish locale formats dates as ISO 8601 does: `2026-11-20 16:00`.
 const WALL = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/New_York', dateStyle: 'short', timeStyle: 'short' });
 
-/** Returns the local time of New York at an instant, to the minute. The result is the instant at which it is this local time in UTC. */
+/** Returns the local time of New York at an instant, to the minute. The result is a time in ms that, read as UTC, gives this local time. */
 export function newYorkWall(ms: number): number {
   return Date.parse(`${WALL.format(ms).replace(' ', 'T')}Z`);
 }

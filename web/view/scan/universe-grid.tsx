@@ -17,7 +17,7 @@ import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { navigate, page } from '../../state/page.ts';
 import { universe } from '../../state/page-market.ts';
 
-/** A ticker of the universe grid. A row never changes, because it contains no figures. The grid reads them from the event stream. */
+/** A ticker of the universe grid. A row never changes, because it contains no figures. The grid reads the figures from the event stream. */
 interface UniverseRow {
   readonly ticker: string;
   readonly theme: string;
