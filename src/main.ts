@@ -23,7 +23,7 @@ function describe(error: unknown): string {
   if (error instanceof OperatorError || error instanceof ClientError) {
     return `zomma: ${cleaned(error.message)}${error.hint ? `\n  ${cleaned(error.hint)}` : ''}`;
   }
-  // A system call failed, usually for a path. The message of the system names the path.
+  // A system call has failed, usually for a path. The error message of the operating system names the path.
   if (error instanceof Error && 'syscall' in error) return `zomma: ${cleaned(error.message)}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -11,7 +11,7 @@ import { followVersion } from './state/page-version.ts';
 import { followSettings } from './state/ui.ts';
 import { VIEW_COMPONENTS } from './view/views.ts';
 
-// This call removes the key from the address before any other code runs.
+// `takeInitialKey` removes the key from the address before any other code runs.
 takeInitialKey();
 followAddress();
 followSettings();

@@ -52,12 +52,12 @@ export function curlOf(call: Call, origin: string): string {
 }
 
 /**
- * Returns the message with which an MCP client sends the call, or the URI of the resource. Returns `undefined` if MCP has neither a tool
- * nor a resource for the call.
+ * Returns the message that an MCP client sends for the call, or the URI of the resource. Returns `undefined` if MCP has neither a tool nor
+ * a resource for the call.
  */
 export function mcpOf({ operation, args }: Call): string | undefined {
   const { isTool, resource } = WEB_OPERATIONS[operation];
-  // The options of the analysis are missing in the MCP tools and resources of a chain.
+  // The MCP tools and resources of a chain do not accept options of the analysis.
   const isPlain = Object.keys(args).every((name) => name === 'ticker' || name === 'at');
   if (isTool && (isPlain || !resource)) {
     return JSON.stringify({ method: 'tools/call', params: { name: operation, arguments: args } });

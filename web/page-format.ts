@@ -21,7 +21,7 @@ export function amount(value: Known): string {
   return signed(compact(value).replace('k', 'K').replace('G', 'B').replace('P', 'Q'));
 }
 
-/** Returns the text of `amount` for a number, with a plus sign if the number is positive. */
+/** Returns the same text as `amount`, but with a plus sign before a positive number. */
 export function signedAmount(value: Known): string {
   return isKnown(value) && value > 0 ? `+${amount(value)}` : amount(value);
 }
@@ -129,7 +129,7 @@ export function newYorkSecond(instant: Instant): string {
 
 /** Returns the New York day of an instant or a date: `Fri 20 Nov`. If `withYear` is true, the text includes the year. */
 export function newYorkDay(instant: Instant, withYear = false): string {
-  // A date is converted to 17:00 UTC, because midnight UTC of a date belongs to the day before in New York.
+  // A date is converted to 17:00 UTC of this date, because at midnight UTC, it is still the day before in New York.
   const isDate = typeof instant === 'string' && instant.length === DATE_LENGTH;
   return orUnknown(
     isDate ? `${instant}T17:00Z` : instant,

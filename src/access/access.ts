@@ -12,7 +12,7 @@ export interface Account {
   readonly tier: string;
   /** The time at which the membership expires, ms since the epoch. Null if the membership does not expire. */
   readonly expiresAt: number | null;
-  /** Whether the key of the request is still valid. Work that continues after the request, such as a stream, calls this method. */
+  /** Returns whether the key of the request is still valid. Work that continues after the request, such as a stream, calls this method. */
   isAdmitted(): boolean;
 }
 
@@ -38,7 +38,7 @@ export interface AccessDeps {
   readonly transaction: <T>(work: () => T) => T;
 }
 
-/** Creates the only check of the server that decides who has access. */
+/** Creates the functions that decide who has access. The server has no other access check. */
 export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps) {
   /**
    * A cache of accounts by key, because most requests repeat a key. The cache is valid for one version of the store, and an account until
@@ -171,7 +171,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
 
     /**
      * Revokes a member's access. The revocation takes effect immediately in this process, and within 10 ms in other processes with the same
-     * store. A second revocation is not an error.
+     * store. If the member is already revoked, there is no error.
      *
      * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has this UUID.
      */

@@ -6,12 +6,12 @@ export const KEY_PREFIX = 'ZOMMA_';
 /** This prefix of the HMAC input separates API keys from other uses of the secret, and from later versions of the key derivation. */
 const DOMAIN = 'zomma/api-key/v1\0';
 
-/** The digits of Crockford's base32. There is no I, L, O or U, so that people do not confuse characters when they read or type a key. */
+/** The digits of Crockford's base32. The letters I, L, O and U are left out, so that people do not confuse characters in a key. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * Number of HMAC bytes in a key. Ten bytes have 80 bits, which is exactly 16 characters. If there are a million valid keys, 10,000 guesses
- * a second find a key in two million years.
+ * Number of HMAC bytes in a key. Ten bytes are 80 bits, which 16 characters encode exactly. If there are a million valid keys, 10,000
+ * guesses a second find a key in two million years.
  */
 const HASH_BYTES = 10;
 

@@ -6,9 +6,9 @@ import type { AuditEntry, AuditStore } from './audit.ts';
 const LOOK_MS = 1_000;
 
 /**
- * Reports each entry of the audit trail to the log. This includes the entries that commands have written, even without a running server.
- * Marks an entry as logged after the report. A crash may therefore repeat an entry, but never lose an entry. Returns a function that
- * reports the remaining entries and then stops.
+ * Reports each entry of the audit trail to the log. The reports include entries of commands, even of commands that ran while no server was
+ * running. Marks an entry as logged after the report. So after a crash, an entry may be reported twice, but no entry is lost. Returns a
+ * function that reports the remaining entries and then stops.
  */
 export function startAuditLog(
   store: Pick<AuditStore, 'unloggedAudit' | 'markAuditLogged'>,
@@ -24,7 +24,7 @@ export function startAuditLog(
       if (reportedId > markedId) store.markAuditLogged(reportedId);
       markedId = reportedId;
     } catch (error) {
-      // The disk is full, or another process is writing. The next run of the timer tries again, and does not repeat an entry.
+      // The cause is a full disk, or another process that is writing. The next run of the timer tries again, and does not repeat an entry.
       if (!errorCode(error)?.startsWith('SQLITE_')) throw error;
     }
   };

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { userName } from './data-owner.ts';
 
-/** The type of a change to members or keys. These names never change, because the store contains the names. */
+/** The type of a change to members or keys. The names of the types never change, because the store contains them. */
 export type AuditAction =
   | 'member_added'
   | 'member_changed'
@@ -21,7 +21,7 @@ export interface AuditEvent {
   readonly action: AuditAction;
   /** The account that was changed. Undefined if the change does not concern one existing account. */
   readonly account?: string | undefined;
-  /** The address of the client that sent a request. The account that sent a request counts as its actor. */
+  /** The address of the client that sent a request. The actor of a request is the account that sent the request. */
   readonly client?: string | undefined;
   /** `done`, or the code of the error that prevented the change. */
   readonly result?: string;
@@ -47,7 +47,10 @@ export interface AuditStore {
   saveAudit(entry: AuditEntry): void;
   /** Returns the entries since a moment, the oldest entry first. `sinceMs` is in ms since the epoch. */
   auditSince(sinceMs: number): AuditEntry[];
-  /** Returns at most 1,000 entries that are not logged yet, by id, the oldest first. Other processes may have written the entries. */
+  /**
+   * Returns at most 1,000 entries that are not logged yet, with their ids as keys, the oldest first. Other processes may have written the
+   * entries.
+   */
   unloggedAudit(): ReadonlyMap<number, AuditEntry>;
   /** Marks the entries up to a given id as logged. */
   markAuditLogged(id: number): void;

@@ -14,7 +14,7 @@ export interface ByteLimits {
 const LIMITS: ByteLimits = { accountBytesMax: 64 * MIB, bytesMax: 512 * MIB };
 
 /**
- * Bodies and answers cause garbage of several times their size. If clients read quickly, the counted bytes stay below COLLECT_FROM. Above
+ * Each body or answer leaves garbage of several times its size. If clients read quickly, the counted bytes stay below COLLECT_FROM. Above
  * COLLECT_FROM, the garbage collector runs after every COLLECT_EVERY counted bytes.
  */
 const COLLECT_FROM = 16 * MIB;
@@ -23,7 +23,7 @@ const COLLECT_EVERY = 16 * MIB;
 /** Counts the bytes that are in memory for clients: bodies of requests in progress, and answers that clients have not read yet. */
 export type ByteBudget = ReturnType<typeof createByteBudget>;
 
-/** Creates a byte budget. The fields of `limits` replace the fields of LIMITS. */
+/** Creates a byte budget. The fields of `limits` override the defaults in LIMITS. */
 export function createByteBudget(limits: Partial<ByteLimits> = {}) {
   const { accountBytesMax, bytesMax } = { ...LIMITS, ...limits };
   const counts = new AccountCounts();

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
 
 /**
- * Throws `OperatorError` if this process runs as root and the path belongs to another user. Otherwise, root could write files into a
- * service's folder that the service cannot open.
+ * Throws `OperatorError` if this process runs as root and the path belongs to another user. If root wrote files into the folder of a
+ * service, the service could not open the files.
  */
 export function refuseForeignRoot(path: string): void {
   const owner = ownerOf(path);
@@ -15,7 +15,7 @@ export function refuseForeignRoot(path: string): void {
   );
 }
 
-/** Returns a file's owner and this process's user: `it belongs to root, and this process is run by zomma`, or '' if equal or unknown. */
+/** Returns a text such as `it belongs to root, and this process is run by zomma`, or '' if the owner and the user are equal or unknown. */
 export function ownership(path: string): string {
   const owner = ownerOf(path);
   const own = process.geteuid?.();

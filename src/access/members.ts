@@ -26,7 +26,7 @@ export interface TelegramLink {
   readonly routing1dte: boolean;
   /** A stored value: whether another service may send radar signals to the handle. */
   readonly routingRadar: boolean;
-  /** The time of the last ping, ms since the epoch, or null. At present, only linking the handle counts as a ping. */
+  /** The time of the last ping, ms since the epoch, or null. At present, a ping is recorded only when the handle is linked. */
   readonly lastPingAt: number | null;
 }
 

@@ -32,7 +32,7 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
   const tokensAt = (bucket: Bucket, atMs: number): number =>
     Math.min(burst, bucket.tokens + Math.max(0, atMs - bucket.atMs) * refillPerMs);
 
-  /** Drops at most two buckets. Each `take` inserts at most one bucket, so the number of buckets falls while there are buckets to drop. */
+  /** Drops at most two buckets. A call of `take` inserts at most one bucket and may drop two, so the number of buckets can fall. */
   const dropFull = (atMs: number): void => {
     if (buckets.size === 1) return;
     let checks = 2;
@@ -74,7 +74,8 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
 
 /** Charges an account for the work of a request. Throws `ClientError` (429) if the account does not have enough tokens. */
 export function charge(limiter: RateLimiter, accountId: string, tokens: number): RateDecision {
-  // The request itself has already taken one token. So a full bucket is enough for every request, even under a low limit.
+  // The request itself has already taken one token. Because of the upper bound, a full bucket is enough for every request, even under a low
+  // limit.
   const decision = limiter.take(accountId, Math.min(tokens, limiter.policy.burst - 1));
   if (decision.allowed) return decision;
   throw new ClientError(

@@ -18,11 +18,11 @@ import { errorCode, OperatorError } from '../core/errors.ts';
 /** Length of the secret, bytes. HMAC-SHA-256 has its full strength with a secret of 32 bytes. */
 export const SECRET_BYTES = 32;
 
-/** Whether the system gives files mode bits. Windows has access lists instead, and reports every file as accessible to all users. */
+/** Whether files have mode bits on this system. Windows has access lists instead, and reports every file as accessible to all users. */
 const HAS_MODES = process.platform !== 'win32';
 
 /**
- * Returns whether the folder's group may write to a data folder, for example on a container volume. Anyone who may write to the folder can
+ * Returns whether a data folder is writable for its group, as it may be on a container volume. Anyone who may write to the folder can
  * replace its database with a database that contains other members.
  *
  * Throws `OperatorError` if every user of the machine may write to the folder.
@@ -156,9 +156,9 @@ export function storeSecret(dataDir: string, secret: Uint8Array): void {
 }
 
 /**
- * Writes the secret to a temporary file, and links the file to the path of the secret. A link appears in one step, so no process reads a
- * partial secret. A link never replaces a file. If two processes create a secret, the second process finds the path and reads the secret of
- * the first process.
+ * Writes the secret to a temporary file, and links the file to the path of the secret. The link is created in one step, so no process reads
+ * a partial secret. A link never replaces a file. If two processes create a secret, the second process finds a file at the path, and reads
+ * the secret of the first process.
  */
 function create(dataDir: string, path: string, onCreate: () => void): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

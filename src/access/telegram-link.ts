@@ -18,7 +18,10 @@ export interface TelegramStatus {
 
 export type Routing = 'ENABLED' | 'DISABLED';
 
-/** Returns the fields of a link that clients can see without a key. Without a link, texts are empty and routings are disabled. */
+/**
+ * Returns the fields of a link that clients can see without a key. Without a link, the text fields are empty, and both routings are
+ * disabled.
+ */
 export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
   if (link === undefined) {
     return { status: 'unlinked', telegram_id: '', routing_1dte: 'DISABLED', routing_radar: 'DISABLED', last_ping: '' };
@@ -35,8 +38,8 @@ export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
 const SHOWN_MAX = 4;
 
 /**
- * Masks a handle. Shows at most SHOWN_MAX characters, and at most half of the handle. Exactly five asterisks follow, so the length of the
- * handle stays unknown.
+ * Masks a handle. Shows at most SHOWN_MAX characters, and at most half of the handle. The number of asterisks is always five, so the length
+ * of the handle is not revealed.
  */
 function maskHandle(handle: string): string {
   const characters = [...handle];

@@ -1,4 +1,4 @@
-/** The conditions under which the option flow of a stock spills into its sector ETF, and the verdict. */
+/** The conditions under which the option flow of a stock spills into its sector ETF, and the resulting ETF. */
 export interface Contagion {
   /** The sector ETF into which the flow spills. Null if a condition does not hold. */
   readonly etf: string | null;
@@ -7,11 +7,11 @@ export interface Contagion {
   /** The least flow for which `largeFlow` is true, dollars. */
   readonly flowThresholdUsd: number;
   readonly largeFlow: boolean;
-  /** Correlation between the daily log returns of the stock and of the ETF. Null if too few common closes are known. Null is not tested. */
+  /** Correlation of the daily log returns of stock and ETF. Null if too few common closes are known. A null correlation is not tested. */
   readonly correlation: number | null;
 }
 
-/** The minimum of `largeFlow`'s threshold, as a share of the stock's 30-day premium. */
+/** `largeFlow`'s threshold is at least this share of the premium of the stock's 30-day flow. */
 export const PREMIUM_SHARE = 0.01;
 /** The minimum correlation between a stock and an ETF for a spillover. */
 export const CORRELATION_MIN = 0.5;
@@ -20,8 +20,8 @@ export const CORRELATION_CLOSES = 60;
 
 /**
  * Evaluates whether the flow of a stock spills into its sector ETF. If a stock's volatility has reached its ceiling and large flow
- * continues, traders use the ETF instead. `etf` is set if the stock is saturated, its flow is large, and its correlation with the ETF is
- * unknown or at least `CORRELATION_MIN`.
+ * continues, traders use the ETF instead. `etf` is set if three conditions hold: the stock is saturated, its flow is large, and its
+ * correlation with the ETF is unknown or at least `CORRELATION_MIN`.
  */
 export function evaluateContagion(input: {
   readonly proxy: string | undefined;

@@ -4,7 +4,7 @@ export interface EnergyReading {
   readonly systemEnergy: number;
   readonly kinetic: number;
   readonly potential: number;
-  /** kinetic / |potential|. Null if the potential is 0, or too small for a finite ratio. */
+  /** kinetic / |potential|. Null if the potential is 0, or so small that the ratio is not finite. */
   readonly ratio: number | null;
   readonly state: string;
   readonly behavior: string;
@@ -21,13 +21,13 @@ const SHATTERED = ['WAVE_COLLAPSE: WALL_SHATTERED', 'DIRECTIONAL_GAMMA_CASCADE',
 const NEGATIVE = ['FREE_PARTICLE: NEGATIVE_GAMMA', 'VOLATILITY_EXPANSION', 'TRADE_SMALL'] as const;
 const FRICTIONLESS = ['FREE_PARTICLE: NO_FRICTION', 'FLOW_DRIVEN', 'FOLLOW_FLOW'] as const;
 
-/** All classes of an energy reading, each with `state`, `behavior` and `directive`. */
+/** All classes of an energy comparison, each with `state`, `behavior` and `directive`. */
 export const ENERGY_CLASSES = [PINNED, CONTESTED, SHATTERED, NEGATIVE, FRICTIONLESS];
 
 /**
- * Computes the kinetic energy K = |flow delta-notional| and the potential energy V = friction * factor, both in dollars. The sign of V and
- * the ratio K / |V| determine the class. If V is positive, dealers are long gamma, and their hedging holds the price as long as K is at
- * most V. If V is negative, the dealers' hedging amplifies every move.
+ * Computes the kinetic energy `K = |flow delta-notional|` and the potential energy `V = friction * factor`, both in dollars. The sign of V
+ * and the ratio `K / |V|` determine the class of the result. If V is positive, dealers are long gamma, and their hedging holds the price as
+ * long as K is at most V. If V is negative, the dealers' hedging amplifies every move.
  */
 export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number): EnergyReading {
   const kinetic = Math.abs(flowUsd);

@@ -1,6 +1,6 @@
 /** The rank of a day's volatility among the volatilities of the last year, in percent. */
 export interface IvRank {
-  /** 100 (now - low) / (high - low). Null if too few volatilities are known, if the last volatility is unknown, or if all are equal. */
+  /** `100 (now - low) / (high - low)`. Null if too few volatilities are known, if the last volatility is unknown, or if all are equal. */
   readonly rank: number | null;
   /**
    * The percentage of the known daily volatilities that are below the last volatility. The known volatilities include the last volatility.

@@ -3,8 +3,8 @@ import type { Close } from '../market/prints.ts';
 const TRADING_DAYS_A_YEAR = 252;
 
 /**
- * Returns the annualised volatility of the last `days` daily log returns. The mean of the returns is taken as 0. Null if there are fewer
- * than `days` returns.
+ * Returns the annualised volatility of the last `days` daily log returns. The computation assumes that the mean of the returns is 0. Null
+ * if there are fewer than `days` returns.
  */
 export function realisedVolatility(closes: readonly Close[], days: number): number | null {
   const returns = logReturns(closes.map(({ close }) => close)).slice(-days);
@@ -13,8 +13,8 @@ export function realisedVolatility(closes: readonly Close[], days: number): numb
 }
 
 /**
- * Returns the correlation of two tickers' daily log returns, over their common days with a close. Returns null if there are fewer than
- * `closesMin` common days, or if a variance is zero.
+ * Returns the correlation of two tickers' daily log returns, computed over the days on which both have a close. Returns null if there are
+ * fewer than `closesMin` common days, or if a variance is zero.
  */
 export function returnCorrelation(a: readonly Close[], b: readonly Close[], closesMin: number): number | null {
   const ofB = new Map(b.map(({ date, close }) => [date, close]));

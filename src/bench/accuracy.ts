@@ -10,7 +10,7 @@ import { parseReference, type Reference, volatilityCondition, worstError } from 
 export interface Accuracy {
   readonly kernel: string;
   readonly output: string;
-  /** |x - X| / (2.22e-16 (|X| + condition)) for output x and exact value X. Rounding each input once can cause an error of 1. */
+  /** `|x - X| / (2.22e-16 (|X| + condition))` for output `x` and exact value `X`. Rounding each input once can cause an error of 1. */
   readonly worstScaledError: number;
   /** The inputs of the row with the largest error. */
   readonly at: Readonly<Record<string, number>>;
@@ -47,7 +47,7 @@ export function measureAccuracy(): Accuracy[] {
   ];
 }
 
-/** Finds the largest error of an output among all rows that have a condition. */
+/** Finds the largest error of an output among all rows with a condition number. */
 function worst(
   kernel: string,
   output: string,

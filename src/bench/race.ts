@@ -11,7 +11,7 @@ export interface Result {
   readonly ns: number;
   /** The median of a ratio over all rounds: this runner's time divided by the first runner's time in the same round. */
   readonly ratio: number;
-  /** The first and third quartile of the ratio over all rounds. The quartiles show how reliable one round is. */
+  /** The first and third quartile of the ratio over all rounds. The quartiles show how much the ratio varies between rounds. */
   readonly spread: readonly [low: number, high: number];
 }
 
@@ -25,8 +25,8 @@ export interface RaceOptions {
 
 /**
  * Measures the times of the runners in alternation. In every round, each runner has one slice of time, in rotating order, so that a
- * disturbance of the machine affects all runners. Each ratio compares times of one round. Before the first round, each runner runs until
- * the compiler has reached its highest tier.
+ * disturbance of the machine affects all runners. Each ratio compares two times of the same round. Before the first round, each runner runs
+ * until the compiler has reached its highest tier.
  */
 export function race(runners: readonly Runner[], { units, rounds, sliceMs }: RaceOptions): Result[] {
   const repeats = runners.map((runner) => warmUp(runner, sliceMs));

@@ -3,12 +3,12 @@ export interface Reference {
   readonly count: number;
   /** The names of the input columns. */
   readonly inputs: readonly string[];
-  /** Returns a column as numbers. The side C becomes 1, and the side P becomes -1. */
+  /** Returns a column as numbers. In the column of sides, C becomes 1 and P becomes -1. */
   column(name: string): Float64Array;
 }
 
 const EPSILON = 2.22e-16;
-/** Minimum reference value. Rows with smaller values are skipped, because such small outputs need no correct digits. */
+/** Minimum reference value. Rows with a smaller value are skipped, because the digits of such a small output do not matter. */
 const NEGLIGIBLE = 1e-290;
 
 /** If one rounding of each input changes a volatility by more than this fraction, no method can determine the volatility. */
@@ -34,8 +34,8 @@ export function parseReference(csv: string): Reference {
 }
 
 /**
- * Finds the largest scaled error of computed values. The scaled error is |x - X| / (2.22e-16 (|X| + condition)) for value x and exact value
- * X. A scaled error of 1 is the error that one rounding of each input can cause. Rows whose condition is NaN are skipped.
+ * Finds the largest scaled error of computed values. The scaled error is `|x - X| / (2.22e-16 (|X| + condition))` for the value `x` and the
+ * exact value `X`. A scaled error of 1 is the error that one rounding of each input can cause. Rows whose condition is NaN are skipped.
  */
 export function worstError(
   values: Float64Array,
@@ -46,15 +46,15 @@ export function worstError(
   exact.forEach((X, row) => {
     if (Math.abs(X) < NEGLIGIBLE || Number.isNaN(condition[row]!)) return;
     const error = Math.abs(values[row]! - X) / (EPSILON * (Math.abs(X) + condition[row]!));
-    // The error NaN counts as an infinite error.
+    // An error of NaN counts as infinite.
     if (!(error <= worst.worstScaledError)) worst = { worstScaledError: error || Number.POSITIVE_INFINITY, row };
   });
   return worst;
 }
 
 /**
- * Returns the volatility's condition number for each row of the Black-Scholes-Merton table. If all inputs have relative errors of e, the
- * volatility changes by up to e times the condition number. Returns NaN for a row whose volatility cannot be determined.
+ * Returns the volatility's condition number for each row of the Black-Scholes-Merton table. If each input has the relative error `e`, the
+ * volatility changes by up to `e` times the condition number. Returns NaN for a row whose volatility cannot be determined.
  */
 export function volatilityCondition(bsm: Reference): Float64Array {
   const [price, condition, vega, iv] = ['price', 'condition_price', 'vega', 'iv'].map(bsm.column);

@@ -46,7 +46,7 @@ export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   return { ...options, strike, callPut: deviations.map((each) => (each >= 0 ? 1 : -1)) };
 }
 
-/** Returns random jump parameters for the options: up to five jumps a year, and a few percent per jump. */
+/** Returns random jump parameters for the options: 0.1 to 5.1 jumps a year, mean jumps of -10 to 2 %, jump volatilities of 2 to 17 %. */
 export function jumpsFor({ count }: OptionSet, seed = 2) {
   const random = generator(seed);
   const column = (value: () => number) => Float64Array.from({ length: count }, value);
@@ -58,7 +58,8 @@ export function jumpsFor({ count }: OptionSet, seed = 2) {
 }
 
 /**
- * Creates Mulberry32, a small random number generator that gives the same numbers on every machine. The numbers are good enough for inputs.
+ * Creates Mulberry32, a small random number generator that gives the same numbers on every machine. The numbers are random enough for
+ * benchmarks.
  */
 export function generator(seed: number): () => number {
   let state = seed >>> 0;

@@ -16,8 +16,8 @@ export class CliCommand extends Command {
   }
 
   /**
-   * Adds the flags of some settings, and `--config`. Before its action runs, a missing setting gets its value from the environment, the
-   * settings file or the default, in this order. Credentials have no flags.
+   * Adds the flags of some settings, and `--config`. Before the command's action runs, a missing setting gets its value from the
+   * environment, the settings file or the default, in this order. Credentials have no flags.
    */
   settings(names: readonly SettingName[], { withoutDefault = [], hidden = [] }: SettingsOptions = {}): this {
     const defaultOf = (name: SettingName) =>
@@ -30,7 +30,7 @@ export class CliCommand extends Command {
         flag,
         `${help} (${byDefault === undefined ? '' : `default: ${byDefault}, `}env: ${env})`,
       );
-      // A flag without a placeholder is a switch and has no value to parse.
+      // A flag without a placeholder (`<…>`) is a switch, which has no value.
       if (flag.includes('<')) option.argParser((text) => parseSetting(name, text));
       this.addOption(option.hideHelp(hidden.includes(name)));
     }
@@ -48,7 +48,7 @@ export class CliCommand extends Command {
     });
   }
 
-  /** Adds the flags of some settings. The values stay texts, so even invalid values can be shown and checked. */
+  /** Adds the flags of some settings. The values are not parsed, so that invalid values can also be shown and checked. */
   rawSettings(names: readonly SettingName[]): this {
     this.settingsFile();
     for (const name of names) {

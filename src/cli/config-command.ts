@@ -66,7 +66,7 @@ export function addConfig(program: CliCommand, _ports: Ports): void {
     });
 }
 
-/** Returns a setting for display. The value is null for an absent setting without a default. The value of a credential is `(hidden)`. */
+/** Returns a setting for display. The value is null if the setting is not set and has no default, and `(hidden)` for a credential. */
 function shownSetting(name: SettingName, written: WrittenSetting | undefined) {
   const { flag, default: byDefault }: Setting = SETTINGS[name];
   const value = flag === undefined && written ? '(hidden)' : (written?.text ?? byDefault ?? null);
@@ -102,7 +102,7 @@ function literal(text: string): string {
   return /^(?:true|false|[1-9]\d*|0)$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Returns a text as comment lines. */
+/** Formats a text as TOML comment lines. */
 function comment(text: string): string {
   const lines: string[] = [''];
   for (const word of text.split(' ')) {

@@ -8,7 +8,7 @@ import { print, writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { columns, formatCount } from './text-format.ts';
 
-/** Without `--all`, the maximum number of rejections and of gaps that are shown for each feed. */
+/** Maximum number of rejections, and of gaps, that are shown for each feed without `--all`. */
 const ROWS_SHOWN_MAX = 10;
 
 /** Adds `zomma feeds`, which shows the state of a server's feeds. */
@@ -87,7 +87,7 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
     `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'no data yet'}`,
     `  contracts  ${formatCount(feed.received_contracts)} of ${formatCount(feed.expected_contracts)} expected${coverage}`,
     ...indented(tickerTable(shown, ago)),
-    // The list omits rejections that the table of tickers shows.
+    // Rejections that the table of tickers shows are left out here.
     ...listed(
       'rejected',
       all ? feed.refusals : feed.refusals.filter((each) => !isInTable(shown, each)),
@@ -172,7 +172,7 @@ const SPANS: readonly [unit: string, ms: number][] = [
   ['min', 60_000],
 ];
 
-/** Formats a duration in the largest unit that gives at least 2, e.g. 90 s, 45 min, 30 h, 12 d. */
+/** Formats a duration in the largest unit in which it is at least 2, e.g. 90 s, 45 min, 30 h, 12 d. */
 function span(ms: number): string {
   const [unit, length] = SPANS.find(([, each]) => ms >= 2 * each) ?? ['s', 1_000];
   return `${Math.round(ms / length)} ${unit}`;

@@ -6,7 +6,7 @@ import type { Style } from './plot/line.ts';
 /** The flags that choose the output format. */
 export interface FormFlags {
   readonly json?: true;
-  /** The name of a table, or `true` if the flag has no value. */
+  /** The value of `--csv`: the name of a table, or `true` if the flag has no value. */
   readonly csv?: string | true;
   /** By default, the plot is drawn only if stdout is a terminal. */
   readonly plot?: boolean;
@@ -60,14 +60,14 @@ const HEIGHT = 24;
 /** Returns the size and the style for an output, from the stream and the environment variables. */
 export function terminalOf({ isTTY, columns, rows }: Output, env: Readonly<Record<string, string | undefined>>) {
   const dumb = env.TERM === 'dumb';
-  // POSIX: the first variable of this list that is not empty gives the locale. If all three variables are empty, the locale is plain ASCII.
+  // As in POSIX, the first nonempty variable of LC_ALL, LC_CTYPE and LANG sets the locale. If all three are empty, the locale is ASCII.
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return {
     width: columns || WIDTH,
     height: rows || HEIGHT,
     style: {
       unicode: !dumb && /utf-?8/i.test(locale),
-      // no-color.org: an empty NO_COLOR has no effect.
+      // According to no-color.org, an empty NO_COLOR has no effect.
       colour: Boolean(isTTY && env.TERM && !dumb && !env.NO_COLOR),
     },
   };

@@ -19,9 +19,9 @@ const PROFILE_HALF_WIDTH = 0.2;
 
 /** The prints of a chain's underlying, in time order. */
 export interface ChainPrints {
-  /** The large prints of the flow window. The window ends at the chain's instant or at the last print, whichever is later. */
+  /** The large prints of the flow window. The window ends at the time of the chain or of the last print, whichever is later. */
   readonly large: readonly PrintSum[];
-  /** All prints up to the chain's instant. */
+  /** All prints up to the time of the chain. */
   readonly tape: PrintsQuery;
 }
 
@@ -31,9 +31,10 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
  * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by flow. Throws
  * `OperatorError` if `sign` is `flow` and no unsettled contract has a print.
  *
- * Does not run the operation `get_live_gex_nodes`, because this operation needs a market. A file has neither the closes for the field
- * `hedging` nor tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The
- * operation and this function build their reports with `reportGex` and `byPositions`, so both reports have the same fields.
+ * Does not run the operation `get_live_gex_nodes`, because this operation needs a market. A chain file cannot provide a market, because it
+ * has neither the closing prices for the field `hedging` nor tracked tickers. The plot and the CSV tables also need the prepared chain,
+ * which the operation does not return. The operation and this function build their reports with `reportGex` and `byPositions`, so both
+ * reports have the same fields.
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const { cashDividends: _, ...reported } = options;

@@ -23,8 +23,8 @@ import type { Ports } from './ports.ts';
 type CsvTable = 'strikes' | 'profile';
 
 /**
- * Adds `zomma gex`, which computes the levels of a chain file or of a stored ticker. With its options, the command can reproduce the
- * figures of other programs that compute GEX.
+ * Adds `zomma gex`, which computes the levels of a chain file or of a stored ticker. The options of the command make it possible to
+ * reproduce the figures of other programs that compute GEX.
  */
 export function addGex(program: CliCommand, ports: Ports): void {
   program
@@ -111,7 +111,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
           'For a stored ticker, load the tape with `zomma ingest`.',
         );
       }
-      // A ticker has no slash and no extension, so such an argument is the path of a missing file.
+      // A ticker has no slash and no extension, so an argument with a slash or an extension is the path of a missing file.
       if (!existsSync(target) && /[/\\]|\.\w{2,}$/.test(target)) {
         throw new OperatorError(`there is no file ${target}`, 'Name a chain file or a ticker.');
       }

@@ -8,7 +8,7 @@ import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/line.ts';
 import { csvText, numberCell } from './text-format.ts';
 
-/** Returns rows about flow: the share of open interest with known customer positions, and levels by flow unless `--sign flow` is given. */
+/** Returns rows about flow: the share of open interest with known customer positions, and, without `--sign flow`, the levels by flow. */
 function flowRows(
   { by_flow: flow, options }: GexAnalysis['report'],
   price: (value: number) => string,
@@ -49,7 +49,7 @@ export function gexTable(report: GexAnalysis['report']): string {
   return `${head}\n${rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`;
 }
 
-/** The suffix for the columns with numbers of contracts. */
+/** The suffix in the names of the columns that contain numbers of contracts. */
 const WEIGHT_COLUMN = { open_interest: 'oi', volume: 'volume' } as const;
 
 /** Formats GEX by strike as CSV, dollars per 1 % move. Strikes and numbers of contracts come from the input and are printed unchanged. */

@@ -132,7 +132,7 @@ function table(history: History): string {
   return lines.map((text) => `  ${text}\n`).join('');
 }
 
-/** Columns with values from the input, which are printed unchanged. */
+/** The columns whose values come from the input and are printed unchanged. */
 const GIVEN = new Set(['spot', 'call_wall', 'put_wall', 'max_pain']);
 
 /** Formats a history as CSV. An unknown value becomes an empty cell. */

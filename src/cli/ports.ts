@@ -33,7 +33,7 @@ export interface BackupManifest {
   readonly rows: Readonly<Record<string, number>>;
 }
 
-/** A certificate of an authority: file, PEM text, SHA-256 in hex with colons, and expiry in ms since the epoch. */
+/** The certificate of a certificate authority: file, PEM text, SHA-256 in hex with colons, and expiry in ms since the epoch. */
 export interface AuthorityCertificate {
   readonly path: string;
   readonly pem: string;
@@ -53,25 +53,25 @@ export interface Ports {
     options: { readonly demo: boolean },
   ): Promise<void>;
   /**
-   * Serves MCP over standard input and output with the data of this machine, until the client disconnects. Without a feed, the data is the
-   * stored data. If nothing is stored, the data is the simulated market.
+   * Serves MCP over standard input and output with the data of this machine, until the client disconnects. Without a feed, the tools use
+   * the stored data, or the simulated market if nothing is stored.
    */
   serveStdio(settings: StdioSettings): Promise<void>;
   /** Relays MCP messages between standard input and output and a running server, until the client disconnects. */
   bridge(server: { readonly url: URL; readonly key: string }): Promise<void>;
-  /** Yields the market data of one file as deliveries. A tape has several deliveries. */
+  /** Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. */
   readFile(path: string): AsyncIterable<Delivery>;
   /**
-   * Stores the market data of files and folders in a data folder, on which a server may run. Returns the files with market data, for each
-   * path. Calls `onProgress` with the bytes read so far, the total bytes, and the rows read so far. If a path does not exist, throws
-   * `OperatorError` before anything is loaded.
+   * Stores the market data of files and folders in a data folder, which a server may use at the same time. For each path, returns the files
+   * that contain market data. Calls `onProgress` with the bytes read so far, the total bytes, and the rows read so far. If a path does not
+   * exist, throws `OperatorError` before anything is loaded.
    */
   load(
     settings: FolderSettings & Pick<SettingValues, 'dataMax'>,
     paths: readonly string[],
     onProgress: (bytes: number, ofBytes: number, rows: number) => void,
   ): Promise<readonly (readonly LoadedFile[])[]>;
-  /** Calls `work` with the stored market data of a data folder. A server may run on the folder. */
+  /** Calls `work` with the stored market data of a data folder. A server may use the folder at the same time. */
   withMarket<T>(settings: ValuesIn<'data'>, work: (context: Context) => T): Promise<T>;
   /** Checks an installation. Yields the outcome of each check. See `CheckOptions` of src/server/checks.ts. */
   check(options: {
@@ -81,7 +81,7 @@ export interface Ports {
   }): AsyncIterable<CheckOutcome>;
   /** Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may run. */
   backup(settings: FolderSettings, to: string, passphrase: string | undefined): Promise<BackupManifest>;
-  /** Restores a backup into a temporary folder and compares it with its manifest. */
+  /** Restores a backup into a temporary folder, to check the backup, and compares the backup with its manifest. */
   rehearseRestore(from: string): Promise<BackupManifest>;
   /** Restores a backup into a data folder without data. */
   restore(
@@ -110,13 +110,13 @@ export interface Ports {
   audit(settings: FolderSettings, sinceMs: number): Promise<readonly AuditEntry[]>;
   /** Returns the certificate authority that `--tls internal` has created in a data folder. */
   internalAuthority(settings: FolderSettings): Promise<AuthorityCertificate>;
-  /** Calls `work` with the store of a data folder, which must exist. A server may run on the folder. */
+  /** Calls `work` with the store of a data folder, which must exist. A server may use the folder at the same time. */
   withStore<T>(
     settings: FolderSettings,
     mode: 'read' | 'write',
     work: (store: MarketStore & Pick<FeedLedger, 'forgetFeed'>) => T,
   ): Promise<T>;
-  /** Calls `work` with the members of a data folder, which must exist. A server may run on the folder. */
+  /** Calls `work` with the members of a data folder, which must exist. A server may use the folder at the same time. */
   withMembers<T>(
     settings: FolderSettings,
     mode: 'read' | 'write',

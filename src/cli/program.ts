@@ -28,8 +28,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
 };
 
 /**
- * Creates the command line. The commands call the ports. `first` is the first argument. Loads only the code of the command with the name
- * `first`. If `first` is not a command, loads all commands.
+ * Creates the command line. The commands call the ports. `first` is the first argument. Loads only the code of the command that `first`
+ * names, or of all commands if `first` does not name a command.
  */
 export async function createProgram(ports: Ports, first: string | undefined): Promise<CliCommand> {
   if (first === '--version' || first === '-V') return describeProgram(await ports.versionLine());

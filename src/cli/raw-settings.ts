@@ -20,7 +20,7 @@ export function writtenSetting(
 
 /**
  * Reads all settings. Returns the errors in the settings and the settings file, the number of given settings, and all values. An invalid
- * setting has its default.
+ * setting has its default value.
  */
 export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];
@@ -30,7 +30,7 @@ export async function readRawSettings(command: Command) {
     return undefined;
   };
   let count = 0;
-  // The other settings can still be checked if the settings file is unusable.
+  // If the settings file is unusable, the settings from the other sources are still checked.
   const sources: SettingSources = (await sourcesFor(command).catch(collected<SettingSources>)) ?? {
     find: () => undefined,
   };

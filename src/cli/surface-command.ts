@@ -21,7 +21,7 @@ import { columns, csvText, numberCell } from './text-format.ts';
 
 /** The smile is drawn for the settlement that is nearest to this number of days after the snapshot. */
 const SMILE_DAYS = 30;
-/** The range of the drawn smile on each side of the forward, in standard deviations of the log-price. */
+/** The drawn smile covers this number of standard deviations of the log-price on each side of the forward. */
 const SMILE_REACH = 2.5;
 /** Number of strikes at which the smile is computed. */
 const SMILE_POINTS = 81;
@@ -190,7 +190,7 @@ function plotOf({ chain, surface, answer }: Shown, width: number, height: number
   ];
 }
 
-/** Returns the volatilities of a smile at strikes with equal distances in ln(K/F), decimal per calendar year. */
+/** Returns the volatilities of a smile, decimal per calendar year, at strikes that are evenly spaced in `ln(K/F)`. */
 function smileOf({ law, tte }: SurfaceSlice, reach: number): Float64Array {
   return Float64Array.from({ length: SMILE_POINTS }, (_, i) =>
     Math.sqrt(law.totalVariance(reach * ((2 * i) / (SMILE_POINTS - 1) - 1)) / tte),

@@ -1,6 +1,6 @@
 import { cleanLine } from '../core/clean-text.ts';
 
-/** The number of significant digits from which any double can be restored exactly, except the sign of zero. */
+/** With this number of significant digits, a double can be restored exactly, except for the sign of zero. */
 const DIGITS = 17;
 
 /** Formats a computed number as a CSV cell. */

@@ -12,7 +12,7 @@ type Arguments<Name extends ToolName> = Partial<Omit<Static<Registry[Name]['inpu
 type Extended<Name extends ToolName> = Static<Registry[Name]['full']>;
 type Answer<Name extends ToolName> = Pick<Extended<Name>, ToolKey<Name> & keyof Extended<Name>>;
 
-/** The full result of an operation, with every key that an answer may have. */
+/** The type of an operation's full answer, with every field that an answer may have. */
 export type FullAnswer<Name extends keyof Registry> = Static<Registry[Name]['full']>;
 
 export interface ClientSettings {

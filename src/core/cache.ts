@@ -1,7 +1,7 @@
 /**
- * Returns a function that calls `compute` and caches the results by key. The result `undefined` is not cached. If the cache contains
- * `entriesMax` results, the next computation empties the cache first. Keys may come from files or clients, so the number of results is
- * bounded.
+ * Returns a function that calls `compute` and caches the results by key. The result `undefined` is not cached. When the cache contains
+ * `entriesMax` results, the cache is emptied before the next result is added. Keys may come from files or clients, so the number of results
+ * is bounded.
  */
 export function memoize<Key extends string | number, Value>(
   entriesMax: number,

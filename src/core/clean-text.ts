@@ -1,6 +1,6 @@
 /**
- * Cleans text from files, providers and callers before it is shown to agents, in answers and header fields, or on a terminal. Text that is
- * only stored or compared stays unchanged.
+ * Cleans text from files, providers and callers. The text is cleaned before agents see it (in answers and header fields), and before it is
+ * shown on a terminal. Text that is only stored or compared stays unchanged.
  */
 
 /**
@@ -31,7 +31,7 @@ export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
 
 /** Returns a text as one line of at most `max` characters. Cuts longer texts in the middle, because the end of a path is important. */
 export function cleanLine(text: string, max = LINE_MAX): string {
-  // The code cleans only both ends of a long text, because the middle is cut.
+  // Only the two ends of a long text are cleaned, because the middle is cut out.
   const line = visibleText(text.length <= 4 * max ? text : `${text.slice(0, 2 * max)}${text.slice(-2 * max)}`);
   if (line.length <= max) return line;
   const tail = max >> 1;
@@ -59,7 +59,7 @@ export function shownJson(value: unknown, indent?: number): string {
 const PLAIN = /^[\x20-\x7e]*$/;
 
 function cleanText(text: string, max: number): string {
-  // The code cleans only the start of a long text, because the rest is cut.
+  // Only the start of a long text is cleaned, because the rest is cut off.
   const clean = visibleText(text.slice(0, 2 * max));
   return clean.length <= max ? clean : `${clean.slice(0, max).trimEnd()}…`.toWellFormed();
 }

@@ -1,4 +1,4 @@
-/** An error that the caller can correct. For any other error, clients get an opaque 500. */
+/** An error that the caller can correct. For any other error, clients get the status 500 without details. */
 export class ClientError extends Error {
   readonly code: ClientErrorCode;
   readonly hint: string | undefined;
@@ -30,8 +30,8 @@ export class ClientError extends Error {
 
 /**
  * An error that the operator can fix. The cause may be the installation, a setting, or the arguments or the input of a command. For
- * example, other users can read a secret, or a file does not exist. The command line prints the message and the hint. Clients get an opaque
- * 500.
+ * example, other users can read a secret, or a file does not exist. The command line prints the message and the hint. Clients get the
+ * status 500 without details.
  */
 export class OperatorError extends Error {
   readonly hint: string;
@@ -57,7 +57,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Returns whether a write failed because another process held the lock. A later try of the write can succeed. */
+/** Returns whether a write failed because another process held the lock. Another attempt to write can succeed later. */
 export function isBusy(error: unknown): boolean {
   return errorCode(error)?.startsWith('SQLITE_BUSY') ?? false;
 }

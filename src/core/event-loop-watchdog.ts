@@ -2,14 +2,14 @@ import type { Observe } from './events.ts';
 
 /** The longest time for which a step may block the event loop, ms. A longer step delays every other request. */
 export const STEP_MS_MAX = 25;
-/** Default for the shortest logged block of the event loop, ms. */
+/** Default of `slowStepMs`, the duration above which a block of the event loop is logged, ms. */
 export const SLOW_STEP_MS = 250;
 /** Interval of the timer that measures the event loop, ms. The timer does not run while the service is idle. */
 const TICK_MS = 2;
 /** The timer stops if no step begins for this time, ms, so that an idle service uses no CPU. */
 const REST_MS = 1_000;
 
-/** Figures about blocks of the event loop longer than STEP_MS_MAX, since the start of the watchdog. */
+/** Figures about the blocks of the event loop that were longer than STEP_MS_MAX, since the start of the watchdog. */
 export interface Blocked {
   count: number;
   totalMs: number;
@@ -29,7 +29,7 @@ let current: { announceStep(step: string): void; readonly blocked: Readonly<Bloc
 
 /**
  * Announces the start of a step of work: a request, a transaction, an analysis. If the step blocks the event loop for longer than
- * STEP_MS_MAX, the watchdog reports the step. Does nothing in a process without a watchdog.
+ * STEP_MS_MAX, the watchdog counts the block. Does nothing in a process without a watchdog.
  */
 export function announceStep(step: string): void {
   current?.announceStep(step);
@@ -42,9 +42,9 @@ export function blockedSteps(): Readonly<Blocked> {
 
 /**
  * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts every block of the event loop that is
- * longer than STEP_MS_MAX. If a block is longer than `slowStepMs`, the watchdog reports it with the longest step in the blocked time. A
- * timer with the interval TICK_MS starts with a step, and stops if no step begins for REST_MS. So within REST_MS after a step, the watchdog
- * also notices unannounced work. `onTick` gets the delay of each tick, ms.
+ * longer than STEP_MS_MAX. If a block is longer than `slowStepMs`, the watchdog reports the block together with the longest step in the
+ * blocked time. The watchdog's timer starts when a step begins, ticks every TICK_MS, and stops if no step begins for REST_MS. Until REST_MS
+ * after a step, the watchdog therefore also notices work that was not announced. `onTick` gets the delay of each tick, ms.
  */
 export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {}): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };

@@ -1,6 +1,7 @@
 /**
  * An observation: a report of Zomma about its own state. Modules emit observations, and the log shows a selection of them. No observation
- * contains a key, a UUID or the path of a request. It contains the route's pattern and the account's opaque id instead.
+ * contains a key, a UUID or the path of a request. Instead, an observation contains the pattern of the route and the opaque id of the
+ * account.
  */
 export type Observation = {
   readonly [Kind in keyof ObservationFields]: { readonly kind: Kind } & Readonly<ObservationFields[Kind]>;
@@ -44,14 +45,14 @@ interface ObservationFields {
   data_refused: { origin: string; reason: string };
   ingest_polled: { chains: number; prints: number; refusals: number; duration_ms: number };
   ingest_failed: { error: unknown };
-  /** The data folder or its disk is full. Market data is not stored until the folder has room. */
+  /** The data folder or its disk is full. Market data is not stored until there is free space again. */
   data_full: { reason: string };
   data_has_room: NoFields;
   /** The clock of the machine was set back by `by_s` seconds. The service corrects the moments that it has written since its start. */
   clock_set_back: { by_s: number };
   clock_set_forward: { by_s: number };
   old_removed: { prints: number; chains: number; levels: number };
-  /** A large share of one type of data, `days` days, exceeds its retention. The service removes this data a day after its start. */
+  /** A large share of one type of data (`days` days) exceeds its retention. The old data is removed a day after the service has started. */
   retention_waits: { of: string; days: number };
   retention_failed: { error: unknown };
   tape_packed: { prints: number };
@@ -85,7 +86,7 @@ interface ObservationFields {
   secret_foreign: { hint: string };
   /** A key or a UUID was refused. `client` is the address of the sender. The key is not reported. */
   key_refused: { client: string; route: string; code: string };
-  /** Number of refusals for one address in the last minute that have no report of their own. */
+  /** The number of refusals for one address in the last minute that were not reported one by one. */
   keys_refused: { client: string; count: number };
   /** systemd waits for messages of this process, but the messages cannot be sent. A unit with `Type=notify` will not become active. */
   manager_unreachable: { reason: string };
@@ -124,7 +125,7 @@ interface ObservationFields {
   connections_ended: { connections: number; open: number };
   /** The number of connections per address is not limited, because the service cannot inspect connections on this system. */
   connections_unwatched: { platform: string };
-  /** The limit of open file descriptors is low. The limit allows `connections` connections and `streams` MCP streams. */
+  /** The limit on open file descriptors is low. The limit allows `connections` connections and `streams` MCP streams. */
   few_descriptors: { descriptors: number; connections: number; streams: number };
   stopping: { signal: string };
   /** A part of the service did not stop in time. The process exits without waiting for this part. */
@@ -138,6 +139,6 @@ export interface Observe {
   readonly ignores?: ReadonlySet<Observation['kind']>;
 }
 
-/** Levels of the log, in the order from verbose to terse. */
+/** The log levels, from the most verbose to the least verbose. */
 export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,4 +1,4 @@
-/** Maximum depth of nested JSON. This limits the recursion of parsers and validators. Schemas and market data have only a few levels. */
+/** Maximum depth of nested JSON, which limits the recursion of parsers and validators. Schemas and market data have only a few levels. */
 export const JSON_DEPTH_MAX = 32;
 
 /** Limits on a JSON text. The limits are checked before the text is parsed. */
@@ -7,7 +7,7 @@ export interface JsonBounds {
   readonly containers: number;
   /** Maximum number of entries in all objects and arrays together. */
   readonly values: number;
-  /** Maximum number of strings and keys. Without this maximum, only `values` would limit strings and keys. */
+  /** Maximum number of strings and keys. If `texts` is not set, only `values` limits the number of strings and keys. */
   readonly texts?: number;
 }
 
@@ -20,7 +20,7 @@ export const QUICK_JSON: JsonBounds = { containers: 12_000, values: 1_000_000, t
 
 /**
  * Returns the reason why a JSON text must not be parsed, or `undefined` if there is none. The parser would take 11 GB of memory for 60 MB
- * of `[`, and 2 GB for 60 MB of `{},`. The function also counts brackets and commas within strings. This is acceptable, because strings in
+ * of `[`, and 2 GB for 60 MB of `{},`. The function also counts brackets and commas within strings, which is acceptable because strings in
  * market data contain no brackets.
  */
 export function jsonExcess(text: string, { containers, values, texts }: JsonBounds): string | undefined {
@@ -63,9 +63,9 @@ export function isDeeperThan(text: string, limit: number): boolean {
 
 /**
  * Returns the number of opening brackets that may make the nesting deeper. Stops counting above `limit`. An opening bracket after a closing
- * bracket and a comma, as in `},{`, does not make the nesting deeper. This also holds across strings, because neither a bracket nor a comma
- * is a quote. Almost all opening brackets in a table of rows follow a closing bracket. A search for the next opening bracket takes a
- * twentieth of the time of a loop over all characters.
+ * bracket and a comma, as in `},{`, does not make the nesting deeper. These three characters are all inside or all outside a string,
+ * because none of them is a quote. Almost all opening brackets in a table of rows follow a closing bracket. A search for the next opening
+ * bracket takes a twentieth of the time of a loop over all characters.
  */
 function nestingOpenings(text: string, opening: string, limit: number): number {
   let count = 0;

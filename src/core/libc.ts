@@ -1,6 +1,6 @@
 import { dlopen, type FFIFunction } from 'bun:ffi';
 
-/** Returns functions of the C library, by names and types. Returns undefined if the system is not Linux or does not have the library. */
+/** Returns C library functions by their names and types. Returns undefined if the system is not Linux or does not have the library. */
 export function openLibc<Functions extends Record<string, FFIFunction>>(functions: Functions) {
   if (process.platform !== 'linux') return undefined;
   const musl = `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`;

@@ -76,9 +76,9 @@ function isJournal(stream: string | undefined): boolean {
 }
 
 /**
- * Writes observations to stderr as JSON lines, from the level `lowestLevel` upwards. stdout is reserved for output that programs read. With
- * `accessLog`, every answered request is logged at the level `info`. If stderr is the journal of systemd, each line begins with a priority
- * such as `<4>`, which the journal removes.
+ * Writes observations to stderr as JSON lines, from the level `lowestLevel` upwards. `stdout` is reserved for output that programs read.
+ * With `accessLog`, every answered request is logged at the level `info`. If stderr is the journal of systemd, each line begins with a
+ * priority such as `<4>`, which the journal removes.
  */
 export function createLog(lowestLevel: LogLevel, { accessLog = false } = {}): Observe {
   const json = getJsonLinesFormatter({ properties: 'flatten' });

@@ -2,8 +2,8 @@
 const NEAREST = 3;
 
 /**
- * Returns the names most similar to an unknown name, in order of falling similarity. Similarity is the larger of two measures. The first
- * measure, Dice's coefficient of letter pairs, finds names with reordered words. The second measure, the share of letters that stay
+ * Returns the names that are most similar to an unknown name, the most similar name first. Similarity is the larger of two measures. The
+ * first measure, Dice's coefficient of letter pairs, finds names with reordered words. The second measure, the share of letters that stay
  * unchanged, finds typing errors.
  */
 export function nearestNames(name: string, names: readonly string[]): string[] {

@@ -32,7 +32,7 @@ export function runToCompletion<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Returns a function's work as a single step. */
+/** Wraps a function as work that consists of a single step. */
 // biome-ignore lint/correctness/useYield: there is no further step.
 export function* oneStep<Result>(work: () => Result): Steps<Result> {
   return work();
@@ -61,8 +61,8 @@ export class StepMeter {
   constructor(private readonly most: number) {}
 
   /**
-   * Counts a piece of work. Returns true if the piece exceeds the rest of the current step. If the result is true, the caller must yield
-   * first, because the piece belongs to the next step.
+   * Counts a piece of work. Returns true if the piece does not fit into the rest of the current step. If the result is true, the caller
+   * must yield first, because the piece belongs to the next step.
    */
   beginsNextStep(work: number): boolean {
     const beginsNext = this.done > 0 && this.done + work > this.most;
@@ -71,7 +71,7 @@ export class StepMeter {
   }
 }
 
-/** Work whose result can be cached. The work has the description of its first step and a function that starts it. */
+/** Work whose result can be cached. The work consists of the description of its first step, and a function that starts the work. */
 export interface Work<Result> extends Step {
   steps(): Steps<Result>;
 }
@@ -90,8 +90,8 @@ export class StepCache<Owner extends WeakKey, Result> {
   *of(owner: Owner, key: string, { steps, ...step }: Work<Result>): Steps<Result> {
     const entries = this.caches.get(owner) ?? new Map<string, Entry<Result>>();
     this.caches.set(owner, entries);
-    // The request pays for this step before the cache entry is created. Otherwise, a request that cannot pay would leave an entry, and the
-    // next request would get the work for free.
+    // The request pays for the first step before the cache entry is created. Otherwise, a request that cannot pay would leave an entry, and
+    // the next request would get the work for free.
     if (!entries.has(key)) yield step;
     const entry = entries.get(key) ?? { steps: steps(), ended: undefined };
     entries.delete(key);

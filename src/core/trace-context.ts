@@ -1,4 +1,4 @@
-/** The trace of a request, as the sender's W3C Trace Context states it. */
+/** The trace of a request, from the sender's W3C Trace Context. */
 export interface TraceContext {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -15,7 +15,7 @@ export interface RequestSpan {
   end(answer: AnsweredRequest): void;
 }
 
-/** The facts about an answered request in its span. */
+/** The data of an answered request that its span records. */
 export interface AnsweredRequest {
   readonly method: string;
   readonly route: string;
@@ -28,7 +28,7 @@ export interface AnsweredRequest {
 
 /** Creates a span for each request. */
 export interface RequestTracing {
-  /** Runs `work` within a new span. The span continues the trace of the request's headers, or begins a new trace. */
+  /** Runs `work` within a new span. The span continues the trace that the headers name, or begins a new trace. */
   inRequest<Result>(headers: Headers, work: () => Result): Result;
   /** Returns the span in which the calling code runs. */
   current(): RequestSpan | undefined;

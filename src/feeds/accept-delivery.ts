@@ -22,34 +22,34 @@ export interface AcceptResult {
   /** The comparison of a delivered chain with the stored chains of its ticker. */
   readonly snapshot?: {
     /**
-     * True if the chain was written. A chain is not written if an equal chain with the same time is stored. For a polled source, a chain is
-     * also not written if its time is already stored, or is slightly before the newest stored chain.
+     * True if the chain was written. A chain is not written if an equal chain with the same time is stored. A chain of a polled source is
+     * also not written if a chain with its time is stored, or if its time is slightly before that of the newest stored chain.
      */
     readonly isNew: boolean;
     /**
-     * True if the chain's time is so far ahead of the clock (AHEAD_MS) that clock differences cannot be the cause. The service uses a chain
-     * ahead of the clock only if its ticker has no other chain.
+     * True if the chain's time is more than AHEAD_MS ahead of the clock. Differences between clocks are smaller than AHEAD_MS. The service
+     * uses a chain ahead of the clock only if its ticker has no other chain.
      */
     readonly isAhead: boolean;
-    /** True if the chain is newer than all stored chains of its ticker. Stored chains more than AHEAD_MS ahead are ignored. */
+    /** True if the chain is newer than all stored chains of its ticker. Stored chains over AHEAD_MS ahead of the clock are ignored. */
     readonly isFresh: boolean;
     /**
-     * Number of contracts that the source listed. For a fresh chain, this is at least the number of unsettled contracts in the last
+     * Number of contracts that the source listed. For a fresh chain, `expected` is at least the number of unsettled contracts in the last
      * snapshot.
      */
     readonly expected: number;
   };
 }
 
-/** The way in which a delivery reached the service, which determines the checks. */
+/** The facts about the origin of a delivery that determine how the delivery is checked. */
 export interface AcceptRules {
   /**
    * True if the source is polled for the present state of a ticker. No person has checked the answers of a polled source. A polled snapshot
-   * never replaces a stored one with the same time, because at night sources repeat the closing quotes with the next day's open interest. A
-   * polled snapshot is rejected if it is much older or much smaller than the newest stored snapshot, because then the source made an error.
+   * never replaces a stored snapshot with the same time, because sources repeat the closing quotes at night with the next day's open
+   * interest. A polled snapshot is rejected as an error of the source if it is much older or much smaller than the newest stored snapshot.
    */
   readonly isPolled?: boolean;
-  /** True if the delivery contains whole days of prints and no requests wait, as in a load of files. */
+  /** True if `loadFiles` loads the delivery. The delivery then contains whole days of prints, and no requests wait for the write. */
   readonly isLoaded?: boolean;
 }
 
@@ -78,7 +78,7 @@ export function acceptDelivery(
   }
 }
 
-/** Writes a chain if it is plausible and new. The origin of a rejection is the chain's source: the feed with the file or the ticker. */
+/** Writes a chain if it is plausible and new. The origin of a rejection is the chain's source, which names the feed and file or ticker. */
 function acceptChain(
   delivery: Delivery & { kind: 'chain' },
   store: IngestStore,
@@ -133,7 +133,7 @@ function unsettledContracts({ series }: Chain, atMs: number): number {
 
 /** The earliest accepted time of quotes, ms since the epoch. Earlier quotes are older than electronic records of quotes. */
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
-/** The maximum time by which quotes may be ahead of the clock, which covers wrong clocks. */
+/** Quotes may be ahead of the clock by at most this time, because the clock may be wrong. */
 const AHEAD_MS_MAX = 366 * DAY_MS;
 /** The minimum size of a new chain, as a share of the contracts in the chain that it replaces. Smaller chains come from truncated files. */
 const REPLACEMENT_SHARE_MIN = 0.9;
@@ -168,8 +168,9 @@ function isPriced({ bid, ask, last, iv }: Chain): boolean {
 }
 
 /**
- * A polled chain may be older than the newest stored chain by at most this time. An older chain is an error of the source. A smaller
- * difference is not an error, because a source's servers may have clocks that differ by minutes. But a slightly older chain is not written.
+ * A polled chain may be older than the newest stored chain by at most this time. An older chain is an error of the source. A slightly older
+ * chain is not an error, because the clocks of a source's servers may differ by minutes. A slightly older chain is neither rejected nor
+ * written.
  */
 const BEHIND_MS_MAX = 15 * 60_000;
 /**
@@ -177,7 +178,7 @@ const BEHIND_MS_MAX = 15 * 60_000;
  * fewer contracts is truncated. A ticker's number of contracts changes by only a few contracts a day.
  */
 const UNSETTLED_SHARE_MIN = 0.9;
-/** The maximum age of a stored snapshot that affects the expected number of contracts. This age includes a long weekend. */
+/** Maximum time between two snapshots whose numbers of contracts are compared, ms. The maximum covers a long weekend. */
 const COMPARED_MS_MAX = 4 * DAY_MS;
 
 /** Returns why a polled chain cannot be a ticker's present state, or `undefined` if it can be. */

@@ -1,4 +1,4 @@
-/** Maximum time that background work waits until clients are answered, ms. The maximum lets the work complete on a busy server. */
+/** Maximum time that background work waits for the answers to clients, ms. Because of the maximum, the work completes on a busy server. */
 const BUSY_PAUSE_MS = 2_000;
 const BUSY_CHECK_MS = 20;
 

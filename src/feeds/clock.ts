@@ -16,6 +16,6 @@ export const SYSTEM_CLOCK: Clock = {
   now: Date.now,
   elapsed: () => performance.now(),
   random: Math.random,
-  // The promise rejects if the signal is aborted.
+  // The promise of `setTimeout` rejects if the signal is aborted.
   pause: (ms, signal) => setTimeout(ms, undefined, signal && { signal }).catch(() => {}),
 };

@@ -17,11 +17,11 @@ const MB = 1_000_000;
  * disk would harm every program that uses the disk.
  */
 const FREE_BYTES_MIN = 256 * MB;
-/** Share of a small disk that must stay free. On larger disks, FREE_BYTES_MIN must stay free instead. */
+/** Share of a small disk that must stay free. On larger disks, the required free space is FREE_BYTES_MIN. */
 const FREE_SHARE_MIN = 0.1;
 /**
- * The margin before a full folder has room again. A full folder has room again below `ROOM_SHARE` times `dataMax`, and if `ROOM_SHARE`
- * times the free space suffices. Without this margin, the state could change between full and not full at each transaction.
+ * A full folder has room again if its size is below `ROOM_SHARE * dataMax`, and if `ROOM_SHARE` times the free space is at least the
+ * required free space. Without ROOM_SHARE, a folder could change between full and not full at each transaction.
  */
 const ROOM_SHARE = 0.98;
 const CHECK_INTERVAL_MS = 1_000;

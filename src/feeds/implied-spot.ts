@@ -23,14 +23,14 @@ export function spotOf(given: number | undefined, rows: readonly ContractRow[], 
 }
 
 /**
- * Returns the spot that the quotes imply, or NaN if no pair has quotes. By put-call parity, a call and a put imply the spot K + C - P: the
- * strike, plus the mid of the call, minus the mid of the put. The result is the median over the pairs nearest the money in the first expiry
- * with pairs. Close to an expiry, the effect of interest and dividends is smaller than the spread.
+ * Returns the spot that the quotes imply, or NaN if no pair has quotes. By put-call parity, a call and a put with the same strike imply a
+ * spot: the strike, plus the mid of the call, minus the mid of the put. The result is the median of the implied spots of the pairs nearest
+ * the money, in the first expiry that has pairs. Close to an expiry, the effect of interest and dividends is smaller than the spread.
  */
 function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   const byExpiry = Map.groupBy(rows, ({ expiry }) => expiry);
   for (const expiry of [...byExpiry.keys()].sort()) {
-    // All rows in question have the same expiry. So only the root determines whether settlement is in the morning or at the close.
+    // All rows here have the same expiry, so only the root determines whether settlement is in the morning or at the close.
     const settles = new Map<string, number>();
     const isUnsettled = ({ root }: ContractRow) => {
       if (!settles.has(root)) settles.set(root, settlementInstant(expiry, settlementOf(root)));
@@ -48,7 +48,7 @@ function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
 /** Maximum number of pairs from which the implied spot is computed. */
 const PAIRS_USED = 5;
 
-/** Returns the strikes with two-sided quotes of the call and the put of one root. `gap` is the call's mid minus the put's mid. */
+/** Returns the strikes at which the call and the put of a root both have a bid and an ask. `gap` is the call's mid minus the put's mid. */
 function pairsOf(rows: readonly ContractRow[]): { strike: number; gap: number }[] {
   const mids = new Map<string, number>();
   for (const row of rows) {

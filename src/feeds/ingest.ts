@@ -81,7 +81,7 @@ export interface Ingests {
   stop(): Promise<boolean>;
 }
 
-/** Maximum time that the service waits for a feed to stop, ms. A feed stops after its current piece of work, which the system may block. */
+/** Maximum time that the service waits for a feed to stop, ms. A feed first ends its current operation, which the system may block. */
 const INGEST_STOP_MS = 3_000;
 
 /** Starts the ingest of each feed. */
@@ -122,7 +122,7 @@ export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promis
   }
 }
 
-/** Stores the deliveries of a feed's stream. Records when the stream was down, because trades are missed in such a period. */
+/** Stores the deliveries of a feed's stream. Records the periods in which the stream is down, because it misses trades in these periods. */
 async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs, room } = deps;
   const { stream } = feed;

@@ -89,7 +89,7 @@ function readOptions(nowMs: number, onProgress: (bytes: number) => void): FileRe
 
 /**
  * Maximum number of prints that are buffered in memory, some 30 MB. From a tape with many underlyings, the buffer collects some thousand
- * prints per underlying and day, which are then packed together.
+ * prints for each underlying and day, so that these prints can be packed together.
  */
 const BUFFERED_MAX = 100_000;
 /** Maximum number of prints that one transaction writes. Other processes wait for the end of the transaction before they can write. */
@@ -101,8 +101,8 @@ const WRITTEN_MAX = 16_384;
 const PACKED_AT_ONCE = 16_384;
 
 /**
- * Buffers prints, and delivers those of one underlying and day together. The order within one underlying and day stays the same. All other
- * deliveries stay in the same order.
+ * Buffers prints, and delivers the prints of one underlying and day together. The order within one underlying and day stays the same. All
+ * other deliveries stay in the same order.
  */
 async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
   const days = new Map<string, Print[]>();
@@ -177,7 +177,7 @@ function rejectedRowsOf(delivery: Delivery): number {
 interface Place {
   /** The index of the path that was passed to `loadFiles`. */
   readonly path: number;
-  /** The folder that contains the file's origin. */
+  /** The path `origin` of the file or the problem is relative to this folder. */
   readonly dir: string;
   /** True if the path names the file itself, and not a folder around it. */
   readonly isNamed: boolean;

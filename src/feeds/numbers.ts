@@ -1,6 +1,6 @@
 import { parseDecimal } from '../market/digits.ts';
 
-/** The result for a given value that is not a number. No field accepts infinity, so `buildChain` drops the value and counts it. */
+/** The result for a value that is present but not a number. No field accepts infinity, so `buildChain` drops the value and counts it. */
 const GARBLED = Number.POSITIVE_INFINITY;
 
 /**

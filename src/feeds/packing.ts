@@ -15,10 +15,10 @@ export interface PackingDeps {
 
 /** Interval between two runs, ms. Late prints and corrections of past New York days stay unpacked until the next run. */
 const EVERY_MS = 600_000;
-/** Time between the service's start and the first run, ms. The first minute is left to feeds, due level records and first clients. */
+/** Time between the service's start and the first run, ms. The first minute is reserved for feeds, missing level records and clients. */
 const AFTER_START_MS = 60_000;
 
-/** The pause after a transaction as a multiple of its duration. With this pause, packing uses at most a quarter of one processor. */
+/** Ratio of the pause after a transaction to the transaction's duration. With this ratio, packing uses at most a quarter of a processor. */
 const PAUSE_RATIO = 3;
 
 /**

@@ -11,16 +11,16 @@ const blockLeg: Flags = { multiLeg: true, block: true };
 const canceled: Flags = { canceled: true };
 
 /**
- * The flags by four-letter code of OPRA's sale conditions on tapes (OPRA Pillar output specification, last-sale message types). A trade of
- * stock and options together also has the flag of several legs. A compression trade closes whole portfolios at derived prices. A
- * compression trade has an agreed price that ignores the quotes, so it gives no information about a single contract.
+ * The flags for each of OPRA's sale conditions, by the four-letter code that tapes contain (OPRA Pillar output specification, last-sale
+ * message types). A trade of stock and options together also has the flag `multiLeg`. A compression trade closes whole portfolios at
+ * derived prices. A compression trade has an agreed price that ignores the quotes, so it gives no information about a single contract.
  */
 export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   // Trades without flags: reported in the regular way, late, out of sequence, after a halt or out of hours.
   ...{ auto: {}, oseq: {}, late: {}, open: {}, opnl: {}, reop: {}, exht: {} },
   // Cancellations of four types: the trade itself, the last trade, the opening trade and the only trade.
   ...{ canc: canceled, cncl: canceled, cnco: canceled, cnol: canceled },
-  // Trades of a single leg: intermarket sweep; auction; auction as an intermarket sweep; cross; cross as an intermarket sweep; floor.
+  // Trades of a single leg: intermarket sweep, auction, auction with intermarket sweep, cross, cross with intermarket sweep, floor.
   ...{ isoi: sweep, slan: {}, slai: sweep, slcn: block, slci: { ...block, ...sweep }, slft: block },
   // Trades of several legs against several legs: electronic, auction, cross, floor.
   ...{ mlet: leg, mlat: leg, mlct: blockLeg, mlft: blockLeg },

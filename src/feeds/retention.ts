@@ -6,7 +6,7 @@ import { AHEAD_MS } from '../market/market.ts';
 import type { RetainedKind, RetentionStore } from '../market/store.ts';
 import { runEvery } from './background.ts';
 
-/** The number of New York days before the present day for which data is kept, by type of data. If a field is omitted, all days are kept. */
+/** For each type of data, the number of New York days before today whose data is kept. If a field is omitted, all days are kept. */
 export interface RetentionDays {
   readonly prints?: number | undefined;
   /** Number of days whose snapshots are kept. The newest snapshot of a ticker is always kept. */
@@ -27,17 +27,17 @@ export interface RetentionDeps {
 /** Interval between two removals, ms. */
 const EVERY_MS = 3_600_000;
 
-/** The longest removal, in days, that is never large. Several days are removed at once after a weekend with holidays on both sides. */
+/** Length of the longest removal that is never large, ms. Several days are removed at once after a weekend with holidays on both sides. */
 const SMALL_MS = 7 * DAY_MS;
-/** A removal is large if it takes a larger share of the stored days. */
+/** A removal is large if it covers more than LARGE_SHARE of the stored days and more than SMALL_MS. */
 const LARGE_SHARE = 0.1;
 /** The wait before a large removal, ms. During the wait, a person can read the log or correct a wrong clock. */
 const WAIT_MS = DAY_MS;
 
 /**
  * Removes data that is older than its retention. The first removal begins immediately, and a further removal begins every hour until `stop`
- * is called. If a removal takes more than a tenth of the days of one type, it waits until the service has run for a day. `elapsedMs` is a
- * monotonic clock, ms.
+ * is called. A large removal of one type of data (see LARGE_SHARE) waits until the service has run for a day. `elapsedMs` is a monotonic
+ * clock, ms.
  */
 export function startRetention(deps: RetentionDeps, elapsedMs = () => performance.now()): { stop(): Promise<void> } {
   const startedAt = elapsedMs();
@@ -77,8 +77,8 @@ export async function removeOld(
 }
 
 /**
- * Returns the start of the kept data of one type: a midnight in New York, ms since the epoch. The days are counted back from the present or
- * from the newest data, whichever is earlier. So a clock that is ahead removes nothing.
+ * Returns the time from which data of one type is kept: a midnight in New York, ms since the epoch. The days are counted back from the
+ * present or from the newest data, whichever is earlier. So if the clock of this machine is ahead, no data is removed too early.
  */
 function limitOf(kind: RetainedKind, { store, kept, nowMs }: Omit<RetentionDeps, 'observe'>): number | undefined {
   const days = kept[kind];
@@ -90,7 +90,7 @@ function limitOf(kind: RetainedKind, { store, kept, nowMs }: Omit<RetentionDeps,
 }
 
 /**
- * Returns the number of days to keep, by type of data. Leaves out and reports types that would lose a large share of their data at once.
+ * Returns the number of days to keep, by type of data. Types that would lose a large share of their data at once are left out and reported.
  */
 function withoutLarge(deps: RetentionDeps): RetentionDays {
   const { store, kept, observe, nowMs } = deps;
@@ -98,8 +98,8 @@ function withoutLarge(deps: RetentionDeps): RetentionDays {
     const limit = limitOf(kind, deps);
     const span = store.dataSpan(kind === 'intraday' ? 'chains' : kind, nowMs() + AHEAD_MS);
     if (limit === undefined || span === undefined) return true;
-    // The last snapshot of an untracked ticker stays stored. So after the first removal, the oldest data does not show which data is due
-    // for removal.
+    // The last snapshot of an untracked ticker is never removed. So after the first removal, the oldest snapshot does not show how much
+    // data is due for removal. The code also uses `keptFrom`, the time from which all data is kept.
     const dueMs = limit - Math.max(span.fromMs, store.keptFrom(kind));
     const isLarge = dueMs > SMALL_MS && dueMs > LARGE_SHARE * (span.toMs - span.fromMs);
     if (isLarge) observe({ kind: 'retention_waits', of: kind, days: Math.round(dueMs / DAY_MS) });

@@ -3,7 +3,7 @@ import type { Pace } from '../market/feed.ts';
 
 /**
  * Time between the close of the market and the final quotes. Options on indices and index funds still trade for `AFTER_CLOSE_MS` after the
- * close, and the quotes of other options become final.
+ * close, while the quotes of other options become final.
  */
 const AFTER_CLOSE_MS = 15 * 60_000;
 
@@ -20,7 +20,7 @@ export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | u
   const due = Math.max(nowMs, lastMs + everyMs);
   if (hours === 'always') return due;
   const today = newYorkDate(nowMs - delayMs);
-  // If the last poll came before the closing quotes of the previous session were final, the source is polled once for these quotes.
+  // If the closing quotes of the previous session became final after the last poll, the source is polled once for the closing quotes.
   const before = windowOf(previousTradingDay(today), delayMs);
   if (lastMs < before.until && before.until <= nowMs) return nowMs;
   const { from, until } = windowOf(isTradingDay(today) ? today : nextTradingDay(today), delayMs);
@@ -30,7 +30,7 @@ export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | u
   return windowOf(nextTradingDay(newYorkDate(until - delayMs)), delayMs).from;
 }
 
-/** Returns the polling period on a trading day for a source with this delay: from the opening until the closing quotes are final. */
+/** Returns the polling period on a trading day, shifted by a source's delay: from the opening until the closing quotes are final. */
 function windowOf(date: string, delayMs: number): { readonly from: number; readonly until: number } {
   return { from: openOf(date) + delayMs, until: closeOf(date) + AFTER_CLOSE_MS + delayMs };
 }

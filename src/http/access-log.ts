@@ -2,7 +2,7 @@ import type { Observe } from '../core/events.ts';
 import type { AddressOf } from './client-address.ts';
 import { type HttpApp, patternOf, type ResponseHead } from './http-app.ts';
 
-/** Reports every answered request to `observe` and to the request's span. Adds no hook if neither reports nor spans are collected. */
+/** Reports each answered request to `observe` and its span. Adds no hook if `observe` ignores answered requests and there are no spans. */
 export const accessLog = (observe: Observe, addressOf: AddressOf, hasSpans: boolean) => (app: HttpApp) => {
   if (observe.ignores?.has('request_answered') && !hasSpans) return app;
   return app

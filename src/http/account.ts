@@ -86,7 +86,7 @@ function accountStatus(
 
 function rateLimitStatus(limiter: RateLimiter, accountId: string) {
   const { burst, windowS } = limiter.policy;
-  // The guard has already counted this request.
+  // The cost is 0, because the guard has already counted this request.
   const { remaining, resetS } = limiter.take(accountId, 0);
   return { requests: burst, window_s: windowS, remaining, resets_in_s: resetS };
 }

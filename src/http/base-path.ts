@@ -1,13 +1,13 @@
 /**
- * The path prefix of the service at its proxy, e.g. `/zomma`, or the empty text. Routes, hooks and the log use paths without this prefix.
- * Only addresses in the service's answers contain the prefix.
+ * The path prefix of the service at its proxy, such as `/zomma`, or the empty text. Routes, hooks and the log use paths without this
+ * prefix. Only addresses in the service's answers contain the prefix.
  */
 export type BasePath = string;
 
 /**
  * Removes the base path from the URL of a request, so that routes and hooks see the path without the base path. A request without the base
- * path stays unchanged. Either the proxy has removed the path, or the request comes from this machine. The function returns the same
- * request object, because the runtime needs this object to find the client's address.
+ * path stays unchanged. A request without the base path comes from this machine, or from a proxy that has removed the base path. The
+ * function returns the request object itself and not a copy, because the runtime finds the client's address with this object.
  */
 export function withoutBasePath(request: Request, base: BasePath): Request {
   const { url } = request;
@@ -19,7 +19,7 @@ export function withoutBasePath(request: Request, base: BasePath): Request {
   return Object.defineProperty(request, 'url', { value: below });
 }
 
-/** Puts the base path before each path in a sentence for clients, e.g. `See GET /zomma/docs`. */
+/** Puts the base path before each path in a sentence for clients, such as `See GET /zomma/docs`. */
 export function hintBelow(base: BasePath, sentence: string): string {
   return base === '' ? sentence : sentence.replace(/\b(GET|POST|DELETE) \//g, `$1 ${base}/`);
 }
@@ -31,8 +31,8 @@ export function pageBelow(base: BasePath, html: string): string {
 
 /**
  * Returns the script of the terminal for a base path. The script calls `fetch` with paths of this server, links to the documents, and shows
- * the address of the server. This function changes the built script. Support in the source would make the script larger for all servers,
- * and few servers have a base path.
+ * the address of the server. This function changes the built script. If the source of the script supported base paths, the script would be
+ * larger for all servers, but few servers have a base path.
  */
 export function scriptBelow(base: BasePath, script: string): string {
   const own = JSON.stringify(base);

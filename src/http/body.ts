@@ -8,7 +8,7 @@ export const BODY_BYTES_MAX = 1024 * 1024;
 const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const BODY_MS_MAX = 10_000;
 
-/** The largest body that the byte budget ignores, bytes. An account's simultaneous bodies of this size take only a few MB. */
+/** The largest body that the byte budget ignores, bytes. All simultaneous bodies of an account up to this size take only a few MB. */
 export const FREE_BYTES = 64 * 1024;
 
 /** The sender of a body, and the budget that counts the bytes of the body. */
@@ -99,8 +99,8 @@ function isDeclared(request: Request, bytesMax: number): boolean {
 }
 
 /**
- * Reads a body, and counts its bytes when the bytes arrive. If the body exceeds `bytesMax`, drops up to DRAIN_BYTES_MAX of the rest, for
- * the reason in `drain`. Then throws `ClientError` (413).
+ * Reads a body, and counts its bytes when the bytes arrive. If the body exceeds `bytesMax`, reads and discards up to DRAIN_BYTES_MAX bytes
+ * of the rest. The comment of `drain` states the reason. Then throws `ClientError` (413).
  */
 async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
@@ -137,8 +137,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Limits for the JSON text of a body. The largest request has a column of 20,000 strings (call or put). If a body of 4 MB had more objects
- * or strings, the parser could block the event loop for 0.2 to 0.4 s.
+ * Limits for the JSON text of a body. The largest request has a column of 20,000 strings (call or put). Without these limits, a body of 4
+ * MB with many objects or strings could block the event loop for 0.2 to 0.4 s while it is parsed.
  */
 const BODY_JSON = { containers: 2_000, values: 1_000_000, texts: 50_000 };
 

@@ -22,7 +22,7 @@ export function respondCounted(
   body: string | Uint8Array | Blob,
   fields: Headers,
 ): Response {
-  // A blob is a file of this program, which the runtime sends without copying it.
+  // A blob is a file of this program, and the runtime does not copy a blob to send it.
   if (body instanceof Blob || body.length < COUNTED_FROM || request.method === 'HEAD')
     return respond(set, body, fields);
   return respond(set, countedBody(body, budget.reserve(account, body.length)), fields);

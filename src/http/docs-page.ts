@@ -75,7 +75,7 @@ export const docsRoutes = (openapi: () => Record<string, unknown>, basePath: Bas
   return app;
 };
 
-/** Prepares a response with a text of the service. A new version can change the text, so clients must revalidate the text. */
+/** Prepares a response with a text that this service creates. A new version can change the text, so clients must revalidate the text. */
 function own(text: string, headers: Record<string, string>): PreparedResponse {
   return prepareResponse(text, etagOf(text), { ...headers, 'Cache-Control': 'no-cache' });
 }

@@ -20,7 +20,7 @@ const STREAM_PATHS = new Set(['/sse', '/messages']);
 
 /**
  * Paths on which clients look for an OAuth sign-in before they send a key. Requests to these paths get 404, because the operator gives out
- * keys and there is no sign-in. The answer 401 would suggest a sign-in.
+ * keys and there is no sign-in. The status 401 would suggest that there is a sign-in.
  */
 const WELL_KNOWN = /^(?:\/mcp|\/sse)?\/\.well-known\//;
 

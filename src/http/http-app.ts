@@ -3,12 +3,12 @@ import type { Account } from '../access/access.ts';
 import type { RequestSpan } from '../core/trace-context.ts';
 
 /**
- * Creates the Elysia application that every plugin and route of this folder extends. The context of a request has the request's id, account
- * (undefined on public paths), arrival time and, if there is one, the trace.
+ * Creates the Elysia application that every plugin and route of this folder extends. The context of a request contains the request's id,
+ * account (undefined on public paths), arrival time and trace (undefined if there is none).
  *
- * Elysia reads the source text of a handler to find which parts of a request the handler uses. So handlers name each part in their
- * parameter. If a handler took the whole context, Elysia would parse headers, cookies and query. If a handler named the body, Elysia would
- * parse the body without a size limit.
+ * Elysia reads the source text of a handler to find which parts of a request the handler uses. So the parameter of each handler names the
+ * parts that the handler uses. If a handler took the whole context, Elysia would parse headers, cookies and query. If a handler named the
+ * body, Elysia would parse the body without a size limit.
  */
 export function createHttpApp() {
   return new Elysia({ normalize: false, strictPath: true }).decorate({
@@ -38,8 +38,8 @@ export interface ResponseHead {
 export const DEFAULT_FIELDS = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
-  // If a browser shows an answer as a page, no script runs, and no other page can frame it. The browser sends no referrer, because the URL
-  // may contain a UUID.
+  // If a browser shows an answer as a page, this policy prevents scripts, and prevents other pages from showing the answer in a frame. The
+  // browser sends no referrer, because the URL may contain a UUID.
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
 };
@@ -76,7 +76,7 @@ export function respondJson(set: ResponseHead, body: unknown): Response {
   return respond(set, JSON.stringify(body), JSON_FIELDS);
 }
 
-/** Adds missing default fields and the header fields of `set` to a response of other code, such as an MCP transport or a stream. */
+/** Adds missing default fields and the header fields of `set` to a response from other code, such as an MCP transport or a stream. */
 export function withDefaults(response: Response, set: ResponseHead): Response {
   for (const [name, value] of Object.entries(DEFAULT_FIELDS)) {
     if (!response.headers.has(name)) response.headers.set(name, value);
@@ -105,8 +105,8 @@ export function methodsOf(app: AnyElysia, path: string): readonly string[] {
 }
 
 /**
- * Returns the route pattern of a path for observations, e.g. `/api/v1/nodes/gex/{ticker}`, or `(none)`. Observations never contain the raw
- * path, because a caller can choose any path. `routed` is the pattern that Elysia gives to a routed request. If a request was rejected
+ * Returns the route pattern of a path for observations, such as `/api/v1/nodes/gex/{ticker}`, or `(none)`. Observations never contain the
+ * raw path, because a caller can choose any path. `routed` is the pattern that Elysia gives to a routed request. If a request was rejected
  * before routing, this function asks the router for the pattern.
  */
 export function patternOf(app: AnyElysia, path: string, routed: string | undefined): string {

@@ -34,7 +34,7 @@ export interface HttpDeps {
   /** Returns a text that changes with every write to the store. */
   readonly storeVersion: () => string;
   /**
-   * Returns undefined if requests need not wait, because the store had data at the start, or the initial load is complete. Otherwise,
+   * Returns undefined if the store had data at the start or the initial load is complete, because requests then need not wait. Otherwise,
    * returns a promise that settles when the initial load is complete or takes too long.
    */
   readonly loaded: () => Promise<void> | undefined;
@@ -54,7 +54,7 @@ export interface HttpDeps {
   readonly observe: Observe;
 }
 
-/** The transports of MCP. They need the account of each request. */
+/** The transports of MCP. The transports need the account of each request. */
 export interface McpTransports {
   /** The two endpoints that the API contract defines: `GET /sse` and `POST /messages`. */
   readonly sse: {

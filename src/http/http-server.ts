@@ -13,9 +13,9 @@ import { problemDetails } from './problem-details.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { webRoutes } from './web-page.ts';
 
-/** Browsers and scanners expect a duration of one year. There is no `preload` and no subdomain rule, because the domain's owner decides. */
+/** Browsers and scanners expect a duration of one year. Only the domain's owner may decide to add `preload` or `includeSubDomains`. */
 const TRANSPORT_SECURITY = 'max-age=31536000';
-/** Matches the name `localhost`. For `localhost`, a browser would demand HTTPS on all ports, even from other servers on this machine. */
+/** Matches the name `localhost`. With HSTS on `localhost`, a browser would demand HTTPS from all servers and ports of this machine. */
 const LOCAL_NAME = /^(?:.+\.)?localhost(?::\d*)?$/i;
 
 export type Handler = (request: Request) => Response | Promise<Response>;
@@ -63,7 +63,7 @@ export function handlerOf(app: HttpApp, { tracing, basePath }: Pick<HttpDeps, 't
   return tracing ? (request) => tracing.inRequest(request.headers, () => answer(request)) : answer;
 }
 
-/** Returns the id of the trace that the sender of a request has named. */
+/** Returns the trace id that the sender of a request has given in the header `traceparent`. */
 function traceIdOf(headers: Headers): string | undefined {
   const field = headers.get('traceparent');
   return field === null ? undefined : parseTraceparent(field)?.traceId;
@@ -80,7 +80,7 @@ function requestIdOf(given: string | null): string {
 const WELL_FORMED_ID = /^[\w.:-]{4,64}$/;
 const SECRET_FORM = /ZOMMA_|[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
 
-/** Returns 64 random bits in hex. The id is long enough to find a request in the log, and is too short for a UUID. */
+/** Returns 64 random bits in hex. The id is long enough to find a request in the log, and so short that nobody mistakes it for a UUID. */
 function newRequestId(): string {
   return crypto.getRandomValues(randomBits)[0]!.toString(16).padStart(16, '0');
 }

@@ -12,9 +12,9 @@ const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
 /** Validity of a server certificate, days. Some clients reject a certificate that is valid for more than 398 days. */
 const SERVER_DAYS = 90;
-/** Remaining validity below which a certificate is renewed, ms. The renewal happens before the service would warn of the expiry. */
+/** Remaining validity below which a certificate is renewed, ms. The certificate is renewed before the service would warn of its expiry. */
 const RENEW_BEFORE_MS = 40 * DAY_MS;
-/** A certificate is valid from this time before its creation, ms. Clients whose clocks are slow need this time. */
+/** The validity of a certificate begins this long before its creation, ms, so that clients with a slow clock accept the certificate. */
 const BACKDATED_MS = 3_600_000;
 
 export type InternalTlsSettings = Pick<SettingValues, 'dataDir' | 'host' | 'allowedHosts'>;

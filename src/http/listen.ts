@@ -24,8 +24,8 @@ export type Listening = ReturnType<typeof listen>;
 /** Time without data after which the runtime closes a connection, s. Streams send pings at shorter intervals. */
 const IDLE_TIMEOUT_S = 60;
 /**
- * Maximum number of listeners with an old certificate. A listener that stops closes its idle connections, and may lose a request that
- * arrives at this moment. A listener takes a descriptor and about 100 KB, so the listeners of a year of renewals can stay open.
+ * Maximum number of listeners with an old certificate. When a listener stops, it closes its idle connections, and may lose a request that
+ * arrives at the same time. A listener takes a descriptor and about 100 KB, so all listeners replaced in a year can stay open.
  */
 const REPLACED_OPEN_MAX = 32;
 /**
@@ -94,9 +94,9 @@ export function listen(
         ...(pair && { tls: tlsOptionsOf(pair), http2: true }),
       }),
     );
-  // With `reusePort`, two programs could listen on one port, and each program would get a share of the requests. The server itself needs a
-  // second listener on the port to replace a certificate. The server first binds the port exclusively, to find out whether another program
-  // uses the port.
+  // With `reusePort`, two programs could listen on one port, and each program would get a share of the requests. The server needs
+  // `reusePort`, because it opens a second listener on the port to replace a certificate. To find out whether another program uses the
+  // port, the server first binds the port without `reusePort`.
   let server = serveOn(port, tls, false);
   if (tls) {
     const { port: bound } = server;

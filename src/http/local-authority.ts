@@ -109,7 +109,8 @@ interface Contents {
 function certify({ subject, issuer, period, own, extensions, signer }: Contents): string {
   const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
   const serialNumber = crypto.getRandomValues(new Uint8Array(16));
-  // A serial number must be positive and have no leading zeros. A first byte from 64 to 127 meets both conditions.
+  // A serial number must be positive and have no leading zeros. With a first byte from 64 to 127, the number is positive and has no leading
+  // zeros.
   serialNumber[0] = (serialNumber[0]! & 0x3f) | 0x40;
   const tbsCertificate = new TBSCertificate({
     ...{ version: Version.v3, serialNumber: serialNumber.buffer, signature: signatureAlgorithm },

@@ -26,7 +26,7 @@ export function body(schema: object, example?: unknown, binary?: BinaryForm) {
   return { required: true, content: { 'application/json': json, ...(binary && binaryContent(binary.inputs)) } };
 }
 
-/** Returns the OpenAPI content of binary bodies. These bodies have float64 columns, one after the other. */
+/** Returns the OpenAPI content of binary bodies. A binary body consists of float64 columns, one after the other. */
 export function binaryContent(columns: readonly string[]) {
   const description = `Columns of float64 (little-endian), one after the other: ${columns.join(', ')}.`;
   return { 'application/octet-stream': { schema: { type: 'string', format: 'binary', description } } };

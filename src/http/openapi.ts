@@ -134,7 +134,7 @@ function pictureContent({ picture }: Operation) {
 
 const OF_BINARY = { description: 'Units of a binary answer. A JSON request has the field units in its body.' };
 
-/** Returns a parameter. The description is next to the schema, because OpenAPI programs expect the description there. */
+/** Returns a parameter. The description is in the parameter, not in its schema, because OpenAPI programs expect the description there. */
 function parameter(name: string, where: 'path' | 'query', { description, ...schema }: TSchema, example?: unknown) {
   return {
     name,

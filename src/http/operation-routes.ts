@@ -60,7 +60,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
     });
     return;
   }
-  // If there are no columns, the work takes a few microseconds and needs no scheduler.
+  // An operation without columns takes only a few microseconds, so it does not need the scheduler.
   if (bodyBytesMax === undefined) {
     app.post(routerPath(path), async ({ request, account, set }) => {
       return sendNow(view, await readJson(request, { budget, account: account!.id }), context, set);
@@ -69,11 +69,11 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
     const caller = { request, account: account!.id, set };
-    // If the server reads rejected bodies to their end, the scheduler rejects a request after the body was read. A string takes less memory
-    // than the pieces of a body.
+    // If the server reads rejected bodies to their end, the scheduler rejects a request after the body was read. A body that was read as
+    // one string takes less memory than the chunks in which it arrives.
     if (!isDrained(request)) deps.scheduler.assertCapacity(caller.account);
     let counted = countBody(request, { budget, account: caller.account }, bodyBytesMax, COLUMNS_BYTES_COUNTED);
-    // A body without Content-Length may be small.
+    // A body without Content-Length was counted at the maximum size, but may be small.
     const releaseIfSmall = (length: number) => {
       if (length > FREE_BYTES) return;
       counted?.release();
@@ -98,8 +98,8 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
 }
 
 /**
- * A table's body above FREE_BYTES counts for at least this number of bytes. The minimum limits the number of tables in memory, because an
- * answer may be longer than the body.
+ * In the byte budget, a table's body above FREE_BYTES counts as at least this number of bytes. This minimum limits the number of tables in
+ * memory, because the answer to a table may be longer than its body.
  */
 const COLUMNS_BYTES_COUNTED = 512 * 1024;
 
@@ -121,7 +121,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     const view = isExtended(query) ? extendedView(tool) : toolView(tool);
     const caller = { request, account: account!.id, set };
     const [args, at] = [await readJson(request, { budget, account: caller.account }), query.get('at')];
-    // If the tool reads no market data, the work takes a few microseconds and needs no scheduler.
+    // A tool that reads no market data takes only a few microseconds, so it does not need the scheduler.
     if (!tool.ofMarket) return sendNow(view, args, context, set);
     await loaded();
     const dated = at !== null && isRecord(args) ? { ...args, at } : args;
@@ -138,7 +138,7 @@ interface Caller {
   readonly set: ResponseHead;
 }
 
-/** Runs steps in the scheduler as a job of the caller. */
+/** Runs steps in the scheduler, as a job that counts for the account of the request. */
 type RunSteps = <Result>(steps: Steps<Result>) => Promise<Result>;
 
 /** Runs the steps in the scheduler and sends the result. Other requests run between the steps. `ownBytes` counts the body's bytes. */
@@ -169,7 +169,7 @@ async function compute<Result>(
 
 /**
  * Runs the steps. Throws `ClientError` (429 or 503) before the first step if the byte budget is exhausted. The check ignores `ownBytes`,
- * the counted bytes of the request itself.
+ * which is the number of bytes that the budget already counts for this request.
  */
 function* withCapacity<Result>(
   budget: ByteBudget,
@@ -188,10 +188,10 @@ function* writeColumns(view: View, text: string, context: Context): Steps<string
   return yield* writeJson(body);
 }
 
-/** Number of characters of a JSON text that takes about 5 ms to parse or to write. */
+/** Number of characters of JSON text that the server can parse or write in about 5 ms. */
 const STEP_LENGTH = 512 * 1024;
 
-/** Maximum number of values in an answer that is written at once. Writing in pieces is slower. 50,000 values take about 8 ms. */
+/** Maximum number of values in an answer that is written at once, in about 8 ms. To write an answer in steps takes longer. */
 const VALUES_AT_ONCE = 50_000;
 
 /** Returns the same text as `JSON.stringify`. Long answers are written in steps, because a table of 20,000 rows takes 30 ms in total. */
@@ -273,7 +273,7 @@ async function sendAnswer(
 
 const PICTURE_FIELDS = fieldsOf({ 'Content-Type': PICTURE_TYPE });
 
-/** Returns a path in the form of Elysia, in which `{parameter}` segments are `:parameter`. */
+/** Converts a path to the syntax of Elysia: `{parameter}` becomes `:parameter`. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }

@@ -4,15 +4,15 @@ import type { SettingValues } from '../settings/config.ts';
 import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.ts';
 
 /**
- * Protects against web pages that send requests through a browser on this machine or network, by DNS rebinding or cross-site requests. The
- * server checks Origin and Host on every path.
+ * Protects the server against web pages that, by DNS rebinding or cross-site requests, send requests through a browser on this machine or
+ * network. The server checks Origin and Host on every path.
  */
 export interface OriginPolicy {
   /**
    * The names that are allowed in the Host header, in lower case, without ports. Undefined if a proxy or a certificate restricts the names.
    */
   readonly hosts: ReadonlySet<string> | undefined;
-  /** The origins whose pages may send requests, e.g. `https://agents.example.com`. Pages of this server may always send requests. */
+  /** The origins whose pages may send requests, such as `https://agents.example.com`. Pages of this server may always send requests. */
   readonly origins: ReadonlySet<string>;
 }
 
@@ -20,8 +20,8 @@ export type OriginSettings = Pick<SettingValues, 'host' | 'behindProxy' | 'allow
 
 /**
  * Returns the policy for the settings. On a loopback address without a proxy, the server accepts the loopback names, the value of `--host`
- * and the allowed hosts. A browser that sends another name to a loopback address shows a page that uses DNS rebinding. Behind a proxy or on
- * other addresses, the server accepts the allowed hosts, or any name if no hosts are configured.
+ * and the allowed hosts. If a browser sends another name to a loopback address, the page in the browser uses DNS rebinding. Behind a proxy
+ * or on other addresses, the server accepts the allowed hosts, or any name if no hosts are configured.
  */
 export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
   const isLocal = isLoopback(host) && !behindProxy;
@@ -33,14 +33,14 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 const PREFLIGHT_FIELDS = fieldsOf({});
 /**
- * The path on which every Host is accepted. The probes of a load balancer send an address as Host, and the answer only shows that the
- * service runs.
+ * The path on which every Host is accepted. The probes of a load balancer send an address as Host. The answer on this path reveals only
+ * that the service runs.
  */
 const PROBE_PATH = '/health';
 
 /**
  * Rejects a Host header with several hosts, or with a name that does not belong to this server. The runtime joins two Host headers with a
- * comma. Some characters in the header would make the router find the wrong start of the path.
+ * comma. The header must not contain characters with which the router would find the wrong start of the path.
  */
 export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
   /** Host headers that have passed the check. Clients send the same Host header with each request. */

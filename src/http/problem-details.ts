@@ -18,7 +18,7 @@ export interface ProblemDetails {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
   /**
    * Time of the nearest snapshot before the requested moment, ISO 8601, or null. `nearest_after` is the time of the nearest snapshot after
-   * the requested moment. The two fields are present only if there is no snapshot at the requested moment.
+   * the requested moment. `nearest_before` and `nearest_after` are present only if there is no snapshot at the requested moment.
    */
   readonly nearest_before?: string | null;
   readonly nearest_after?: string | null;

@@ -24,8 +24,8 @@ const ADDRESS_LENGTH_MAX = 256;
 
 /**
  * Caches responses that depend only on the address, the store and the clock, because such responses are the same for every account. A
- * response is valid while the store is unchanged and the age of the data, in whole seconds, is the same. Of all fields, only the age and
- * `stale` depend on the current time. A cached `stale` can be wrong for at most one second.
+ * response is valid while the store is unchanged and the age of the data, in whole seconds, is the same. The age and `stale` are the only
+ * fields that depend on the current time. In a cached response, the field `stale` can be wrong for at most one second.
  */
 export function createResponseCache(version: () => string, nowMs: () => number) {
   // The oldest response comes first, because a Map iterates in insertion order.

@@ -27,9 +27,9 @@ export interface TlsFiles {
 }
 
 /**
- * Cipher suites for TLS 1.2. All suites have authenticated encryption (AEAD) and forward secrecy. All suites of TLS 1.3 have both
- * properties. Nearly all clients use TLS 1.3, and every client since 2014 supports at least one suite of this list. Without this list, the
- * runtime also offers CBC suites and static RSA.
+ * Cipher suites for TLS 1.2. All suites have authenticated encryption (AEAD) and forward secrecy. All suites of TLS 1.3 have AEAD and
+ * forward secrecy. Nearly all clients use TLS 1.3, and every client since 2014 supports at least one suite of this list. Without this list,
+ * the runtime also offers CBC suites and static RSA.
  */
 export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .flatMap((exchange) =>
@@ -70,8 +70,8 @@ export function versionOfFiles({ cert, key, clientCa }: TlsFiles): string {
 }
 
 /**
- * Reads and checks the client authorities. The check is needed because the runtime accepts the authorities of the public web if the text
- * has no certificate.
+ * Reads and checks the client authorities. The check is needed because the runtime would accept the public certificate authorities if the
+ * text contained no certificate.
  */
 function authoritiesIn(file: string): string {
   const pem = readPem(file, '--tls-client-ca');
@@ -133,7 +133,7 @@ function kindOf(text: string): string {
   if (label?.includes('PRIVATE KEY')) return 'a private key';
   if (label === 'CERTIFICATE') return 'a certificate';
   if (label !== undefined) return `a ${label.toLowerCase()}`;
-  // DER begins with a sequence (0x30 0x82). A PKCS#12 file is also DER.
+  // A DER file begins with the tag of a sequence (0x30). A PKCS#12 file is also DER.
   return text.charCodeAt(0) === 0x30 ? 'binary (DER or PKCS#12)' : 'no PEM text';
 }
 

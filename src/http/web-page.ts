@@ -68,7 +68,7 @@ async function loadFile(
 ): Promise<PreparedResponse> {
   const isChanged = base !== '' && name.endsWith('.js');
   const content = isChanged ? scriptBelow(base, await Bun.file(plain).text()) : Bun.file(plain);
-  // Clients must revalidate the script, because its text differs between base paths, but its address does not.
+  // Clients must revalidate a changed script, because its text depends on the base path but its address does not.
   const cacheControl = isChanged ? 'no-cache' : 'public, max-age=31536000, immutable';
   const prepared = prepareResponse(content, `"${name}${isChanged ? base : ''}"`, {
     'Content-Type': TYPES[name.slice(name.lastIndexOf('.') + 1)]!,

@@ -23,10 +23,10 @@ export interface ContractRow {
   readonly multiplier: number;
 }
 
-/** The fields of a row besides the contract's identity. */
+/** The fields of a row that do not identify the contract. */
 export type QuoteField = Exclude<keyof ContractRow, 'root' | 'expiry' | 'callPut' | 'strike'>;
 
-/** Returns the row of a contract. The function `value` returns the value of a field, or NaN if the value is not given. */
+/** Builds the row of a contract. `value` returns the value of a field, or NaN if the value is not given. */
 export function contractRow(
   { root, expiry, callPut, strike }: Omit<ContractRow, QuoteField>,
   value: (field: QuoteField) => number,
@@ -48,7 +48,7 @@ export function contractRow(
   };
 }
 
-/** The fields of a chain besides its rows. */
+/** The fields of a chain without its rows. */
 export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'> {
   /** Rows that the feed itself rejected, counted by reason. */
   readonly refused?: Readonly<Record<string, number>>;
@@ -56,9 +56,9 @@ export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 
 
 /** Maximum number of contracts in a chain. The largest chain of an exchange, SPX with its weekly options, has 30,000 contracts. */
 export const CONTRACTS_MAX = 200_000;
-/** Maximum number of series in a chain. An element of the `Uint16Array` `seriesIndex` can have this many values. */
+/** Maximum number of series in a chain. An element of `seriesIndex`, which is a `Uint16Array`, can have this many values. */
 export const SERIES_MAX = 65_536;
-/** The largest strike, dollars. An OSI symbol has eight digits for the strike in thousandths of a dollar. */
+/** The largest strike, dollars. An OSI symbol writes the strike with eight digits, in thousandths of a dollar. */
 export const STRIKE_MAX = 99_999.999;
 /** The largest price, number of contracts or number of shares. A larger value is corrupt, and sums of such values would overflow. */
 export const VALUE_MAX = 1e9;
@@ -68,15 +68,20 @@ export const IV_MAX = 100;
 /**
  * Checks the rows, sorts them, and returns them as an immutable chain.
  *
- * The field of a bad value determines what happens:
+ * The treatment of a bad value depends on its field.
+ *
  * - A row with an impossible expiry, side or strike is rejected (`bad_contract`). A row whose root belongs to another underlying is
  *   rejected too (`foreign_underlying`).
+ *
  * - If several rows have the same contract, the chain keeps the first row. The other rows are rejected (`duplicate`).
+ *
  * - A bid, ask, last, volume, open interest, IV or gamma is impossible if it is negative, infinite or above its bound: `IV_MAX` for an IV,
  *   `VALUE_MAX` for the others. A delta is impossible if its absolute value is above 1. An impossible value becomes "not given" and is
  *   counted under `bad_value`, but its row is kept.
+ *
  * - A multiplier that is negative, infinite or above `VALUE_MAX` becomes 100 and is counted under `bad_value`. A multiplier of 0 becomes
  *   100 and is not counted.
+ *
  * - An IV of 0 becomes "not given" and is not counted, because feeds write 0 if they have no IV.
  *
  * Throws `ClientError('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable,

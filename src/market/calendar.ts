@@ -7,7 +7,7 @@ import { memoize } from '../core/cache.ts';
  */
 
 export const DAY_MS = 86_400_000;
-/** The length of a year of 365.25 days, ms, for times to expiry in years. */
+/** The length of a year of 365.25 days, ms. Times to expiry in years use this length. */
 export const YEAR_MS = 365.25 * DAY_MS;
 
 /** Returns whether the exchange opens on a date. */
@@ -40,8 +40,8 @@ export function closeOf(date: string): number {
 
 /**
  * Returns the instant at which contracts with an expiry date settle. AM contracts settle at the opening prices, PM contracts at the close.
- * Some expiry dates are not trading days: Saturdays, as was usual until 2015, or a third Friday that is Good Friday. Contracts with such a
- * date settle on the previous trading day.
+ * An expiry date may not be a trading day: until 2015 it was usually a Saturday, and a third Friday can be Good Friday. Contracts with such
+ * an expiry date settle on the previous trading day.
  */
 export function settlementInstant(expiry: string, settlement: 'AM' | 'PM'): number {
   return settlement === 'AM' ? openOf(expiry) : closeOf(expiry);
@@ -63,7 +63,8 @@ export function nextTradingDay(date: string): string {
 
 /**
  * Returns the end of a horizon of `days` calendar days that begins at `fromMs`: the close of the horizon's last day. If the exchange is
- * closed on the last day, the end is the close of the next trading day. A horizon of 0 days that begins after the close has already ended.
+ * closed on the last day, the end is the close of the next trading day. If `days` is 0 and `fromMs` is after the close, the end is before
+ * `fromMs`.
  */
 export function horizonEnd(fromMs: number, days: number): number {
   const date = addDays(newYorkDate(fromMs), days);
@@ -78,7 +79,8 @@ export function lastQuoted(nowMs: number): number {
 }
 
 /**
- * Returns how long the exchange was open between two instants, ms. A result above `mostMs` is a lower bound, because the count ends there.
+ * Returns how long the exchange was open between two instants, ms. The count ends when it exceeds `mostMs`, so a result above `mostMs` is
+ * only a lower bound.
  */
 export function openMsBetween(fromMs: number, toMs: number, mostMs: number): number {
   let open = 0;
@@ -91,8 +93,8 @@ export function openMsBetween(fromMs: number, toMs: number, mostMs: number): num
 }
 
 /**
- * Returns whether quotes are stale, because the exchange was open for more than `staleAfterMs` since the time of the quotes. Hours outside
- * trading do not count, because no newer quotes appear in these hours.
+ * Returns whether quotes are stale: the exchange was open for more than `staleAfterMs` since the time of the quotes. Only trading hours
+ * count, because no newer quotes appear outside trading hours.
  */
 export function isStale(asOf: number, nowMs: number, staleAfterMs: number): boolean {
   return openMsBetween(asOf, nowMs, staleAfterMs) > staleAfterMs;
@@ -121,8 +123,7 @@ export function newYorkDate(atMs: number): string {
  */
 let lastDay = { date: '', from: 0, to: 0 };
 /**
- * The cache contains only dates of instants before this instant. Caching a date requires the start of the next day, and this module reads
- * only years of four digits.
+ * Only dates of instants before YEARS_END are cached. A cached date needs the start of the next day, whose year must also have four digits.
  */
 const YEARS_END = Date.UTC(9999, 0, 1);
 
@@ -136,7 +137,7 @@ export function newYorkTime(atMs: number): string {
 
 /**
  * Returns the instant at which New York clocks show `time` (`HH:MM` or `HH:MM:SS`) on `date`. In autumn, clocks show one hour twice. For a
- * time in this hour, returns the earlier instant.
+ * time in the repeated hour, returns the earlier instant.
  */
 export function newYorkInstant(date: string, time: string): number {
   return instantOf(`${date}T${time}`);
@@ -158,7 +159,7 @@ export function isDate(text: string): boolean {
   return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
 }
 
-/** Returns the date that is `days` calendar days after the date `date`, or before this date if `days` is negative. */
+/** Returns the date `days` calendar days after `date`. If `days` is negative, returns an earlier date. */
 export function addDays(date: string, days: number): string {
   return dateOf(dayNumber(date) + days);
 }
@@ -228,15 +229,15 @@ function holidaysOf(year: number): string[] {
 }
 
 /**
- * Returns the days on which trading ends at 13:00: the day after Thanksgiving, Christmas Eve, a day next to July 4, and the listed days.
- * Christmas Eve and July 3 are half days only if they are a Monday, Tuesday, Wednesday or Thursday.
+ * Returns the days on which trading ends at 13:00: the day after Thanksgiving, Christmas Eve, the day before or after July 4, and the days
+ * in UNSCHEDULED_HALF_DAYS. Christmas Eve and July 3 are half days only if they are a Monday, Tuesday, Wednesday or Thursday.
  */
 function halfDaysOf(year: number): string[] {
   const halfDays = [addDays(nthWeekday(year, 11, THURSDAY, 4), 1)];
   const christmasEve = isoDate(year, 12, 24);
   if (isMondayToThursday(christmasEve)) halfDays.push(christmasEve);
   const july3 = isoDate(year, 7, 3);
-  // If July 4 is a Thursday, the half day is the preceding Wednesday. Until 2012, the half day was Friday, July 5.
+  // If July 4 is a Thursday, the half day is Wednesday, July 3 (until 2012: Friday, July 5).
   if (weekdayOf(july3) === WEDNESDAY && year < 2013) halfDays.push(isoDate(year, 7, 5));
   else if (isMondayToThursday(july3)) halfDays.push(july3);
   return [...halfDays, ...UNSCHEDULED_HALF_DAYS.filter((date) => date.startsWith(`${year}-`))];

@@ -5,7 +5,7 @@ export interface CashDividend {
   readonly exDate: string;
   /** Dollars per share. */
   readonly amount: number;
-  /** How certain the dividend is, in the source's words, for example `declared`. Null if the source does not state how certain it is. */
+  /** The certainty of the dividend, in the source's words, for example `declared`. Null if the source does not state the certainty. */
   readonly status: string | null;
   readonly simulated: boolean;
 }

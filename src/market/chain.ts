@@ -1,8 +1,8 @@
 import { recordOf } from '../core/record-of.ts';
 /**
- * The option quotes of one underlying at one instant, as parallel columns. Rows are ordered by series, then by strike, and the call of a
- * strike comes before the put. `NaN` means "not given". A chain never changes after its creation, so the chain object may be the key of
- * cached analyses.
+ * The option quotes of one underlying at one instant, as parallel columns. Rows are sorted by series and then by strike. At the same
+ * strike, the call comes before the put. `NaN` means "not given". A chain never changes after its creation, so caches of analyses may use
+ * the chain object as a key.
  */
 export interface Chain {
   readonly underlying: string;
@@ -41,7 +41,8 @@ export interface Chain {
 }
 
 /**
- * The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). They share a settlement, a forward and a smile.
+ * The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). The contracts of a series share a settlement, a
+ * forward and a smile.
  */
 export interface Series {
   readonly root: string;
@@ -50,7 +51,7 @@ export interface Series {
   readonly settlement: 'AM' | 'PM';
   /** Settlement instant, ms since the epoch. */
   readonly settlesAt: number;
-  /** Whether a contract delivers something other than 100 plain shares. An example is the root AMD1. Analyses leave out such series. */
+  /** Whether a contract delivers something other than 100 plain shares, for example if its root is AMD1. Analyses leave out such series. */
   readonly adjusted: boolean;
   readonly start: number;
   readonly end: number;
@@ -81,7 +82,7 @@ export function sameQuotes(a: Chain, b: Chain): boolean {
   );
 }
 
-/** Returns the bytes of a column. As bytes, a NaN equals itself. */
+/** Returns the bytes of a column. When two columns are compared as bytes, NaN equals NaN. */
 function bytesOf({ buffer, byteOffset, byteLength }: Float64Array | Uint16Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }

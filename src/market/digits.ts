@@ -1,4 +1,4 @@
-/** Parses the characters of `text` from `from` up to, but excluding, `to` as a whole number. Returns `NaN` if a character is no digit. */
+/** Parses the characters from `from` (included) to `to` (excluded) as a whole number. Returns `NaN` if a character is not a digit. */
 export function parseDigits(text: string, from: number, to: number): number {
   let value = 0;
   for (let i = from; i < to; i++) {

@@ -2,7 +2,7 @@ import { DAY_MS, isStale } from './calendar.ts';
 import type { FeedState, TickerState } from './feed-ledger.ts';
 
 /**
- * Health of one ticker of a feed. The first condition of this list that holds gives the health.
+ * Health of one ticker of a feed. The health is the first of these values whose condition holds:
  * - `missing`: no snapshot has ever arrived.
  * - `failing`: the last attempt brought no snapshot.
  * - `stale`: the quotes are too old.
@@ -12,7 +12,7 @@ import type { FeedState, TickerState } from './feed-ledger.ts';
 export type TickerHealth = 'missing' | 'failing' | 'stale' | 'partial' | 'fresh';
 
 /**
- * Health of a feed. The first condition of this list that holds gives the health.
+ * Health of a feed. The health is the first of these values whose condition holds:
  * - `down`: the last poll ended with an error, the next poll is overdue, a running poll makes no progress, or every requested ticker fails.
  * - `empty`: no data has ever arrived, or no ticker has a snapshot.
  * - `degraded`: a ticker is not `fresh`, data was rejected, or the stream is disconnected.
@@ -22,7 +22,7 @@ export type FeedHealth = 'empty' | 'down' | 'degraded' | 'ok';
 
 /** A snapshot is partial if it has less than this share of the expected contracts. */
 const WHOLE_SHARE_MIN = 0.9;
-/** Maximum delay of a poll, ms. A later start means that the service was stopped or hangs. */
+/** Maximum delay of a poll, ms. A longer delay means that the service was stopped or hangs. */
 const OVERDUE_MS = 60_000;
 /** A running poll hangs if no ticker completes within this time, ms. Even with all retries of all pages, a ticker takes less time. */
 const HUNG_MS = 900_000;

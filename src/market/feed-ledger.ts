@@ -1,15 +1,15 @@
-/** The state of the feeds. The state is in the database, so that all processes read the same state, even after a restart. */
+/** The state of the feeds. The database stores the state, so that all processes read the same state, even after a restart. */
 export interface FeedLedger {
   /** Returns the checkpoints of a feed. Each checkpoint has a key. */
   checkpoints(feed: string): Map<string, string>;
   /** Stores a checkpoint. If the value is null, removes the checkpoint. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
   /**
-   * Sets the running feeds and the tickers that each feed requests. The states of other feeds stay in the store, but `feedStates` does not
-   * return them. If a feed requests tickers, deletes the feed's state of all other tickers.
+   * Sets the running feeds and the tickers that each feed requests. The store keeps the states of feeds that do not run, but `feedStates`
+   * does not return these states. If a feed requests a list of tickers, deletes the state of the feed's other tickers.
    */
   openFeeds(feeds: readonly OpenedFeed[]): void;
-  /** Deletes the state of a feed that does not run, but not its checkpoints and gaps. Returns false if there is no such feed. */
+  /** Deletes the state of a feed that does not run. Keeps the checkpoints and gaps of the feed. Returns false if there is no such feed. */
   forgetFeed(feed: string): boolean;
   /** Records that a poll began. Until the new poll ends, the results of the previous poll stay valid. */
   pollBegan(feed: string, at: number): void;
@@ -17,7 +17,7 @@ export interface FeedLedger {
   snapshotReceived(snapshot: ReceivedSnapshot): void;
   /** Records that prints, closes or dividends arrived. */
   dataReceived(feed: string, at: number): void;
-  /** Records a rejection. For repeated rejections of one origin, stores the last rejection and their number. */
+  /** Records a rejection. If one origin is rejected repeatedly, stores the last rejection and the number of rejections. */
   rejected(rejection: Rejection): void;
   /** Removes the rejections of one origin, or the rejections of one ticker from every origin. */
   resolved(feed: string, source: { readonly origin: string } | { readonly ticker: string }): void;
@@ -70,8 +70,8 @@ export interface ReceivedSnapshot {
   /** Whether the snapshot is newer than every previous snapshot of this ticker. */
   readonly isFresh: boolean;
   /**
-   * The number of contracts that the snapshot should have. This is the larger of two numbers: the contracts that the source listed, and the
-   * contracts of the last stored snapshot that have not settled.
+   * The number of contracts that the snapshot should have. The expected number is the larger of two numbers: the contracts that the source
+   * listed, and the unsettled contracts of the last stored snapshot.
    */
   readonly expected: number;
   readonly received: number;
@@ -112,7 +112,7 @@ export interface FeedState {
   readonly gaps: readonly Gap[];
 }
 
-/** Progress of the simulated market's backfill. The unit is snapshots of all tickers. */
+/** Progress of the simulated market's backfill. The numbers count the snapshots of all tickers. */
 export interface PastProgress {
   /** Number of snapshots that are stored with all their levels. */
   readonly done: number;
@@ -130,7 +130,7 @@ export interface Gap {
 export interface TickerState {
   readonly ticker: string;
   readonly attemptedAt: number | null;
-  /** The arrival time of the newest snapshot. Only a snapshot that is newer than the previous snapshot changes this time. */
+  /** The arrival time of the newest snapshot. Only a snapshot that is newer than the previous snapshot changes `freshAt`. */
   readonly freshAt: number | null;
   readonly asOf: number | null;
   readonly expected: number | null;

@@ -3,7 +3,7 @@ import type { Chain } from './chain.ts';
 import type { Close, Print } from './prints.ts';
 
 /**
- * A source of market data. A feed parses and validates data. The feed delivers valid data, and rejections with a reason for all other data.
+ * A source of market data. A feed parses and validates data. A feed delivers valid data, and for all other data a rejection with a reason.
  */
 export interface Feed {
   /** The kind of source: `simulated`, `files`, `cboe` and others. At most one feed of each kind runs. */
@@ -17,7 +17,7 @@ export interface Feed {
    * is aborted, ends early without an error. Delivers an error of the source as a rejection, and never throws the error.
    */
   poll(nowMs: number, signal?: AbortSignal): AsyncIterable<Delivery>;
-  /** Yields the data that the source sends by itself, until `signal` is aborted. Reconnects if the connection is lost. */
+  /** Yields the data that the source sends without a request, until `signal` is aborted. Reconnects if the connection is lost. */
   stream?(signal: AbortSignal): AsyncIterable<Delivery>;
 }
 
@@ -33,7 +33,7 @@ export interface Pace {
   /** With `session`, polls run in trading hours. With `always`, polls run at all times. */
   readonly hours: 'always' | 'session';
   /**
-   * The delay of the source's quotes, ms. The polling hours begin and end later by this delay, so that the feed receives the quotes of the
+   * The delay of the source's quotes, ms. The polling hours begin and end this much later, so that the feed receives the quotes of the
    * close.
    */
   readonly delayMs: number;
@@ -54,8 +54,8 @@ export type Delivery =
   /** The stream of a source connected or disconnected. The feed misses prints while the stream is down. */
   | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
   /**
-   * A checkpoint that the feed needs after a restart. One transaction stores the checkpoint and the deliveries before it. If the value is
-   * null, the checkpoint is removed from the store.
+   * A checkpoint that the feed needs after a restart. The checkpoint and the preceding deliveries are stored in one transaction. If the
+   * value is null, the checkpoint is removed from the store.
    */
   | { readonly kind: 'checkpoint'; readonly key: string; readonly value: string | null };
 
@@ -63,7 +63,7 @@ export type Delivery =
 export interface LoadedFile {
   readonly path: string;
   readonly rows: number;
-  /** Number of written rows: new prints, and all contracts, closes and dividends, including rows that replace stored rows. */
+  /** Number of written rows: new prints, and all contracts, closes and dividends, even if a row replaced a stored row. */
   readonly kept: number;
   /** Number of prints whose id was already stored. */
   readonly known: number;

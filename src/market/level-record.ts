@@ -14,13 +14,13 @@ export interface LevelRecord {
   /** The spot at which net gamma changes its sign. */
   readonly gexFlip: number;
   /**
-   * False if net gamma keeps its sign within 50 % of spot. Without a sign change, `gexFlip` is the spot in this range with the smallest
-   * absolute net gamma.
+   * False if net gamma keeps its sign within 50 % of spot. If net gamma does not change its sign, `gexFlip` is the price within 50 % of
+   * spot that has the smallest absolute net gamma.
    */
   readonly flipResolved: boolean;
   readonly callWall: number;
   readonly putWall: number;
-  /** The max pain strike of the dominant expiry: the strike at which its options pay out least. */
+  /** The max pain strike of the dominant expiry: the strike at which the options of this expiry pay out least. */
   readonly maxPain: number;
   /**
    * The dominant expiry, `YYYY-MM-DD`. The dominant expiry has the most premium in large prints or, if there are no large prints, the most
@@ -37,7 +37,7 @@ export interface LevelRecord {
   readonly atmIv30d: number | null;
 }
 
-/** One of the spots in the level records of a period. */
+/** A spot that occurs in the level records of a period. */
 export interface LevelSpot {
   readonly spot: number;
   /** The number of level records with this spot. */

@@ -14,10 +14,10 @@ import type { Universe } from './universe.ts';
 
 /** The market data of the store, at the present or at a past moment. The data of a market is either simulated or recorded. */
 export interface Market {
-  /** Whether this market is at a past moment. */
+  /** Whether this market shows the data at a past moment. */
   readonly isPast: boolean;
   /**
-   * Returns the newest chain of a ticker in any spelling. Returns the same object until a newer chain arrives. Throws
+   * Returns the newest chain of a ticker, which may have any spelling. Returns the same object until a newer chain arrives. Throws
    * `ClientError('no_chain')` if a tracked ticker has no chain. Throws `ClientError('unknown_ticker')` if the ticker is not tracked.
    */
   chain(ticker: string): Chain;
@@ -29,13 +29,13 @@ export interface Market {
   /** Whether the text is a name or an old symbol, and not a spelling of the ticker. */
   isByName(spelling: string): boolean;
   /**
-   * Returns the name of a tracked ticker. Tracked tickers are the tickers of the universe and the tickers with a chain. Throws
+   * Returns the canonical name of a tracked ticker. Tracked tickers are the tickers of the universe and the tickers with a chain. Throws
    * `ClientError('unknown_ticker')` if the ticker is not tracked.
    */
   tracked(ticker: string): string;
-  /** Returns the same as `chain`, but `undefined` if there is no chain. */
+  /** Like `chain`, but returns `undefined` if there is no chain. */
   findChain(ticker: string): Chain | undefined;
-  /** Returns the sorted tickers that have a chain: at most `limit` (default: 1,000) names, beginning with `from`. */
+  /** Returns the tickers that have a chain, in sorted order: at most `limit` (default: 1,000) tickers, starting at `from`. */
   tickersWithChain(from?: string, limit?: number): readonly string[];
   /** Returns the moment of a ticker's newest snapshot, ms since the epoch. Does not read the snapshot. */
   quotedAt(ticker: string): number | undefined;
@@ -45,22 +45,22 @@ export interface Market {
    */
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
   /**
-   * Returns the prints of one New York day with a premium of at least `minPremiumUsd` dollars, up to the end of the period of `flow`.
-   * Leaves out prints of contracts with an adjusted deliverable.
+   * Returns the prints of one New York day with a premium of at least `minPremiumUsd` dollars. Leaves out prints after the end of the
+   * period of `flow`, and prints of contracts with an adjusted deliverable.
    */
   largeOn(chain: Chain, day: string, minPremiumUsd: number): LargeTape;
-  /** Returns the moment from which the store has all prints, ms since the epoch. Returns 0 if no prints were removed. */
+  /** Returns the start of the period for which the store has all prints, ms since the epoch. Returns 0 if no prints were removed. */
   printsKeptFrom(): number;
   /**
    * Returns every print of the period of `flow`, in time order. Without `days`, returns every print up to the chain's moment. Without
-   * `days`, the field `prints` also leaves out prints of contracts that expired before the chain's day.
+   * `days`, the field `prints` leaves out prints of contracts that expired before the chain's day.
    */
   tape(chain: Chain, days?: number): PrintsQuery;
   /** Returns whether the ticker has prints. If there are no prints, flow is computed from snapshots. */
   hasPrints(ticker: string): boolean;
   /**
-   * Returns the store's ids of the last snapshot of each New York day, for the `days` calendar days up to the chain's moment. The oldest
-   * snapshot comes first.
+   * For each New York day of the `days` calendar days up to the chain's moment, returns the store's id of the day's last snapshot. The
+   * oldest snapshot comes first.
    */
   recentChainIds(chain: Chain, days: number): number[];
   chainById(id: number): Chain | undefined;
@@ -68,17 +68,17 @@ export interface Market {
   closes(ticker: string, date: string, limit: number): Close[];
   /**
    * Returns the closes that a feed delivered for the dates from `fromDate` to `toDate`, the oldest close first. A market at a past moment
-   * has no closes of later days.
+   * returns only the closes up to this moment.
    */
   officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
   /**
-   * Returns the known cash dividends of a chain's underlying in order of date. The ex-dates are from the chain's day to its last
+   * Returns the known cash dividends of a chain's underlying in order of date. The ex-dates range from the chain's day to the last
    * settlement. A market at a past moment also returns dividends that became known later.
    */
   dividends(chain: Chain): readonly CashDividend[];
-  /** Returns the number of a ticker's snapshots without stored levels, up to the market's moment. */
+  /** Returns the number of a ticker's snapshots whose levels are not computed yet, up to the market's moment. */
   levelsDue(ticker: string): number;
-  // The following methods return the same as the methods of `LevelStore`, but only up to the market's moment. The days must be consecutive.
+  // The following methods work like the methods of `LevelStore`, but only up to the market's moment. The days must be consecutive.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
   levels(ticker: string, times: readonly number[]): LevelRecord[];
@@ -88,14 +88,14 @@ export interface Market {
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /**
    * Returns the market as it was at an instant, without data of a later date. A ticker that has a chain now may have no chain in this
-   * market. A later request to this market gets the same answer, as long as no past data is added or removed.
+   * market. Later requests to this market get the same answers, as long as no past data is added or removed.
    */
   at(instantMs: number): Market;
 }
 
 /**
- * The date of a chain may be in the future by at most this time, because clocks differ by minutes. A later date means that the source used
- * a wrong time zone or a wrong digit. A chain with such a date must not replace the present chain.
+ * A chain may be dated at most this far in the future, ms, because clocks differ by minutes. A later date means that the source used a
+ * wrong time zone or a wrong digit. A chain with a wrong date must not replace the present chain.
  */
 export const AHEAD_MS = 15 * 60_000;
 
@@ -118,7 +118,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     volatilities = new Map();
   };
   /**
-   * Reads the snapshot with the id from `find`. If the snapshot is damaged, the store sets the snapshot aside, and `find` then returns the
+   * Reads the snapshot whose id `find` returns. If the snapshot is damaged, the store sets the snapshot aside, and `find` then returns the
    * id of the previous snapshot.
    */
   const readFound = (
@@ -207,7 +207,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
           const names = store.underlyings(simulated, next, limit);
           tickers.push(...names.filter(isTicker));
           if (names.length < limit) break;
-          // A space sorts before every character of a ticker.
+          // A space sorts before every character of a ticker, so the next names begin right after the last name.
           next = `${names.at(-1)} `;
         }
         return tickers.slice(0, limit);
@@ -307,8 +307,8 @@ const LISTED_MAX = 1_000;
 const PAST_CHAINS_MAX = 8;
 
 /**
- * Returns true if the chain of an instant is unknown, because the snapshot may have been removed. A thinned day has only its last snapshot.
- * On a thinned day, the chain is unknown if the last snapshot is later than the instant.
+ * Returns true if the chain of an instant is unknown, because the snapshot may have been removed. Retention can remove all snapshots of a
+ * day except the last snapshot. If the other snapshots may have been removed, the chain is unknown for instants before the last snapshot.
  */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
@@ -329,7 +329,7 @@ function noChain(ticker: string): ClientError {
   });
 }
 
-/** Returns the error for a ticker without a chain at a past moment. `around` has the moments of the nearest snapshots. */
+/** Returns the error for a ticker without a chain at a past moment. `before` and `after` are the moments of the nearest snapshots. */
 function noChainAt(ticker: string, atMs: number, { before, after }: Around): ClientError {
   const stored = [before, after].filter((each) => each !== null).map(iso);
   const nearest =
@@ -344,7 +344,9 @@ function noChainAt(ticker: string, atMs: number, { before, after }: Around): Cli
 
 type Around = ReturnType<MarketStore['snapshotsAround']>;
 
-/** Returns the stored dividends of a chain's underlying in order of date. The ex-dates are from the chain's day to its last settlement. */
+/**
+ * Returns the stored dividends of a chain's underlying in order of date. The ex-dates range from the chain's day to the last settlement.
+ */
 export function storedDividends(store: MarketStore, { underlying, asOf, series, simulated }: Chain): CashDividend[] {
   const lastMs = Math.max(...series.map(({ settlesAt }) => settlesAt));
   return store.dividends(underlying, newYorkDate(asOf), newYorkDate(lastMs), simulated);

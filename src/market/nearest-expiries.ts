@@ -4,8 +4,8 @@ import { daysBetween, isDate } from './calendar.ts';
 const NAMED = 4;
 
 /**
- * Returns the expiries nearest to a date, at most four, in order of date. If the text is not a date of the calendar, returns the first
- * expiries from `today` on. All dates are `YYYY-MM-DD`.
+ * Returns the expiries nearest to a date, at most four, in order of date. If `date` is not a valid date, returns the first expiries from
+ * `today` on. All dates are `YYYY-MM-DD`.
  */
 export function nearestExpiries(expiries: Iterable<string>, date: string, today: string): string[] {
   const distance = isDate(date) ? (expiry: string) => Math.abs(daysBetween(expiry, date)) : () => 0;

@@ -18,13 +18,13 @@ export interface OptionSymbol extends Root {
 export interface Root {
   /** The underlying of the options with this root, for example `SPX` for `SPXW`. */
   readonly underlying: string;
-  /** Whether the contracts deliver something other than 100 plain shares, for example after a merger. The root AMD1 is an example. */
+  /** Whether the contracts deliver something other than 100 plain shares, for example after a merger (root AMD1). */
   readonly adjusted: boolean;
 }
 
 /**
  * Parses an OSI option symbol. The root may be padded to six characters (`AAPL  260918C00320000`), and the symbol may have the prefix `O:`.
- * Returns `undefined` for any other text, such as text with an impossible date, a strike of 0 or lower case.
+ * Returns `undefined` for any other text, for example with an impossible date, a strike of 0 or lower-case letters.
  */
 export function parseOptionSymbol(text: string): OptionSymbol | undefined {
   // Reads the fields by their positions, because a regular expression takes three times as long. A chain has tens of thousands of symbols.
@@ -68,7 +68,7 @@ const CALL_PUT: ReadonlyMap<string, 1 | -1> = new Map([
 
 const ROOTS_CACHED_MAX = 10_000;
 
-/** Returns the underlying of a root, and whether its deliverable is adjusted. Memoized, because the rows of a chain have few roots. */
+/** Returns the underlying of a root, and whether its deliverable is adjusted. Memoized, because many rows of a chain share a root. */
 export const rootOf: (root: string) => Root = memoize(ROOTS_CACHED_MAX, (root) => {
   const plain = root.replace(/[1-9]$/, '');
   return { underlying: UNDERLYING_OF_ROOT[plain] ?? plain, adjusted: plain !== root };
@@ -120,7 +120,7 @@ const [SPACE, CALL, PUT] = [0x20, 0x43, 0x50];
 
 /**
  * Returns whether the characters from `from` (included) to `to` (excluded) are a root: 1 to 6 capitals. In a root of two or more
- * characters, the last character may be a digit from 1 to 9. The deliverable of a root with a digit is adjusted.
+ * characters, the last character may be a digit from 1 to 9. The contracts of a root with a digit have an adjusted deliverable.
  */
 function isRoot(text: string, from: number, to: number): boolean {
   if (to <= from || to - from > ROOT_LENGTH) return false;
@@ -135,7 +135,7 @@ function isRoot(text: string, from: number, to: number): boolean {
 /** Maximum number of cached expiries. A chain has a few dozen expiries. */
 const EXPIRIES_CACHED_MAX = 4_000;
 
-/** Converts `YYMMDD` to `YYYY-MM-DD`. Returns `undefined` if the calendar does not have the date. */
+/** Converts `YYMMDD` to `YYYY-MM-DD`. Returns `undefined` if the date does not exist. */
 const expiryOf = memoize(EXPIRIES_CACHED_MAX, (digits: string): string | undefined => {
   const expiry = `20${digits.slice(0, 2)}-${digits.slice(2, 4)}-${digits.slice(4)}`;
   return isDate(expiry) ? expiry : undefined;
@@ -156,8 +156,8 @@ export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
 const INDEX_ROOTS: ReadonlySet<string> = new Set([...EUROPEAN_INDEX_ROOTS, 'OEX']);
 
 /**
- * The underlying's ticker for each root that differs from the ticker. Such roots belong to weekly or PM-settled index options, or to share
- * classes. The ticker of a share class contains a dot, but an OSI symbol cannot contain a dot.
+ * The ticker of the underlying, for each root that differs from this ticker. Roots that differ from the ticker belong to weekly or
+ * PM-settled index options, or to share classes. The ticker of a share class contains a dot, but an OSI symbol cannot contain a dot.
  */
 const UNDERLYING_OF_ROOT: Readonly<Record<string, string>> = {
   SPXW: 'SPX',

@@ -34,15 +34,15 @@ export interface Print {
   readonly simulated: boolean;
 }
 
-/** Sums over prints with the same values of the fields `root`, `expiry`, …, `deep`. */
+/** Sums over all prints that have the same values in the fields from `root` to `deep`. */
 export interface PrintSum {
   readonly root: string;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
   readonly callPut: 1 | -1;
   /**
-   * The side of the quote at which the prints traded. If the feed does not have the side, it is derived from the quote at the time of the
-   * trade. The side is `none` if the feed has neither the side nor the quote.
+   * The side of the quote at which the prints traded. If the feed does not have the side, the side is derived from the quote at the time of
+   * the trade. The side is `none` if the feed has neither the side nor the quote.
    */
   readonly side: 'ask' | 'bid' | 'mid' | 'none';
   readonly multiLeg: boolean;
@@ -84,7 +84,7 @@ export function change(from: number, to: number): 1 | -1 | 0 {
   return to > from ? 1 : -1;
 }
 
-/** Returns the sums over a single print. */
+/** Returns the sums for a single print. */
 export function sumOf(print: Print): PrintSum {
   const { root, expiry, callPut, multiLeg, delta, size } = print;
   return {

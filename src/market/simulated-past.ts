@@ -1,28 +1,28 @@
 import { closeOf, lastQuoted, newYorkDate, newYorkInstant, openOf, previousTradingDay } from './calendar.ts';
 
 /**
- * Rules for the snapshots of the simulated market that are kept. The simulated market has quotes once a minute. All snapshots together
- * would fill a disk within weeks, and the server can compute each snapshot again. For each ticker, the store keeps:
+ * The rules that decide which snapshots of the simulated market are kept. The simulated market has quotes once a minute. All snapshots
+ * together would fill a disk within weeks, and the server can compute each snapshot again. For each ticker, the store keeps:
  *
  * - the snapshots of the last ten minutes, so that a page can ask for further figures of the snapshot that it shows;
  * - the half-hour snapshots of the last five trading days: at the open, at 10:00, 10:30, … and at the close;
  * - the last snapshot of every earlier day.
  *
- * The store keeps the levels of these snapshots, and removes all other levels.
+ * The store keeps the levels of the kept snapshots, and removes all other levels.
  */
 
 /** Interval between two quotes of the simulated market, ms. */
 export const MINUTE_MS = 60_000;
-/** Interval of a time grid that contains all opens and closes, ms. */
+/** Interval of the half-hour snapshots, ms. The exchange opens and closes at multiples of this interval. */
 export const HALF_HOUR_MS = 30 * MINUTE_MS;
 /** Age up to which every snapshot is kept, ms. */
 const ALL_KEPT_MS = 10 * MINUTE_MS;
-/** Number of trading days whose half-hour snapshots are kept. The present or last trading day counts. */
+/** Number of trading days whose half-hour snapshots are kept. The trading day of the newest quotes is included. */
 const HALF_HOUR_DAYS = 5;
-/** Number of trading days in the past for which closes are computed. The present or last trading day counts. */
+/** Number of past trading days for which closes are computed. The trading day of the newest quotes is included. */
 const CLOSE_DAYS = 60;
 
-/** The retention of a ticker's snapshots. It depends on the newest snapshot. The fields are moments, ms since the epoch. */
+/** The retention of a ticker's snapshots, computed from the newest snapshot. The fields are moments, ms since the epoch. */
 export interface SimulatedRetention {
   /** The moment from which every snapshot is kept. */
   readonly allFrom: number;
@@ -42,8 +42,8 @@ export function newestSimulated(nowMs: number): number {
 }
 
 /**
- * Returns the moments of the snapshots that a new store gets, newest first. The past moments are the half hours of the last five trading
- * days and the closes of the last 60 trading days, before the moment `newest` of the newest quotes.
+ * Returns the moments of the past snapshots that a new store gets, newest first: every half hour of the last five trading days, and every
+ * close of the last 60 trading days. All these moments are before `newest`, the moment of the newest quotes.
  */
 export function pastMoments(newest: number): number[] {
   return tradingDaysTo(newest, CLOSE_DAYS)
@@ -51,7 +51,7 @@ export function pastMoments(newest: number): number[] {
     .filter((moment) => moment < newest);
 }
 
-/** Returns the half hours of a trading day in reverse order, from the close to the open. */
+/** Returns the half-hour moments of a trading day in reverse order, from the close to the open. */
 function halfHoursOf(date: string): number[] {
   const [open, close] = [openOf(date), closeOf(date)];
   return Array.from({ length: (close - open) / HALF_HOUR_MS + 1 }, (_, i) => close - i * HALF_HOUR_MS);

@@ -14,11 +14,11 @@ export interface SnapshotListing {
   readonly simulated: boolean;
 }
 
-/** The kinds of data that have a retention. The data `intraday` is all snapshots of each day except the last snapshot of the day. */
+/** The kinds of data that have a retention. `intraday` means all snapshots of a day except the day's last snapshot. */
 export type RetainedKind = 'chains' | 'intraday' | 'prints' | 'levels';
 
 /**
- * Limits of retention. Data that is not older than the limit is kept. The limits are midnights in New York, ms since the epoch. If a limit
+ * Limits of retention. Data that is not older than its limit is kept. The limits are midnights in New York, ms since the epoch. If a limit
  * is `undefined`, all data is kept. The newest snapshot of each ticker is always kept.
  */
 export interface Retention {
@@ -27,13 +27,13 @@ export interface Retention {
   /** Days before this moment keep only their last snapshot. */
   readonly intradayFromMs?: number | undefined;
   readonly levelsFromMs?: number | undefined;
-  /** The present moment. A snapshot with a later date is never the newest snapshot of its ticker. */
+  /** The present moment. A snapshot dated after the present moment never counts as the newest snapshot of its ticker. */
   readonly presentMs: number;
 }
 
 /**
- * The storage of market data. Simulated and recorded data are stored in the same tables. Unless its comment states otherwise, a read
- * returns only simulated data, or only recorded data. Each write is one transaction, but `packTape` takes many transactions. Every other
+ * The storage of market data. Simulated and recorded data are stored in the same tables. A method that reads returns either simulated or
+ * recorded data, unless its comment states otherwise. Each write is one transaction, but `packTape` takes many transactions. Every other
  * process sees a write immediately.
  */
 export interface MarketStore extends SnapshotStore, RetentionStore, PrintStore, CloseStore, DividendStore, LevelStore {
@@ -45,7 +45,9 @@ export interface MarketStore extends SnapshotStore, RetentionStore, PrintStore, 
 }
 
 export interface SnapshotStore {
-  /** Stores a snapshot and marks its levels as due. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`. */
+  /**
+   * Stores a snapshot and marks its levels as not computed. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`.
+   */
   saveChain(chain: Chain): void;
   /**
    * Returns the id of the newest snapshot that is not dated later than `presentMs`. If all snapshots are dated later, returns the id of the
@@ -55,8 +57,8 @@ export interface SnapshotStore {
   /** Returns the id of the newest snapshot up to an instant, or `undefined` if there is no such snapshot. */
   chainIdAt(underlying: string, simulated: boolean, instantMs: number): number | undefined;
   /**
-   * Returns the moments of two snapshots: the last snapshot up to an instant, and the first snapshot after the instant and up to `untilMs`.
-   * A moment is null if there is no such snapshot.
+   * Returns the moments of two snapshots: the last snapshot at or before an instant, and the first later snapshot up to `untilMs`. A moment
+   * is null if there is no such snapshot.
    */
   snapshotsAround(
     underlying: string,
@@ -66,11 +68,11 @@ export interface SnapshotStore {
   ): { readonly before: number | null; readonly after: number | null };
   /** Returns a snapshot. Returns undefined if the snapshot was removed, or was set aside because it is damaged. */
   chain(id: number): Chain | undefined;
-  /** Returns the same as the method `chain`, but blocks the event loop for a shorter time. */
+  /** Like `chain`, but blocks the event loop for a shorter time. */
   readChain(id: number): Promise<Chain | undefined>;
   /**
-   * Returns the sorted underlyings that have a snapshot: at most `limit` names, beginning with `from`. Without `from` and `limit`, returns
-   * all names.
+   * Returns the underlyings that have a snapshot, in sorted order: at most `limit` names, starting at `from`. Without `from` and `limit`,
+   * returns all names.
    */
   underlyings(simulated: boolean, from?: string, limit?: number): string[];
   /** Returns the stored snapshots of one or all underlyings, simulated and recorded, ordered by underlying and time. */
@@ -79,7 +81,7 @@ export interface SnapshotStore {
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
   /**
    * Permanently removes snapshots of an underlying and their levels, simulated and recorded. If `asOf` is given, removes only the snapshots
-   * of this moment. Returns the number of moments with removed data, including moments that only had levels.
+   * of this moment. Returns the number of moments whose data was removed, including moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
   /**
@@ -106,9 +108,7 @@ export interface RetentionStore {
     kind: 'chains' | 'prints' | 'levels',
     untilMs: number,
   ): { readonly fromMs: number; readonly toMs: number } | undefined;
-  /**
-   * Returns the moment from which all prints, or all snapshots of each day, are kept, ms since the epoch. Returns 0 if no data was removed.
-   */
+  /** Returns the start of the period for which the store has all data of a kind, ms since the epoch. Returns 0 if no data was removed. */
   keptFrom(what: RetainedKind): number;
 }
 
@@ -117,8 +117,8 @@ export type PrintRange = [underlying: string, fromMs: number, toMs: number, simu
 
 export interface PrintStore {
   /**
-   * Stores prints. A print with an already stored id is not stored again, but the print may correct or cancel the stored print. If `atOnce`
-   * is set and the batch has a thousand or more prints of one day, the store writes these prints directly as packed columns (see
+   * Stores prints. If the id of a print is already stored, the print is not stored again, but it may correct or cancel the stored print. If
+   * `atOnce` is set and the batch has a thousand or more prints of one day, the store writes these prints directly as packed columns (see
    * `packTape`).
    */
   savePrints(
@@ -135,22 +135,23 @@ export interface PrintStore {
   prints(...range: PrintRange): Print[];
   /**
    * Yields the prints that `prints` returns, in columns of a few thousand prints. The prints are read while the caller iterates. The prints
-   * are in order of time, and prints of the same moment are in order of arrival. Packing during the iteration does not change this order.
+   * are in order of time, and prints of the same moment are in order of arrival. Packing during the iteration does not change the order of
+   * the prints.
    */
   largePrints(...range: PrintRange): Iterable<TapeColumns>;
   /**
-   * Returns the sums of the prints that `prints` returns, without prints of contracts with an adjusted deliverable. The call is fast if the
-   * store has sums for this minimum premium (`sumPrintsFrom`).
+   * Returns the sums of the prints that `prints` returns. Leaves out prints of contracts with an adjusted deliverable. The call is fast if
+   * the store has sums for this minimum premium (`sumPrintsFrom`).
    */
   printSums(...range: PrintRange): readonly PrintSum[];
   /**
-   * Sets the minimum premium of the prints in the stored sums, dollars. The sums are updated when prints are written. If the minimum
-   * premium changes, the store sums all stored prints again.
+   * Sets the minimum premium, dollars, of a print that is included in the stored sums. The sums are updated when prints are written. If the
+   * minimum premium changes, the store sums all stored prints again.
    */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
    * Returns the first stretch of the tape from `fromMs` on. A stretch consists of consecutive prints. The stretch has at most `mostParts`
-   * parts (see `PARTS`). Returns `undefined` if no print is left. The next stretch begins after `toMs` of this stretch.
+   * parts (see `PARTS`). Returns `undefined` if no print is left. The next stretch begins after the field `toMs` of the returned stretch.
    */
   stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
   /**
@@ -160,7 +161,7 @@ export interface PrintStore {
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
   /** Returns the number of prints in a period, and a version that changes with the prints of the period. */
   tapeVersion(underlying: string, fromMs: number, toMs: number, simulated: boolean): TapeVersion;
-  /** Returns the moment of the newest print up to `untilMs` that is not canceled, ms. Returns `undefined` if there is no such print. */
+  /** Returns the moment of the newest print up to `untilMs`, ms. Ignores canceled prints. Returns `undefined` if there is no such print. */
   lastPrintAt(underlying: string, simulated: boolean, untilMs?: number): number | undefined;
 }
 
@@ -184,24 +185,24 @@ export interface DividendStore {
 
 export interface LevelStore {
   /**
-   * Returns the ids of the snapshots whose levels are due, simulated and recorded, the last stored snapshot first. If `afterId` is given,
-   * returns only snapshots that were stored after the snapshot with this id.
+   * Returns the ids of the simulated and recorded snapshots whose levels are not computed yet, the last stored snapshot first. If `afterId`
+   * is given, returns only snapshots that were stored after the snapshot with this id.
    */
   levelsDue(afterId?: number): number[];
-  /** Returns how many snapshots of an underlying up to `untilMs` have due levels. */
+  /** Returns the number of an underlying's snapshots up to `untilMs` whose levels are not computed yet. */
   levelsDueOf(underlying: string, simulated: boolean, untilMs: number): number;
   /**
    * Stores the levels of a snapshot in place of the stored levels of the same moment. If `record` is `undefined`, only removes the stored
-   * levels. In both cases, the levels of the snapshot are no longer due. Does nothing if the snapshot was removed or replaced.
+   * levels. In both cases, `levelsDue` no longer returns the snapshot. Does nothing if the snapshot was removed or replaced.
    */
   saveLevels(snapshotId: number, record: LevelRecord | undefined): void;
-  /** Returns the last moment with stored levels up to `untilMs`, or `undefined` if there is no such moment. */
+  /** Returns the last moment up to `untilMs` that has stored levels, or `undefined` if there is no such moment. */
   lastLevelsAt(underlying: string, untilMs: number, simulated: boolean): number | undefined;
-  /** Returns the moments with stored levels in a period, the oldest first. `per` selects all moments, or the last moment of each day. */
+  /** Returns the moments with stored levels in a period, the oldest first. If `per` is `day`, returns only the last moment of each day. */
   levelTimes(underlying: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', simulated: boolean): number[];
   /** Returns the levels of the given moments, the oldest levels first. */
   levels(underlying: string, times: readonly number[], simulated: boolean): LevelRecord[];
-  /** Returns the different spots in the level records from `fromMs` to `toMs`, in ascending order. */
+  /** Returns the distinct spots in the level records from `fromMs` to `toMs`, in ascending order. */
   levelSpots(underlying: string, fromMs: number, toMs: number, simulated: boolean): LevelSpot[];
   /** Returns the newest levels up to `untilMs`, or `undefined` if there are no such levels. */
   newestLevels(underlying: string, untilMs: number, simulated: boolean): LevelEvent | undefined;
@@ -216,8 +217,8 @@ export interface LevelStore {
     simulated: boolean,
   ): (number | null)[];
   /**
-   * Returns the last sequence number of the log of simulated or recorded levels. The entry with this number may have been removed. Returns
-   * 0 before the first entry.
+   * Returns the last sequence number of the log of levels, which simulated and recorded levels share. The entry with this number may have
+   * been removed. Returns 0 if no levels were ever stored.
    */
   lastLevelSeq(): number;
   /**
@@ -226,13 +227,13 @@ export interface LevelStore {
    */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /**
-   * Returns the same as `levelEvents`, but only the entries of some underlyings. The call takes time for these underlyings and for the
-   * returned entries, but not for the entries of other underlyings.
+   * Like `levelEvents`, but returns only the entries of the given underlyings. The time of the call depends on the number of given
+   * underlyings and returned entries. Entries of other underlyings do not slow down the call.
    */
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /**
-   * Returns the time at which the first entry of the underlyings after a sequence number was stored, ms since the epoch. Returns
-   * `undefined` if there is no such entry.
+   * Finds the first entry of the underlyings after a sequence number. Returns the time at which this entry was stored, ms since the epoch.
+   * Returns `undefined` if there is no such entry.
    */
   firstMissedAt(underlyings: readonly string[], afterSeq: number, simulated: boolean): number | undefined;
   /** Returns an underlying's newest levels up to a sequence number of the log, or `undefined` if there are no levels. */

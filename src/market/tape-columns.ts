@@ -11,14 +11,14 @@ export interface TapeContracts {
   readonly strike: Float64Array;
 }
 
-/** A series and the side of a contract: call or put. */
+/** One side of a series: its calls or its puts. */
 export type TapeSeries = Pick<Print, 'root' | 'expiry' | 'callPut'>;
 
 /** Prints of one underlying as columns, in order of time. Prints of the same moment are in order of arrival. NaN means "not given". */
 export interface TapeColumns {
   readonly count: number;
   readonly contracts: TapeContracts;
-  /** The number of each print's contract. */
+  /** For each print, the number of its contract. */
   readonly contract: Uint32Array;
   /** The moments of the prints, ms since the epoch. */
   readonly at: Float64Array;

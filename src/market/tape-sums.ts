@@ -2,25 +2,25 @@ import { change } from './prints.ts';
 import { ContractNumbers, FLAG, type TapeColumns, type TapeContracts } from './tape-columns.ts';
 
 /**
- * The sums of each contract over consecutive prints, which are called a run. The sums of two adjacent runs can be combined. All figures are
- * whole numbers, so that the order of addition does not change a sum. Premium is in units of 1 / `PREMIUM_UNITS` dollars. Delta times
- * shares is in units of 1 / `SHARE_PARTS` shares.
+ * The sums of a run of prints, by contract. A run consists of consecutive prints. The sums of two adjacent runs can be combined. All sums
+ * are whole numbers, so that the order of addition does not change a sum. The unit of premium is `1 / PREMIUM_UNITS` dollars. The unit of
+ * delta times shares is `1 / SHARE_PARTS` shares.
  *
  * The aggressor of a print may depend on earlier prints, because the tick rule uses the direction of the contract's last price change. A
- * print is pending if its side follows neither from the feed nor from the quote, and the price of its contract has not changed yet in the
- * run. All pending prints of a contract have the same aggressor. This aggressor follows from the price change between the last print before
- * the run and the first print of the run. If there is no price change between these two prints, the aggressor follows from the last price
+ * print is pending if neither the feed nor the quote gives its side, and the price of its contract has not changed yet in the run. All
+ * pending prints of a contract have the same aggressor. The aggressor of pending prints follows from the price change between the last
+ * print before the run and the first print of the run. If the run begins without a price change, the aggressor follows from the last price
  * change before the run.
  */
 export interface TapeSums {
   readonly contracts: TapeContracts;
-  /** The figures of each contract, at the positions of `BY_CONTRACT`. */
+  /** The figures of each contract, at the positions that `BY_CONTRACT` defines. */
   readonly byContract: Float64Array;
-  /** The figures of each cell with a print, at the positions of `CELL`. */
+  /** The figures of each cell that has a print, at the positions that `CELL` defines. */
   readonly cells: TapeCells;
 }
 
-/** Figures by cell. A cell is one contract with one execution type, such as `sweep`. */
+/** Figures by cell. A cell is a pair of a contract and an execution type, such as `sweep`. */
 export interface TapeCells {
   readonly count: number;
   readonly contract: Uint32Array;
@@ -31,7 +31,7 @@ export interface TapeCells {
   readonly lost: Float64Array | undefined;
 }
 
-/** The execution types of a print. If a print has several execution types, the first of them in this list counts. */
+/** The execution types of a print. If a print has several execution types, only the first type in this list counts. */
 export const MANNERS = ['multi_leg', 'sweep', 'block', 'single'] as const;
 
 /**
@@ -60,9 +60,9 @@ export const BY_CONTRACT = {
  * - `bought` and `sold`: the premium of prints in which customers bought or sold;
  * - `shares`: the net shares that customers bought by prints without a delta;
  * - `deltaShares`: delta times the net shares that customers bought by prints with a delta;
- * - `pending…`: the figures of the pending prints. The aggressor does not yet multiply the shares of pending prints.
+ * - `pending…`: the figures of the pending prints. The shares of pending prints are not yet multiplied by the aggressor, 1 or -1.
  *
- * A figure needs more than 53 bits, the precision of a double, only if the data is corrupt.
+ * Only corrupt data leads to figures of more than 53 bits, the precision of a double.
  */
 export const CELL = {
   prints: 0,
@@ -95,7 +95,7 @@ export function toShareParts(shares: number): number {
   return Math.round(shares * SHARE_PARTS);
 }
 
-/** Sums the prints with a premium of at least `minPremium` dollars. Smaller prints are used only for the changes of the price. */
+/** Sums the prints with a premium of at least `minPremium` dollars. Smaller prints are used only to find the price changes. */
 export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
   const byContract = new Float64Array(contracts.strike.length * BY_CONTRACT.width);
@@ -159,7 +159,7 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   return withoutIdle({ contracts, byContract, cells: cells.takeAll() }, seen);
 }
 
-/** Removes the contracts without prints. Without this function, these contracts would have a price of 0. */
+/** Removes the contracts without prints, which would otherwise have a price of 0. */
 function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Array): TapeSums {
   const left = Uint32Array.from(seen.keys()).filter((contract) => seen[contract] === 1);
   if (left.length === seen.length) return { contracts, byContract, cells };
@@ -220,7 +220,7 @@ export class TapeSummer {
     }
   }
 
-  /** Adds the cell at `offset` of `from` to the cell at `to`. `lead` is the aggressor of the contract's pending prints, 0 if unknown. */
+  /** Adds the cell at `offset` in `from` to the cell at `to`. `lead` is the aggressor of the pending prints, or 0 if it is unknown. */
   #addCell(to: number, from: TapeCells, offset: number, lead: number, contract: number): void {
     const cells = this.#cells;
     for (let field = 0; field < CELL.pendingPrints; field++) cells.addFrom(to + field, from, offset + field, 1);
@@ -266,7 +266,7 @@ function mannerOf(flag: number): number {
   return flag & FLAG.block ? 2 : 3;
 }
 
-/** Sums of cells. The first use of a cell creates it. */
+/** Sums of cells. A cell is created when it is first used. */
 class Cells {
   values = new Float64Array(CELL.width * 1024);
   #lost: Float64Array | undefined;

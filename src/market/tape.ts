@@ -14,8 +14,8 @@ export interface Stretch {
 }
 
 /**
- * A `Stretch` has at most one of these numbers of parts. Reading one part print by print takes a few milliseconds. The store therefore also
- * has sums for blocks of `few` parts, for blocks of `many` parts, and for whole days.
+ * One of these numbers is the maximum number of parts in a `Stretch`. Reading one part print by print takes a few milliseconds. The store
+ * therefore also has sums for blocks of `few` parts, for blocks of `many` parts, and for whole days.
  */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 

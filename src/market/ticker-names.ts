@@ -13,7 +13,7 @@ const SPELLING_MAX = 40;
 
 /** Finds tickers by name, and finds the tickers that are most similar to a misspelt ticker. */
 export interface TickerNames {
-  /** Returns the ticker with this name, in any case and with any punctuation. Returns `undefined` if no ticker has this name. */
+  /** Returns the ticker that has this name. Ignores case and punctuation. Returns `undefined` if no ticker has this name. */
   named(spelling: string): string | undefined;
   /** Returns at most three tickers whose symbol or name is most similar to the spelling. The most similar ticker comes first. */
   nearest(spelling: string, tickers: readonly string[]): string[];
@@ -48,7 +48,7 @@ export function createTickerNames(further: NamesOfTickers = {}): TickerNames {
   };
 }
 
-/** The weight of a name. A symbol has the weight 1. A misspelt symbol is more frequent than a misspelt name. */
+/** The weight of a name. A name has less weight than a symbol (1), because misspelt symbols are more frequent than misspelt names. */
 const NAME_WEIGHT = 0.95;
 
 /** Returns the letters and digits of a text, in lower case. */
@@ -71,7 +71,7 @@ export function tickerWithin(text: string): string {
     )
     .replace(/(?:[\s.](?:US|UW|UN|UQ|UP))?(?:\s+(?:EQUITY|INDEX|STOCK|SHARES|OPTIONS))?$/, '')
     .replace(/^#/, '');
-  // In `BRK B`, a share class follows a space.
+  // A share class can follow a space, as in `BRK B`.
   return canonicalTicker(symbol.replace(/^([A-Z]{1,5})\s+([A-C])$/, '$1.$2'));
 }
 
@@ -84,7 +84,7 @@ function similarity(a: string, b: string): number {
   return Math.max(0, 1 - (slipDistance(a, b) + firstDiffers) / Math.max(a.length, b.length));
 }
 
-/** The additional distance for a different first letter, because errors in the first letter are rare. */
+/** The distance that is added if the first letters differ, because errors in the first letter are rare. */
 const FIRST_LETTER = 0.4;
 /** The costs of three typing errors: swapping two letters, typing one letter twice or only once, and hitting a neighbouring key. */
 const [SWAP, DOUBLED, BESIDE] = [0.6, 0.5, 0.7];
@@ -111,7 +111,7 @@ function slipDistance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** Returns the cost of an additional letter, which only one of the texts has at index `i`. */
+/** Returns the cost of the letter at index `i` of a text, if the other text does not have this letter. */
 function lengthening(text: string, i: number): number {
   return text[i] === text[i - 1] ? DOUBLED : 1;
 }

@@ -1,9 +1,9 @@
 import { closeOf, isHalfDay, isTradingDay, newYorkDate, nextTradingDay, openOf, weekdayOf } from './calendar.ts';
 
-/** The present session of the New York Stock Exchange. If the exchange is closed, this is the next session. */
+/** The present session of the New York Stock Exchange, or the next session if the exchange is closed. */
 export interface TradingSession {
   readonly state: 'open' | 'closed';
-  /** The reason why the exchange is closed. Null if the exchange is open. On a trading day, the reason is `night`. */
+  /** The reason why the exchange is closed, which is `night` on a trading day. Null if the exchange is open. */
   readonly reason: 'night' | 'weekend' | 'holiday' | null;
   /** The time at which the session opens or has opened, ms since the epoch. */
   readonly opensAt: number;

@@ -98,7 +98,7 @@ function tickerLists(value: unknown, path: string, fieldErrors: FieldError[]): R
   return lists;
 }
 
-/** Returns the names of each ticker. Adds an error to `fieldErrors` for each value that is not a list of texts. */
+/** Returns the names of each ticker. Adds an error to `fieldErrors` for each value that is not a list of names. */
 function nameLists(value: unknown, fieldErrors: FieldError[]): NamesOfTickers {
   if (!isRecord(value)) {
     fieldErrors.push({ field: '/names', expected: 'an object of lists of names' });
@@ -127,14 +127,14 @@ function universeOf(
   };
 }
 
-/** Returns a slash and one reference token of a JSON Pointer, escaped (RFC 6901). */
+/** Returns a key as a part of a JSON Pointer: a slash and the escaped key (RFC 6901). */
 function pointer(key: string): string {
   return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /**
- * The single names of each sector ETF. The flow of an ETF can follow the flow of a single name. The ETF's index contains the name, or both
- * have the same risk: IBIT and MSTR both hold bitcoin.
+ * The single names of each sector ETF. The flow of an ETF can follow the flow of a single name. The index of the ETF contains the single
+ * name, or both have the same risk. For example, IBIT and MSTR both hold bitcoin.
  */
 const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   SMH: ['NVDA', 'AVGO', 'TSM', 'INTC', 'AMD'],

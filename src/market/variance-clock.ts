@@ -10,7 +10,7 @@ import {
   YEAR_MS,
 } from './calendar.ts';
 
-/** The variance that accrues while the exchange is closed, as fractions of the variance of an open session of 6.5 hours. */
+/** The variance that accrues while the exchange is closed, as a fraction of the variance of a full session (6.5 hours). */
 export interface ClockWeights {
   /** The variance from the close of a trading day to the open of the next day. */
   readonly night: number;
@@ -21,7 +21,7 @@ export interface ClockWeights {
 /** With this value instead of weights, variance accrues evenly over calendar time. Many simulated markets work in this way. */
 export const CALENDAR = 'calendar';
 
-/** In option prices, a day without trading has 0 to 0.12 of the variance of a session. */
+/** In option prices, a day without trading has 0 to 0.12 times the variance of a session. */
 export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.15, shutDay: 0.05 };
 
 /**
@@ -58,8 +58,8 @@ export class VarianceClock {
   /** Returns the years of trading time from the start of the clock to an instant. The instant must not be before the start. */
   years(atMs: number): number {
     if (this.weights === CALENDAR) return (atMs - this.startMs) / YEAR_MS;
-    // From ten years after the start on, all time counts evenly. Without this limit, a corrupt expiry in the year 9999 would make the clock
-    // count three million days.
+    // More than ten years after the start, variance accrues evenly over calendar time. Without this limit, a corrupt expiry in the year
+    // 9999 would make the clock count three million days.
     const near = Math.min(atMs, this.startMs + SESSIONS_KNOWN_MS);
     return (this.sessionsTo(near) - this.startSessions) / this.perYear + (atMs - near) / YEAR_MS;
   }
@@ -95,11 +95,11 @@ export class VarianceClock {
 const SESSIONS_KNOWN_MS = 10 * YEAR_MS;
 const SESSION_MS = 6.5 * 3_600_000;
 const DAYS_A_YEAR = 365.25;
-/** An average year has 104.36 days of weekends and about 9.6 holidays on weekdays. Two or three of its trading days are half days. */
+/** An average year has 104.36 days of weekends and about 9.6 holidays on weekdays. Two or three trading days of a year are half days. */
 const TRADING_DAYS_A_YEAR = 251.3;
 const SESSIONS_A_YEAR = 250.2;
 
-/** Maximum number of cached trading days. `Temporal` takes microseconds per instant, and a volatility surface needs three years of days. */
+/** Maximum number of cached trading days. `Temporal` takes microseconds per instant. A volatility surface needs three years of days. */
 const DAYS_CACHED_MAX = 10_000;
 
 const tradingDay = memoize(DAYS_CACHED_MAX, (date: string) => {

@@ -1,7 +1,7 @@
 import { BlackScholesColumn } from '../../assembly/columns.ts';
 import { arenaColumn, type Column, kernels, mapColumns, mapRow } from './kernels.ts';
 
-/** Options as columns of `count` rows. A number instead of a column is the value of every row. */
+/** Options as columns of `count` rows. If a column is given as a number, every row has this value. */
 export interface OptionColumns {
   readonly count: number;
   /** +1 call, -1 put. */
@@ -25,7 +25,7 @@ export type GreekColumns = Readonly<Record<GreekName, Float64Array>>;
 
 export type GreekName = (typeof GREEKS)[number];
 
-/** The names of the price and the Greeks. The kernel has the same columns. The kernel for pairs uses these columns for the call. */
+/** The names of the price and the Greeks. The kernel has the same columns. In the kernel for pairs, these columns belong to the call. */
 export const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 /** The columns of a pair's put. The columns of gamma, vega, vanna and volga are the same for the put and the call. */
 const PUT_COLUMNS: Readonly<Record<GreekName, BlackScholesColumn>> = {
@@ -63,9 +63,9 @@ export interface Discounts {
 /**
  * Computes Black-Scholes-Merton prices and Greeks. The Greeks are raw partial derivatives: per 1.00 of spot, volatility and rate, and per
  * year. Theta and charm are derivatives with respect to the passage of time, -d/dT. If T or iv is 0, the results follow from the intrinsic
- * value. Accuracy: the error of every output is at most twice the change that one rounding of each input and of the output can cause. The
- * error was measured on 24,000 rows, up to the ends of the accepted ranges. If `into` is given, the function writes the results into the
- * columns of `into`. Without `into`, the call takes a third more time.
+ * value. Accuracy: the error of every output is at most twice the change that results from rounding each input once and the output once.
+ * The error was measured on 24,000 rows, up to the ends of the accepted ranges. If `into` is given, the function writes the results into
+ * the columns of `into`. Without `into`, the call takes a third more time.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function greeks(options: OptionColumns, discounts?: Discounts, into?: GreekColumns): GreekColumns {
@@ -81,8 +81,8 @@ export function greeks(options: OptionColumns, discounts?: Discounts, into?: Gre
 }
 
 /**
- * Returns one column of the result of `greeks`, with the same bits. This takes a third less time than `greeks`, because only one of nine
- * columns is copied.
+ * Returns one column of the result of `greeks`, with bitwise equal values. The function takes a third less time than `greeks`, because it
+ * copies only one of nine columns.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function oneGreek(name: GreekName, options: OptionColumns): Float64Array {
@@ -92,9 +92,9 @@ export function oneGreek(name: GreekName, options: OptionColumns): Float64Array 
 }
 
 /**
- * Computes the call and the put of each row. The results have the same bits as the results of `greeks`. Call and put together take little
- * more time than the call or the put alone. Call and put share the columns of gamma, vega, vanna and volga. `into` is an earlier result,
- * whose columns are overwritten.
+ * Computes the call and the put of each row. The results have the same bits as the results of `greeks`. Computing both the call and the put
+ * takes little more time than computing one of them. Call and put share the columns of gamma, vega, vanna and volga. `into` is an earlier
+ * result, whose columns are overwritten.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function callPutGreeks(
@@ -132,7 +132,7 @@ function inputs(
 /** One option. The fields have the meanings and units of `OptionColumns`. */
 export type Option = Readonly<Record<Exclude<keyof OptionColumns, 'count'>, number>>;
 
-/** Returns the price and the Greeks of one option. The bits and units are the same as in the results of `greeks`. */
+/** Returns the price and the Greeks of one option. The values are bitwise equal to the results of `greeks`, and have the same units. */
 export function greeksOf(option: Option): Readonly<Record<GreekName, number>> {
   const { callPut, spot, strike, tte, iv, rate, dividend } = option;
   mapRow(generic, [callPut, spot, strike, tte, iv, rate, dividend]);
@@ -174,8 +174,8 @@ export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
  * - vanna as the change of delta per volatility point, and charm as the change of delta per calendar day that passes;
  * - volga as the change of market vega per volatility point (1e-4 of the raw volga).
  *
- * Price, delta and gamma have the same raw and market units, so the result has the unchanged columns of `raw`. If `into` is given, the
- * function writes the other columns into the columns of `into`. The argument `into` may be the object `raw`.
+ * Price, delta and gamma have the same values in raw and in market units, so the result reuses these columns of `raw`. If `into` is given,
+ * the function writes the other columns into the columns of `into`. The argument `into` may be the object `raw`.
  */
 export function inMarketUnits(raw: GreekColumns, into?: GreekColumns): GreekColumns {
   return named((name) => {

@@ -6,8 +6,8 @@
 export function solveCholesky(matrix: Float64Array, right: Float64Array): void {
   const n = right.length;
   const column = new Float64Array(n);
-  // After computing a column, the code subtracts the column's products from all later columns. The processor can compute these differences
-  // in parallel. In a dot product, each addition would wait for the previous addition.
+  // After computing a column of the factor, the code subtracts the products of this column from all later columns. The processor can
+  // compute these differences in parallel. With dot products instead, each addition would have to wait for the previous addition.
   for (let k = 0; k < n; k++) {
     const root = Math.sqrt(Math.max(matrix[k * n + k]!, 1e-300));
     matrix[k * n + k] = root;

@@ -1,7 +1,7 @@
 import { ExposureColumn } from '../../assembly/columns.ts';
 import { arenaColumn, type Column, checkLengths, inChunks, kernels, mapColumns } from './kernels.ts';
 
-/** Options at two times, as columns of `count` rows. A number instead of a column is the value of every row. */
+/** Options now and at a later time, as columns of `count` rows. If a column is given as a number, every row has this value. */
 export interface HedgeInputs {
   readonly count: number;
   /** +1 call, -1 put. */
@@ -16,11 +16,11 @@ export interface HedgeInputs {
   readonly tte: Column;
   /** The carry ln(F/S), where F is the forward and S is spot. */
   readonly carry: Column;
-  /** The delta of a forward. A call has the delta factor * N(d1). */
+  /** The delta of a forward. The delta of a call is `factor * N(d1)`. */
   readonly factor: Column;
   /**
-   * The later delta of a call is laterFactor * N((ln(F/K) + iv^2 laterDrift) / (iv sqrt(laterTte))), with `laterTte` and `laterDrift` in
-   * years.
+   * The later delta of a call is `laterFactor * N((ln(F/K) + iv^2 * laterDrift) / (iv * sqrt(laterTte)))`, where `laterTte` and
+   * `laterDrift` are in years.
    */
   readonly laterTte: Column;
   readonly laterDrift: Column;
@@ -46,9 +46,10 @@ export function hedges(inputs: HedgeInputs): Hedges<Float64Array> {
 const PARTIAL_SUMS = 6;
 
 /**
- * Computes the sum of weight * hedge over all options for each hedge, and writes no columns. A NaN in a row makes the sums NaN, even with
- * weight 0. A caller may add a chain in several calls, one for each range of rows. `partial` passes the sums from one call to the next. If
- * every range except the last has an even number of rows, the result has the same bits as the result of a single call for the whole chain.
+ * For each of the three hedges (delta, vanna, change), computes the sum of `weight * hedge` over all options. Writes no columns. A NaN in a
+ * row makes the sums NaN, even with weight 0. A caller may add the options of a chain in several calls, one call for each range of rows.
+ * `partial` passes the sums from one call to the next. If every range except the last has an even number of rows, the sums are bitwise
+ * equal to the sums of one call for the whole chain.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function exposureSums(

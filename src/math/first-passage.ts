@@ -8,13 +8,13 @@ import { normalCdf } from './normal.ts';
 export interface Walk {
   /** Distance from the barrier at the start, >= 0. */
   readonly start: number;
-  /** Mean change of the diffusion over the unit of time. A negative mean is toward the barrier. */
+  /** Mean change of the diffusion over the unit of time. A negative mean moves the process toward the barrier. */
   readonly drift: number;
   /** Variance of the diffusion over the unit of time, > 0. */
   readonly variance: number;
   /** Expected number of jumps in the unit of time, >= 0. */
   readonly jumps: number;
-  /** Mean size of a jump. A negative mean is toward the barrier. */
+  /** Mean size of a jump. A negative mean moves the process toward the barrier. */
   readonly jumpMean: number;
   /** Standard deviation of a jump's size, >= 0. */
   readonly jumpWidth: number;
@@ -24,21 +24,21 @@ export interface Walk {
 interface Fineness {
   /** The number of equal intervals in the unit of time. */
   readonly intervals: number;
-  /** The number of grid points per smaller standard deviation: of the diffusion in an interval, or of a jump. */
+  /** The number of grid points per standard deviation of the diffusion in an interval, or of a jump if a jump's deviation is smaller. */
   readonly points: number;
 }
 
 const FAR: Fineness = { intervals: 16, points: 2.2 };
 /**
- * The resolution for a start near the barrier: at most one standard deviation of the whole walk away. The error per interval is largest for
- * such a start, and grows with the number of jumps in an interval.
+ * The resolution if the start is at most one standard deviation of the whole walk away from the barrier. The error per interval is largest
+ * for a start near the barrier, and grows with the number of jumps in an interval.
  */
 const NEAR: Fineness = { intervals: 32, points: 3 };
 const NEAR_WITH_MANY_JUMPS: Fineness = { intervals: 64, points: 3 };
 const MANY_JUMPS = 2;
 /**
- * The distance between the start and the end of the grid, in standard deviations of the whole walk. A walk beyond the grid is treated as if
- * it never returned to the barrier.
+ * The grid extends this distance beyond the start, in standard deviations of the whole walk. A walk beyond the grid is treated as if it
+ * never returned to the barrier.
  */
 const REACH = 4;
 /**
@@ -56,10 +56,10 @@ const JUMP_WIDTH_MIN = 0.05;
  * Half-width of the interval in which a normal density is computed, in standard deviations. The probability outside this interval is 6e-7.
  */
 const KERNEL_DEVIATIONS = 5;
-/** The computation assumes at most n jumps in an interval if the probability of more than n jumps is at most this value. */
+/** If the probability of more than n jumps in an interval is at most this value, the computation assumes at most n jumps. */
 const CHANCE_MIN = 1e-4;
 /**
- * Maximum number of products in one step of the work, which takes about 3 ms. A product is a value of the density times a value of a
+ * Maximum number of products in one step of the work. Such a step takes about 3 ms. A product is a value of the density times a value of a
  * kernel.
  */
 const STEP_PRODUCTS = 250_000;
@@ -133,8 +133,8 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
       passedPlain += met(plain, byDiffusion);
       plain = diffuse(plain);
     }
-    // Adds the densities after each number n of jumps in this interval, multiplied by the Poisson probability of n jumps. The variable
-    // `more` is the probability of at least n jumps.
+    // For each number n of jumps in this interval, adds the density after n jumps, multiplied by the Poisson probability of n jumps. The
+    // variable `more` is the probability of at least n jumps.
     let chance = Math.exp(-walk.jumps / intervals);
     let more = 1 - chance;
     let after = density;
@@ -167,7 +167,7 @@ function passing(to: number, from: number, { drift, variance }: { drift: number;
 
 type Transition = (density: Float64Array) => Float64Array<ArrayBuffer>;
 
-/** Returns the transition of the density by the diffusion in one interval. Walks that reach 0 are removed. */
+/** Returns a function that applies the diffusion of one interval to a density. Walks that reach 0 are removed. */
 function killedDiffusion(
   points: number,
   spacing: number,
@@ -197,7 +197,7 @@ function killedDiffusion(
   };
 }
 
-/** Returns the transition of the density by one jump. Walks that jump below 0 are removed. */
+/** Returns a function that applies one jump to a density. Walks that jump below 0 are removed. */
 function killedJump(points: number, spacing: number, mean: number, width: number, weight: Float64Array): Transition {
   const first = Math.ceil((mean - KERNEL_DEVIATIONS * width) / spacing);
   const last = Math.floor((mean + KERNEL_DEVIATIONS * width) / spacing);

@@ -10,7 +10,7 @@ export interface ProfileColumns extends Omit<OptionColumns, 'callPut' | 'spot'> 
   readonly weight: Column;
 }
 
-/** The levels first * e^(i * step), for i from 0 to count - 1. Each level is the same percentage above the previous level. */
+/** The levels `first * e^(i * step)`, for i from 0 to `count - 1`. Each level is the same percentage above the previous level. */
 export interface LogLevels {
   /** The lowest level: a spot price, > 0. */
   readonly first: number;
@@ -24,10 +24,10 @@ export function logLevels({ first, step, count }: LogLevels): Float64Array {
 }
 
 /**
- * Returns a sum for each level of spot (> 0): the sum of weight * gamma at this level over all contracts. Gamma is per 1.00 of spot. The
- * volatility of each strike is the same at every level, and the forward moves in proportion to spot. A contract whose weight, T or iv is 0
- * adds nothing. A NaN in a contract makes the sums NaN. The result agrees with sums over `greeks` to about 1e-13 of the gross gamma. For
- * `LogLevels`, the function is six times as fast, and the result agrees with these sums to 1e-12.
+ * Returns one sum for each level of spot (> 0): the sum of `weight * gamma` over all contracts, with gamma at this level. Gamma is per 1.00
+ * of spot. The volatility of each strike is the same at every level, and the forward moves in proportion to spot. A contract whose weight,
+ * T or iv is 0 adds nothing. A NaN in a contract makes the sums NaN. The result agrees with sums over `greeks` to about 1e-13 of the gross
+ * gamma. For `LogLevels`, the function is six times as fast, and the result agrees with sums over `greeks` to 1e-12.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | LogLevels): Float64Array {
@@ -87,7 +87,7 @@ export function addGammaProfile(
 }
 
 /**
- * Adds gamma * weight of each contract to the element of `into` with the index `strikeIndex`. `into` has `strikes` elements.
+ * For each contract, adds `gamma * weight` to the element of `into` with the index `strikeIndex`. `into` has `strikes` elements.
  * @throws RangeError if lengths differ or an index is not below `strikes`.
  */
 export function gammaByStrike(

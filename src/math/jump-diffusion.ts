@@ -2,15 +2,15 @@ import { MertonColumn } from '../../assembly/columns.ts';
 import type { OptionColumns } from './black-scholes.ts';
 import { type Column, kernels, mapColumns } from './kernels.ts';
 
-/** Options on an underlying whose spot diffuses and jumps, as columns. */
+/** Options on an underlying whose price follows a diffusion with jumps, as columns. */
 export interface JumpDiffusionColumns extends Omit<OptionColumns, 'callPut'> {
   /** Volatility of the diffusion without jumps, per square root of a year, >= 0. */
   readonly iv: Column;
   /** Expected number of jumps per year, >= 0. */
   readonly jumpIntensity: Column;
-  /** Mean of a jump in the logarithm of spot. */
+  /** Mean change of the logarithm of spot in one jump. */
   readonly jumpMean: Column;
-  /** Standard deviation of a jump in the logarithm of spot, >= 0. */
+  /** Standard deviation of the change of the logarithm of spot in one jump, >= 0. */
   readonly jumpVol: Column;
 }
 
@@ -18,7 +18,7 @@ export interface JumpDiffusionColumns extends Omit<OptionColumns, 'callPut'> {
 export interface JumpDiffusionResult {
   /** Risk-neutral probability that spot ends at or above the strike. */
   readonly probAbove: Float64Array;
-  /** Risk-neutral probability that spot ends below the strike. A separate sum keeps a tiny value accurate. */
+  /** Risk-neutral probability that spot ends below the strike. The probability is a separate sum, so that even a tiny value is accurate. */
   readonly probBelow: Float64Array;
   readonly call: Float64Array;
   readonly put: Float64Array;
@@ -29,8 +29,8 @@ export interface JumpDiffusionResult {
  * The drift includes the compensator of the jumps. The results are NaN if the expected number of jumps up to expiry, `jumpIntensity * tte`,
  * is above 256. The results are also NaN if the expected number of jumps times the mean factor of a jump is above 256.
  *
- * Accuracy: the error is at most 5 times the change that one rounding of each input and of the result can cause, and at most 1.6 times this
- * change if no more than 60 jumps are expected. The error was measured on 3,000 rows with up to 256 expected jumps.
+ * Accuracy: the error is at most 5 times the change that results from rounding each input once and the result once. If at most 60 jumps are
+ * expected, the error is at most 1.6 times this change. The error was measured on 3,000 rows with up to 256 expected jumps.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
@@ -44,7 +44,7 @@ export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
 }
 
 /**
- * Computes only the probabilities of `merton`, in two thirds of the time of `merton`.
+ * Computes only the probabilities of `merton`. The function takes two thirds of the time of `merton`.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function mertonProbabilities(

@@ -1,5 +1,5 @@
 /**
- * Returns Kelly's fraction of capital f* = p - (1 - p) / b (Kelly 1956). `winProbability` is the probability p of a win, in [0, 1].
+ * Returns Kelly's fraction of capital, `f* = p - (1 - p) / b` (Kelly 1956). `winProbability` is the probability p of a win, in [0, 1].
  * `payoutRatio` is the amount b > 0 that a win pays for each unit staked. The fraction is negative if the bet loses on average.
  * @throws RangeError if an argument is outside its range.
  */
@@ -12,7 +12,8 @@ export function kellyFraction(winProbability: number, payoutRatio: number): numb
 }
 
 /**
- * Returns the percentage of capital to stake, from 0 to 100: Kelly's fraction times `fraction` in (0, 1], or 0 if the bet loses on average.
+ * Returns the percentage of capital to stake, from 0 to 100. The result is Kelly's fraction times `fraction` in (0, 1], or 0 if the bet
+ * loses on average.
  * @throws RangeError if an argument is outside its range.
  */
 export function kellyAllocationPct(winProbability: number, payoutRatio: number, fraction: number): number {

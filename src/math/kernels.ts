@@ -20,13 +20,13 @@ type Kernels = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
 /** The position of each column of a kernel, by column name. Each layout is an enumeration in assembly/columns.ts. */
 export type ColumnLayout = { readonly [name: string]: number | string; readonly [place: number]: string };
 
-// The size of the memory is fixed, because a growing memory detaches all its views.
+// The size of the memory is fixed, because all views of a memory are detached when the memory grows.
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
 
 /** The compiled kernels. Kernels have no state between calls, and write only to the columns of the arena. */
 export const kernels = load();
 
-/** The number of rows that a kernel computes in one call. The columns of so many rows fit into a core's second-level cache. */
+/** The number of rows that a kernel computes in one call. Columns with this number of rows fit into a core's second-level cache. */
 export const CHUNK_ROWS = kernels.blockRows();
 
 const columns = Array.from(
@@ -54,7 +54,7 @@ export function arenaSpan(index: number, columns: number): Float64Array {
 
 /**
  * Divides columns of any length into chunks of at most CHUNK_ROWS rows. Copies each chunk into the arena, to the positions of the layout.
- * Then calls `work` with the first row of the chunk, and the row after its last row.
+ * Then calls `work` with the first row of the chunk and the row after the chunk's last row.
  * @throws RangeError if `count` is not a whole number >= 0, if the length of a column is not `count`, or if the layout has no column with
  *   the name of an input.
  */
@@ -108,7 +108,7 @@ export function mapColumns(
 
 /**
  * Runs a kernel on one row. The values in `inputs` are in the order of the arena's columns. The caller reads the outputs from the arena.
- * Takes a tenth of the time of `mapColumns` for one row.
+ * For one row, the function takes a tenth of the time of `mapColumns`.
  */
 export function mapRow(kernel: (count: number, block: Offset) => void, inputs: readonly number[]): void {
   for (let i = 0; i < inputs.length; i++) columns[i]![0] = inputs[i]!;

@@ -1,6 +1,6 @@
 import { StepMeter, type Steps } from '../core/steps.ts';
 
-/** A minimum of a sum of squares: the parameters, and the sum of squares for these parameters. */
+/** The result of a minimisation: the parameters at the minimum, and the sum of squares for these parameters. */
 export interface LeastSquares {
   readonly parameters: number[];
   readonly sumOfSquares: number;
@@ -10,11 +10,14 @@ export const ITERATIONS_MAX = 60;
 const DAMPING_MAX = 1e10;
 /** The search ends if an iteration reduces the sum of squares by less than this share. */
 const GAIN_MIN = 1e-9;
-/** The relative width of a forward difference. The width is near the square root of a double's precision. */
+/**
+ * The width of a forward difference, relative to the size of the parameter (at least 0.1). The width is near the square root of a double's
+ * precision.
+ */
 const DIFFERENCE_WIDTH = 1e-7;
 
 /**
- * Minimises the sum of squares of `residuals` over a few parameters, by the method of Levenberg and Marquardt with forward differences
+ * Minimises the sum of squares of `residuals` over a few parameters. The method is Levenberg and Marquardt's with forward differences
  * (Marquardt 1963, with his scaling by the diagonal). The function `residuals` may return values that are not finite for some parameters,
  * but the search never moves to such parameters. A small `iterationsMax` ends the search early, so that a caller can compare several
  * starts. Each step of the work evaluates `residuals` at most `evaluations` times.

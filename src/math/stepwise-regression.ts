@@ -1,9 +1,9 @@
 import { dot } from './least-squares.ts';
 
 /**
- * Fits values by linear least squares. The model is the set of columns that the fit uses. `toggle` adds one column to the model or removes
- * one column, by the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator"). The time of a `toggle` call is quadratic in the
- * number of all columns.
+ * Fits values by linear least squares. The model is the set of columns that the fit uses. `toggle` adds one column to the model, or removes
+ * one column from it. The method is the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator"). The time of a `toggle` call is
+ * proportional to the square of the number of all columns.
  */
 export class StepwiseRegression {
   /**
@@ -64,7 +64,7 @@ export class StepwiseRegression {
 
   /** The sum of the squared errors of the fit. */
   get sumOfSquares(): number {
-    // Because of rounding, the sum of an exact fit can be negative.
+    // Because of rounding, the computed sum can be negative if the fit is exact.
     return Math.max(0, this.matrix.at(-1)!.at(-1)!);
   }
 
@@ -82,8 +82,8 @@ export class StepwiseRegression {
   }
 
   /**
-   * Returns the reduction of the sum of squared errors if a column is added to the model. The result has the sign of the coefficient that
-   * the column would have.
+   * Returns the amount by which the sum of squared errors would fall if a column were added to the model. The result has the sign of the
+   * coefficient that the column would have.
    */
   signedGain(column: number): number {
     const row = this.matrix[column]!;

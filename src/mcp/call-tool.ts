@@ -28,8 +28,8 @@ export interface ProgressUpdate {
 
 /**
  * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
- * the operator as `tool_failed`. Throws `ProtocolError` if the registry has no tool with this name. The message has the name in cleaned and
- * short form.
+ * the operator as `tool_failed`. Throws `ProtocolError` if the registry has no tool with this name. The error message contains the cleaned
+ * and shortened name.
  */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();
@@ -80,17 +80,16 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
 
 const PICTURE_NOTE = 'The chart is an image beside this answer. Hosts that show no images leave it out.';
 
-/** The key in a result's `_meta` for the provenance. Programs find it there in the form of REST, with the age in seconds. */
+/**
+ * The key of the provenance in a result's `_meta`. In `_meta`, the provenance has the same format as over REST, with the age in seconds.
+ */
 const PROVENANCE_META = 'zomma/provenance';
 
 function pictureContent(picture: Uint8Array) {
   return { type: 'image' as const, data: picture.toBase64(), mimeType: PICTURE_TYPE };
 }
 
-/**
- * Reports the progress of a call to its client. Reports each step of a call with several steps. Also reports a long wait before the first
- * step.
- */
+/** Reports the progress of a call to its client: each step of a call with several steps, and a long wait before the first step. */
 class ProgressReport {
   private readonly calledMs = performance.now();
   private last: Promise<void> | undefined;
@@ -102,7 +101,7 @@ class ProgressReport {
     for (let progress = 1; ; ) {
       const { value, done } = steps.next();
       if (done) return value;
-      // A step without a total is not reported, because it belongs to the last reported step.
+      // A step without a total is not reported, because such a step is part of the last reported step.
       if (value.total) this.report({ progress: progress++, message: value.message, total: value.total });
       yield value;
     }

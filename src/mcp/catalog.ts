@@ -6,7 +6,7 @@ import { RESOURCES } from './resources.ts';
 
 /**
  * Returns the catalog for MCP clients on all transports: either all tools and a tool that reads resources, or only the API contract's
- * tools. A prompt is offered only together with its tools.
+ * tools. A prompt is offered only if all of its tools are offered.
  */
 export function catalogOf(selection: ToolSelection): Catalog {
   const isContract = selection === 'contract';

@@ -4,14 +4,14 @@ import type { McpDeps } from './mcp-deps.ts';
 import { levelsUri } from './resources.ts';
 import { registryVersion } from './tool-definitions.ts';
 
-/** The sources of changes for notifications to clients: the log of stored levels, and the tools. */
+/** The sources of the changes that clients are notified of: the log of stored levels, and the tools. */
 export interface ChangeSource extends Pick<McpDeps, 'tools'> {
   readonly log: Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'underlyings'>;
   readonly simulated: boolean;
 }
 
 const PAGE = 256;
-/** Maximum number of tickers that one call counts, which limits the time of the call. A universe has at most `TICKERS_MAX` tickers. */
+/** Maximum number of tickers that one call counts, to limit the call's duration. A universe has at most `TICKERS_MAX` tickers. */
 const TICKERS_MAX = 1_000;
 
 export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus) {
@@ -21,8 +21,8 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
   let version = registryVersion(tools());
   return {
     /**
-     * Sends the changes since the last call to the bus: new levels (once per ticker), new tickers, changed tools. The new levels include
-     * levels from other processes, because the function reads the log of stored levels. Throws if the store is busy.
+     * Sends the changes since the last call to the bus: new levels (once per ticker), new tickers, changed tools. The function reads the
+     * log of stored levels, so it also finds new levels from other processes. Throws if the store is busy.
      */
     wake() {
       const changed = new Set<string>();
@@ -37,15 +37,15 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
       if (versionNow !== version) bus.publish({ kind: 'tools_list_changed' });
       if (tickersNow !== tickers) bus.publish({ kind: 'resources_list_changed' });
       for (const ticker of changed) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });
-      // These variables are set last. So after a read that fails because the store is busy, the next call publishes the same changes.
+      // These variables are set last. If a read fails because the store is busy, the next call publishes the same changes.
       [seq, version, tickers] = [upTo, versionNow, tickersNow];
     },
   };
 }
 
 /**
- * Returns the notification of a change for one client, in the form for protocol revisions with sessions. Returns `undefined` if the client
- * has not subscribed to the changed resource.
+ * Returns the notification that tells one client of a change, in the format of the protocol revisions with sessions. Returns `undefined` if
+ * the client has not subscribed to the changed resource.
  */
 export function notificationOf(event: ServerEvent, subscribed: Subscriptions): JSONRPCNotification | undefined {
   if (event.kind !== 'resource_updated') return { jsonrpc: '2.0', method: METHODS[event.kind] };

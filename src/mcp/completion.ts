@@ -11,16 +11,16 @@ const TYPED_MAX = 40;
 
 /**
  * Completes an argument of a resource template or prompt with the values that begin with the typed text. The values for `ticker` are the
- * tickers with a chain, followed by the other tickers of the universe. `tickers` has the same values, for the last ticker of the list. The
- * values for `expiry` are the unsettled expiries of the ticker's chain. For resources, `all` is another value. The values for `tool` are
- * the tools. Other arguments, unknown templates and unknown prompts have no values.
+ * tickers with a chain, followed by the other tickers of the universe. `tickers` is a list, and the values for its last ticker are the same
+ * as for `ticker`. The values for `expiry` are the unsettled expiries of the ticker's chain, and also `all` if the argument belongs to a
+ * resource. The values for `tool` are the tools. Other arguments, unknown templates and unknown prompts have no values.
  */
 export function complete({ ref, argument, context: filled }: CompleteRequestParams, context: Context): CompleteResult {
   const isOurs =
     ref.type === 'ref/resource'
       ? RESOURCES.templates.some((each) => isOf(each.uriTemplate, ref.uri, argument.name))
       : promptHasArgument(ref.name, argument.name);
-  // In a list of names, the code completes the last name.
+  // In a list of tickers, the code completes only the last ticker.
   const before = argument.name === 'tickers' ? (/^.*,\s*/s.exec(argument.value)?.[0] ?? '') : '';
   const typed = argument.value.slice(before.length).slice(0, TYPED_MAX).toUpperCase();
   const given = filled?.arguments ?? {};
@@ -31,7 +31,7 @@ export function complete({ ref, argument, context: filled }: CompleteRequestPara
   return { completion: { values: fitting.slice(0, VALUES_MAX), ...(!hasMore && { total: fitting.length }), hasMore } };
 }
 
-/** Returns whether `uri` is this resource template and the template has the argument. */
+/** Returns whether `uri` equals the resource template `template`, and this template has the argument. */
 function isOf(template: string, uri: string, argument: string): boolean {
   return template === uri && template.includes(`{${argument}}`);
 }
@@ -46,7 +46,7 @@ function candidates(
   switch (name) {
     case 'ticker':
     case 'tickers':
-      // The list of tickers starts at the typed text, in alphabetical order, so matching tickers come first.
+      // `tickersWithChain` lists tickers in alphabetical order from the typed text on, so the matching tickers come first.
       return [...new Set([...market.tickersWithChain(typed, VALUES_MAX + 1), ...universe.tickers])];
     case 'expiry': {
       if (filled.ticker === undefined) return [];

@@ -13,7 +13,7 @@ export interface Catalog {
   readonly resources: Resources;
   /** True if `tools/list` also has a tool that reads resources. Models of some clients need this tool. The default is false. */
   readonly hasReader?: boolean;
-  /** The prompts. A prompt is offered only together with the tools in its text. Absent if no prompt is offered. */
+  /** The prompts. A prompt is offered only if all tools in its text are offered. Absent if no prompt is offered. */
   readonly prompts?: readonly TaskPrompt[];
 }
 
@@ -56,7 +56,7 @@ export interface McpSession {
   readonly account: Account | undefined;
   /** URIs of the resources to which the client has subscribed. Absent for protocol revisions without `resources/subscribe`. */
   readonly subscribed?: Set<string>;
-  /** True if the client's model can read resources. Undefined if the server learns this from `initialize`. */
+  /** True if the client's model can read resources. If undefined, the server looks at the client's `initialize` request. */
   readonly readsResources?: boolean | undefined;
 }
 

@@ -96,9 +96,9 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
 }
 
 /**
- * An SDK server with readable errors. For invalid parameters, the SDK's errors contain its validator's issues as JSON. For an `initialize`
- * request, the SDK even sends an internal error. This class turns such an error into an error with the code -32602 and a message in words.
- * For an internal error, the operator gets a report, and the client gets a message without details.
+ * An SDK server with readable errors. For invalid parameters, the SDK's errors contain its validator's issues as JSON. For an invalid
+ * `initialize` request, the SDK even sends an internal error. Instead, this class sends an error with the code -32602 and a message in
+ * words. For an internal error, the operator gets a report, and the client gets a message without details.
  */
 class ReadableErrorServer extends Server {
   onInternalError: (method: string, error: unknown) => void = () => {};

@@ -9,7 +9,7 @@ import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 
-/** The tool that reads resources. It is for clients whose model itself cannot read resources. */
+/** The tool that reads resources, for clients whose model itself cannot read resources. */
 export const READ_RESOURCE: Tool = {
   name: 'read_resource',
   title: 'Read a resource',

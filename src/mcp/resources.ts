@@ -130,8 +130,8 @@ const FIXED: readonly ListedResource[] = [
 const RESOURCES_PER_PAGE = 100;
 
 /**
- * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. So if a ticker is added or removed between
- * two requests, no page skips or repeats another ticker.
+ * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. Pages therefore do not skip or repeat a
+ * ticker if another ticker is added or removed between two requests.
  */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
@@ -151,8 +151,8 @@ export function levelsUri(ticker: string): string {
 }
 
 /**
- * Returns links to the full columns behind a tool's answer about a ticker. Returns no links for other tools. Returns no links for a past
- * time, because the columns are from the newest snapshot.
+ * Returns links to the full columns if a tool's answer about a ticker is a summary of them. Returns no links for any other answer, or for a
+ * past time, because the columns are from the newest snapshot.
  */
 export function columnResourcesOf(
   tool: Operation,
@@ -215,7 +215,7 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
   return SHORTENED[columns]((yield* perform(view, args, context, 'invalid_parameter')).body);
 }
 
-/** Returns the universe in the form of REST: each ticker with the age of its newest data, and the tickers without data. */
+/** Returns the universe in the format of the REST API, with the age of each ticker's newest data and a list of the tickers without data. */
 function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
   const { body } = yield* perform(restView(OPERATION.get_target_universe), {}, context, 'invalid_parameter');
   const { market, universe, nowMs } = context;
@@ -243,7 +243,7 @@ const SHORTENED = {
 const GEX_URI =
   /^zomma:\/\/gex\/(?<name>[^/\s]{1,40})(?:\/(?<columns>profile|strikes|matrix|record)(?:(?<=strikes)\/(?<expiry>[\w:-]{1,10}))?)?$/;
 
-/** The components of a URI for a ticker's resource. `strikes` without an expiry has all expiries. */
+/** The components of a URI for a ticker's resource. If the URI of `strikes` has no expiry, the answer contains all expiries. */
 interface GexUri {
   /** The ticker as the client wrote it. */
   readonly ticker: string;
@@ -263,7 +263,7 @@ function partsOf(uri: string): GexUri | undefined {
   }
 }
 
-/** Returns the canonical form of a URI. The ticker needs no chain, because clients can subscribe before the first snapshot. */
+/** Returns the canonical form of a URI. The ticker may have no chain yet, because clients can subscribe before the first snapshot. */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri) || methodsAt(uri) !== undefined) return uri;
   const parts = partsOf(uri);
@@ -278,7 +278,7 @@ const NO_RESOURCE = [
     '/strikes/{expiry}, /matrix or /record.',
 ] as const;
 
-/** Computes the levels in the form of REST, with the regime, the gross exposure, a summary of the chain and the provenance. */
+/** Computes the levels in the format of the REST API, with the regime, the gross exposure, a summary of the chain and the provenance. */
 function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {
   const { body } = yield* perform(restView(OPERATION.get_live_gex_nodes), input, context, 'invalid_parameter');
   const { regime, sign_margin_pct, flip_resolved, gross_gex_mil, contracts, series, provenance } = (yield* perform(

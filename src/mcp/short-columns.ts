@@ -25,7 +25,7 @@ export function shortenColumns(body: Body): Body {
   };
 }
 
-/** Shortens a matrix to the earliest series and the strikes nearest to spot. The sums still include all series and strikes of the band. */
+/** Shortens a matrix to the earliest series and the strikes nearest to spot. The sums still include the omitted series and strikes. */
 export function shortenMatrix(body: Body): Body {
   const [values, strike] = [body.values as unknown[][], body.strike as number[]];
   const series = Math.min(values.length, SERIES_MAX);
@@ -45,7 +45,7 @@ export function shortenMatrix(body: Body): Body {
   };
 }
 
-/** Shortens the history of levels to the last days. The rates still include all days. */
+/** Shortens the history of levels to the last days. The rates still include the omitted days. */
 export function shortenDays(body: Body): Body {
   const leftOut = Math.max(0, (body.count as number) - DAYS_MAX);
   const days = Object.entries(body.days as Record<string, unknown[]>).map(([key, rows]) => [key, rows.slice(leftOut)]);

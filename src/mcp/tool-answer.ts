@@ -4,7 +4,7 @@ import type { Operation, Provenance } from '../operations/engine/operation.ts';
 import type { Performed } from '../operations/engine/perform.ts';
 import { sixDigits } from './six-digits.ts';
 
-/** The key that answers over MCP have in addition to the keys of the API contract. */
+/** The key that only answers over MCP contain, in addition to the keys of the API contract. */
 export const PROVENANCE_KEY = 'provenance';
 
 /**
@@ -26,7 +26,7 @@ export function toolAnswer(
 }
 
 function originOf({ source, simulated, as_of, age_s, stale, notes }: Provenance) {
-  // The age is counted up to the present time. In a replay, the age is counted up to the requested time.
+  // The age is the time from the quotes to the present. In a replay, the age is the time from the quotes to the requested moment.
   const momentMs = Date.parse(as_of) + age_s * 1_000;
   return { as_of, age: ageInWords(age_s), market: marketInWords(momentMs), stale, simulated, source, notes };
 }

@@ -195,7 +195,7 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
       return false;
     }
     bytes += isFull ? 0 : Buffer.byteLength(JSON.stringify(each));
-    // A page has at least one row. The next cursor of an empty page would equal the cursor that the client has sent.
+    // A page has at least one row. If a page were empty, its next cursor would equal the cursor in the request.
     isFull ||= row - from >= most || (bytes > PAGE_BYTES_MAX && row > from);
     if (!isFull) row++;
     return !isFull;

@@ -49,7 +49,7 @@ const FURTHER_TOOLS = {
   get_option_quotes: getOptionQuotes,
 };
 
-/** Every operation: the tools of the API contract, the other tools, and the rest. The typed client gets its types from this object. */
+/** All operations, including those that are not tools. The typed client gets its types from this object. */
 export const REGISTRY = {
   ...CONTRACT,
   ...FURTHER_TOOLS,

@@ -6,7 +6,7 @@ import { getFlowByAggressor } from './flow/flow-by-aggressor.ts';
 import { getSignedPrints } from './flow/signed-prints.ts';
 import { getLiveGexNodes } from './gex/gex-nodes.ts';
 
-/** The warm-up starts no ticker after this time, ms. */
+/** Time after which the warm-up begins no further ticker, ms. */
 const WARM_UP_MS = 1_000;
 
 /** Requests that read all prints of a ticker. */
@@ -17,9 +17,9 @@ const TAPE_REQUESTS: readonly (readonly [operation: unknown, args: object])[] = 
 ];
 
 /**
- * For about WARM_UP_MS, computes the default answers of the flow operations. The code is then compiled and the results are cached before
- * the first request. Leaves out simulated tickers and tickers without prints. Other requests can run between two steps. Analyses of chains
- * are not computed in advance. They would save 20 ms of one request, but take 8 MiB of memory.
+ * For about WARM_UP_MS, computes the default answers of the flow operations. As a result, the code is compiled and the results are cached
+ * before the first request. Leaves out simulated tickers and tickers without prints. Other requests can run between two steps. Analyses of
+ * chains are not computed in advance, because they would save only 20 ms of one request but take 8 MiB of memory.
  */
 export async function warmUp(context: Context, scheduler: Scheduler): Promise<void> {
   const { market } = context;
@@ -34,7 +34,7 @@ export async function warmUp(context: Context, scheduler: Scheduler): Promise<vo
         const steps = perform(view, { ticker, ...args }, context, 'invalid_parameter');
         await scheduler.run({ account: '', name: view.operation.name, steps });
       } catch (error) {
-        // The operation has no data for this ticker. A client would get the same error.
+        // If the operation has no data for the ticker, a client would get the same error.
         if (!(error instanceof ClientError)) throw error;
       }
     }

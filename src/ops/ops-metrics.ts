@@ -13,7 +13,7 @@ export interface MetricSources {
   readonly jobs: () => number;
   readonly blocked: () => { readonly count: number; readonly totalMs: number; readonly longestMs: number };
   readonly levelsDue: () => number;
-  /** Number of stored snapshots that were set aside as damaged. */
+  /** Number of snapshots that were moved to the table of damaged snapshots. */
   readonly damagedSnapshots: () => number;
   /** Size of the database, size of its write-ahead log, and free space on its disk, bytes. */
   readonly disk: () => { readonly database: number; readonly wal: number; readonly free: number };
@@ -201,7 +201,7 @@ export function createMetrics(sources: MetricSources) {
     () => (sources.lastBackupMs() ?? 0) / 1000,
   );
 
-  // Each counter starts at 0, because an alert sees no increase if the counter first appears at its first event.
+  // Each counter starts at 0. If a counter appeared only at its first event, an alert would see no increase.
   for (const of of ['request', 'tool']) defects.inc({ of }, 0);
   for (const work of ['retention', 'packing', 'past']) workFailures.inc({ work }, 0);
   for (const direction of ['back', 'forward']) clockSteps.inc({ direction }, 0);
@@ -280,7 +280,7 @@ export function createMetrics(sources: MetricSources) {
     observe(observation: Observation) {
       (counted[observation.kind] as ((seen: Observation) => void) | undefined)?.(observation);
     },
-    /** Counts the delay of a timer, ms. */
+    /** Adds the delay of a timer (ms) to the histogram. */
     countDelay(ms: number) {
       loopDelay.observe(Math.max(0, ms) / 1000);
     },

@@ -1,6 +1,6 @@
 import { OperatorError } from '../core/errors.ts';
 
-/** The reports at the operations address. */
+/** The reports that the operations address serves. */
 export interface OpsReports {
   /** Returns the reasons why the server should get no requests now, one sentence per reason. The list is empty if the server is ready. */
   readonly notReady: () => readonly string[];

@@ -7,7 +7,7 @@ import { openLibc } from '../core/libc.ts';
  */
 export type ServiceManager = ReturnType<typeof connectServiceManager>;
 
-/** The environment variables in which systemd states the address for a service's messages. */
+/** The environment variables with which systemd tells a service where to send messages and how often the watchdog expects them. */
 export interface ManagerEnv {
   readonly NOTIFY_SOCKET?: string | undefined;
   readonly WATCHDOG_USEC?: string | undefined;
@@ -17,7 +17,7 @@ export interface ManagerEnv {
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
-/** With this flag, the system drops a message if the receiver has no room for it. Without the flag, the event loop would wait. */
+/** With this flag, the system drops a message if the receiver has no room. Without the flag, the event loop would wait for room. */
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
 const CLOCK_MONOTONIC = 1;
@@ -25,7 +25,7 @@ const CLOCK_MONOTONIC = 1;
 const PATH_BYTES_MAX = 108;
 
 /**
- * Connects to the service manager, and answers its watchdog twice in each requested interval. The event loop sends these answers, so
+ * Connects to the service manager, and reports to its watchdog twice in each requested interval. The event loop sends the reports, so
  * systemd restarts a process with a blocked event loop. If no message can be sent, emits one observation, because systemd would abort the
  * start of a unit with `Type=notify`.
  */
@@ -47,8 +47,8 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
   let isReady = false;
   return {
     /**
-     * Reports the present step of the start, and asks for another `ms` milliseconds. Repeats this request until the start is complete. So a
-     * start may take any time, as long as the event loop runs at least once in `ms` milliseconds.
+     * Reports the present step of the start, and requests another `ms` milliseconds. Repeats the request until the start is complete. So a
+     * start may take any time if the event loop runs at least once in `ms` milliseconds.
      */
     starting(status: string, ms: number) {
       const ask = () => tell(`STATUS=${status}`, `EXTEND_TIMEOUT_USEC=${ms * 1_000}`);
@@ -67,7 +67,7 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
       if (!isReady) return reload();
       tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
       await reload();
-      // During the reload, the service may have begun to stop.
+      // If the service has begun to stop during the reload, it is no longer ready.
       if (isReady) tell('READY=1');
     },
     /** Reports that the service is stopping. After this report, `starting` and `reloading` send nothing. */

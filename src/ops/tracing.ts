@@ -17,7 +17,7 @@ import type { Observe } from '../core/events.ts';
 import { parseTraceparent, type RequestSpan, type RequestTracing } from '../core/trace-context.ts';
 import type { Scheduler } from '../operations/engine/scheduler.ts';
 
-/** The environment variables of the process. OpenTelemetry's exporter and resource read their variables directly from the process. */
+/** The environment variables of the process. The exporter and the resource of OpenTelemetry read variables directly from the process. */
 export type TracingEnv = Readonly<Record<string, string | undefined>>;
 
 /** Creates spans for requests and their work, and sends the spans to a collector. */
@@ -50,7 +50,7 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
   const exporter = withWarnings(new OTLPTraceExporter(), observe);
   const provider = new TracerProvider({
     sampler: samplerOf(env),
-    // The environment variables have priority over the name of the program.
+    // If the environment variables name the service, their name replaces `zomma`.
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'zomma', 'service.version': version }))
       .merge(detectResources({ detectors: [envDetector] })),
@@ -84,7 +84,7 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
           try {
             return await scheduler.run(job);
           } catch (error) {
-            // The span omits the message, because it may contain names from a caller.
+            // The span omits the message of the error, because the message may contain names from a caller.
             const { name } = error as Error;
             span.setAttribute('error.type', name).setStatus({ code: SpanStatusCode.ERROR });
             throw error;
@@ -110,7 +110,9 @@ function contextOf(headers: Headers): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** Returns a span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, the span has the route instead of the path. */
+/**
+ * Returns a span with the attributes of OpenTelemetry's conventions for HTTP. Spans have the route instead of the path, as the log does.
+ */
 function requestSpanOf(span: Span): RequestSpan {
   return {
     traceId: span.spanContext().traceId,

@@ -1,6 +1,6 @@
 /**
- * Returns round whole numbers from `low` to `high`: the multiples of a step. The step is 1, 2 or 5 times a power of ten. There are at most
- * `parts` steps between the ends. If both ends are 0, returns only 0.
+ * Returns round whole numbers from `low` to `high`. All numbers are multiples of a step. The step is 1, 2 or 5 times a power of ten. There
+ * are at most `parts` steps between the ends. If both ends are 0, returns only 0.
  */
 export function roundTicks(low: number, high: number, parts: number): number[] {
   const least = Math.max(1, (high - low) / parts);
@@ -38,7 +38,7 @@ export function fullPrice(price: number): string {
   return `$${price.toFixed(price < 1 ? 4 : 2)}`;
 }
 
-/** Returns a move in percent with a plus or minus sign. */
+/** Returns a move in percent, with a plus or minus sign unless the move is 0. */
 export function signedMove(move: number): string {
   const text = String(Number(move.toPrecision(4)));
   return `${move > 0 ? '+' : ''}${text}%`;

@@ -15,7 +15,7 @@ import {
   WHITE,
 } from './svg.ts';
 
-/** The figures of the picture of the shares that dealers trade if spot moves. */
+/** The figures for a picture of the shares that dealers trade if spot moves. */
 export interface HedgingFigures {
   readonly ticker: string;
   /** The current spot price, dollars. */
@@ -46,10 +46,10 @@ const [WIDTH, HEIGHT] = [960, 560];
 const PLOT = { left: 90, right: WIDTH - 16, top: 184, bottom: 446 };
 /** Distance between the picture's edge and a text near the edge, pixels. */
 const EDGE = 6;
-/** Upper end of the lines at the present spot and at the flip. The second constant is the distance between the labels of the lines. */
+/** Upper end of the lines at the present spot and at the flip. The second constant is the minimum distance between the two labels. */
 const MARK_TOP = PLOT.top - 22;
 const MARK_GAP = 18;
-/** Distance between the longest bar and the edge of the plot. The value of the bar is there. */
+/** Distance between the longest bar and the edge of the plot. The number at the end of the bar is in this space. */
 const VALUE_ROOM = 30;
 /** Maximum number of intervals on the axis of shares. */
 const TICK_PARTS = 6;
@@ -145,7 +145,7 @@ function moveAxis(rows: readonly MoveFigures[], scale: MoveScale): string[] {
   const moves = rows.map(({ move }) => signedMove(move));
   const prices = rows.map(({ spot }) => shortPrice(spot));
   const widths = rows.map((_, i) => Math.max(textWidth(moves[i]!, TEXT_SIZE), textWidth(prices[i]!, SMALL_SIZE)));
-  // If the slots are too narrow, labels are only at every second slot, at every third slot, and so on.
+  // If the slots are too narrow, only every second slot, every third slot, and so on has a label.
   const each = Math.ceil((Math.max(...widths) + LABEL_GAP) / scale.slot);
   const labels = rows.flatMap((_, i) => {
     if (i % each !== 0) return [];
@@ -195,7 +195,7 @@ function values(rows: readonly MoveFigures[], scale: MoveScale, { y, low, high }
   const widths = texts.map((text) => textWidth(text, SMALL_SIZE));
   const fit = Math.max(...widths) <= scale.slot;
   const drawn = rows.flatMap(({ move, shares }, i) => {
-    // A move of 0 has no bar, because the line of the present spot is at the position of this move.
+    // A move of 0 has no number, because the line of the present spot is at the position of this move.
     if (move === 0) return [];
     if (!fit && (shares === 0 || (shares !== low && shares !== high))) return [];
     const half = widths[i]! / 2;

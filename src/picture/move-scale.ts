@@ -1,11 +1,11 @@
 /**
- * Positions of moves on the horizontal axis of bars. The slots of all moves have the same width, so that every bar has room, even if moves
- * are close to each other. Between two slots, the axis is linear.
+ * The scale converts moves of spot to positions on the horizontal axis of a bar chart. The slots of all moves have the same width, so that
+ * every bar has room, even if moves are close to each other. Between the middles of two slots, the scale is linear.
  */
 export class MoveScale {
   /** Width of a slot, pixels. */
   readonly slot: number;
-  /** Moves in percent in ascending order, with positions in pixels. The list includes the present spot as move 0. */
+  /** Moves in percent in ascending order, with positions in pixels. If all moves have the same sign, move 0 (the present spot) is added. */
   private readonly knots: readonly (readonly [move: number, x: number])[];
 
   /** The moves are in percent and in ascending order. */
@@ -16,7 +16,7 @@ export class MoveScale {
   ) {
     this.slot = (right - left) / moves.length;
     const knots = moves.map((move, i): [number, number] => [move, this.center(i)]);
-    // If all moves have the same sign, the present spot is at the opposite edge of the plot.
+    // If all moves have the same sign, the present spot is at the edge of the plot next to the move nearest to 0.
     if (moves[0]! > 0) knots.unshift([0, left]);
     if (moves.at(-1)! < 0) knots.push([0, right]);
     this.knots = knots;
@@ -27,7 +27,7 @@ export class MoveScale {
     return this.left + (index + 0.5) * this.slot;
   }
 
-  /** Returns the position of a move in percent. Returns `undefined` if the move is less than the first or greater than the last move. */
+  /** Returns the position of a move (percent). Returns `undefined` if the move is less than the first or greater than the last move. */
   x(move: number): number | undefined {
     const after = this.knots.findIndex(([each]) => each >= move);
     if (after < 0) return undefined;

@@ -5,7 +5,7 @@ import type { Renderer } from './resvg-renderer.ts';
 let renderer: Promise<Renderer> | undefined;
 
 /**
- * Converts an SVG of this module to a PNG of the same size. The first call loads the renderer. The function `run` runs the steps of the
+ * Converts an SVG of this module to a PNG of the same size. The first call loads the renderer. The function `run` executes the steps of the
  * work. The default function makes no pause. Rejects with the errors of `run`.
  */
 export async function pngOf(

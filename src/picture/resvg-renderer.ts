@@ -8,8 +8,8 @@ import { FONT_FAMILY, svgPicture } from './svg.ts';
 export type Renderer = (svg: string) => Steps<Uint8Array>;
 
 /**
- * Number of small pictures that the warm-up draws. The first calls of WebAssembly code are interpreted, and up to ten times as slow.
- * Without the warm-up, each step of the first chart takes about 40 ms. After the warm-up, a step of any picture takes less than
+ * Number of small pictures that the warm-up draws. During the first calls, WebAssembly code is interpreted, which is up to ten times as
+ * slow. Without the warm-up, each step of the first chart takes about 40 ms. After the warm-up, a step of any picture takes less than
  * STEP_MS_MAX.
  */
 const WARM_UP_PICTURES = 5;

@@ -8,7 +8,7 @@ export const INK = '#1f2933';
 export const FAINT_INK = '#52606d';
 export const GRID = '#e2e6eb';
 
-/** Distance between the edges and the texts of a picture, pixels. */
+/** Distance between the edges of a picture and its texts, pixels. */
 export const MARGIN = 24;
 /** Font sizes, pixels. The texts stay legible if a picture is shown at half its size. */
 const TITLE_SIZE = 33;
@@ -16,7 +16,7 @@ export const TEXT_SIZE = 20;
 const BADGE_SIZE = 23;
 const BADGE_HEIGHT = 36;
 
-/** The elements of every chart picture around the plot. */
+/** The elements around the plot of a chart picture. */
 export interface PictureHead {
   /** Width of the picture, pixels. */
   readonly width: number;
@@ -78,7 +78,7 @@ export function element(name: string, attributes: Attributes, ...children: reado
   return `<${name}${written.join('')}>${children.join('')}</${name}>`;
 }
 
-/** Returns an escaped one-line text. The baseline starts at (`x`, `y`), or has its middle there if `text-anchor` is `middle`. */
+/** Returns an escaped one-line text. The baseline starts at (`x`, `y`), or has its middle at this point if `text-anchor` is `middle`. */
 export function textAt(x: number, y: number, text: string, attributes: Attributes = {}): string {
   return element('text', { x, y, ...attributes }, escaped(text));
 }
@@ -97,7 +97,7 @@ function escaped(text: string): string {
   return cleanLine(text).replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The characters of the font by an upper bound of the width. */
+/** The characters of the font, grouped by an upper bound of their width. */
 const NARROW = /[ '!,.:;ijlft()[\]{}|]/;
 const CAPITAL = /[A-Z&#]/;
 const WIDE = /[mwMW%@…]/;

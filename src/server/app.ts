@@ -26,13 +26,13 @@ import { createContext, FOREIGN_SECRET_HINT, openAccess, openData, readUniverse 
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
-/** The composed service. The service does not listen until `listen` is called with `handle`. */
+/** The composed service. The service does not accept requests until `listen` is called with its `handle`. */
 export type App = ReturnType<typeof buildApp>;
 
 /**
  * Composes the service: opens the store, and connects the feeds, the streams and the HTTP application. `catalog` replaces default tools or
- * resources of MCP. `admit` may throw `OperatorError` before anything is written to the store. With `tracing`, requests and their jobs get
- * spans.
+ * resources of MCP. `admit` may throw `OperatorError` before anything is written to the store. With `tracing`, each request and its jobs
+ * are recorded as spans.
  */
 export function buildApp(
   settings: AppSettings,
@@ -161,7 +161,7 @@ export function buildApp(
 
 /**
  * Maximum time that a request waits for the initial load of a local feed, ms. The load of the simulated market takes less than a second.
- * The load of a drop folder may take minutes. After this time, a request for a ticker without a chain gets 503 with `Retry-After`. A
- * request for a ticker with a chain gets an answer.
+ * The load of a drop folder may take minutes. After `LOADING_WAIT_MS`, a request gets an answer if its ticker has a chain, and otherwise
+ * the status 503 with `Retry-After`.
  */
 const LOADING_WAIT_MS = 5_000;

@@ -72,7 +72,7 @@ function graded(
   return isWell ? { of, state: 'ok', message } : { of, state: otherwise, message, hint };
 }
 
-/** Runs a check that returns a message. If the check throws, the outcome has the message and the hint of the error. */
+/** Runs a check that returns the message of a good outcome. If the check throws, the outcome has the message and the hint of the error. */
 function collected(of: string, check: () => string): CheckOutcome {
   try {
     return { of, state: 'ok', message: check() };
@@ -181,7 +181,7 @@ function* feeds(store: Store, { settings, nowMs }: CheckOptions, isServed: boole
   for (const { feed, state, error, tickers_by_state } of feedReport({ ...context, nowMs: () => nowMs }).feeds) {
     const tickers = Object.entries(tickers_by_state).map(([each, count]) => `${count} ${each}`);
     const message = [`${feed} is ${state}`, error ?? tickers.join(', ')].filter(Boolean).join(': ');
-    // While no server runs, every feed is down, so this is not a fault.
+    // A feed that is down is a fault only if a server runs, because every feed is down while no server runs.
     yield graded('feed', state === 'ok' || !isServed, message, '`zomma feeds` shows why.');
   }
 }
@@ -208,7 +208,7 @@ function disk(store: Store, { settings, nowMs }: CheckOptions): CheckOutcome {
   const { database: bytes, free } = diskUse(settings.dataDir);
   const span = store.dataSpan('chains', nowMs);
   const days = span ? (span.toMs - span.fromMs) / DAY_MS : 0;
-  // The growth rate is unknown until the data of the database covers a day.
+  // The growth rate can be computed only if the stored data covers at least a day.
   if (days < 1) return { of: 'disk', state: 'ok', message: `${formatBytes(free)} free` };
   const lasts = Math.floor(free / (bytes / days));
   return graded(

@@ -135,9 +135,10 @@ function admitTrial(store: Store, simulated: boolean): void {
 }
 
 /**
- * Adds the demo member if the store has none. Prints the web terminal's address with a sign-in, the key of the demo member, and an example
- * request. If the server has an internal certificate authority, `authority` is the path of its certificate, which the request must trust.
- * The key is in the fragment of the address. Browsers never send the fragment to a server, and the page removes the fragment at once.
+ * Adds the demo member if the store has none. Prints an address that opens the web terminal and signs the demo member in, the key of the
+ * demo member, and an example request. If the server has an internal certificate authority, `authority` is the path of its certificate, and
+ * the example request trusts this certificate. The address of the web terminal contains the key in its fragment. Browsers never send the
+ * fragment to a server, and the page removes the fragment at once.
  */
 function welcomeDemo({ store, access, feeds }: App, url: string, authority: string | undefined): void {
   const known = store.members().find(({ tier }) => tier === 'demo');

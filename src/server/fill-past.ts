@@ -25,17 +25,20 @@ export interface PastDeps {
   readonly nowMs: () => number;
   /** Returns the ticker with which the fill begins. */
   readonly tickerInView: () => string;
-  /** Returns whether clients wait for answers. */
+  /** Returns whether clients are waiting for answers. */
   readonly isAnswering: () => boolean;
   readonly room: DiskSpace;
   readonly observe: Observe;
 }
 
-/** The name of the simulated feed. The ledger stores the progress under this name. */
+/** The name of the simulated feed. The feed ledger stores the progress of the fill under this name. */
 const FEED = 'simulated';
-/** Interval between two fills, ms. A later fill has work only after a failure, or after a sleep of the machine in trading hours. */
+/** Interval between two fills, ms. A later fill has work only if an earlier fill failed, or if the machine slept in trading hours. */
 const EVERY_MS = 3_600_000;
-/** Time in which snapshots are computed, ms. Then one transaction of some 10 ms writes them, because each commit syncs the disk. */
+/**
+ * Time for computing one batch of snapshots, ms. The batch is written in one transaction of about 10 ms, because each commit syncs the
+ * disk.
+ */
 const BATCH_MS = 50;
 /** Maximum number of prints in a transaction. */
 const PIECE_PRINTS = 250;
@@ -50,11 +53,11 @@ export function startPastFill(deps: PastDeps): { stop(): Promise<void> } {
 }
 
 /**
- * Fills the past of the simulated market once, in steps between requests. Writes snapshots and levels at `pastMoments`, and prints of the
- * 30 days before. Stored snapshots and prints stay unchanged. The fill starts with the ticker in view, and with the newest snapshots of a
- * ticker. Even after interruptions, the result depends only on the seed, the universe and the present time. The present levels of all
- * tickers must be stored before the fill, so that clients get no events for past levels. Rejects with `NoDiskSpace` if the data folder is
- * full.
+ * Fills the past of the simulated market once, in steps between requests. Writes snapshots and levels at `pastMoments`, and old prints,
+ * starting 30 days before the oldest of these moments. Stored snapshots and prints stay unchanged. The fill starts with the ticker in view.
+ * For each ticker, the newest snapshots come first. The result depends only on the seed, the universe and the present time, even if the
+ * fill was interrupted. The present levels of all tickers must be stored before the fill, so that clients get no events for past levels.
+ * Rejects with `NoDiskSpace` if the data folder is full.
  */
 export async function fillPast(deps: PastDeps, isStopped = () => false): Promise<void> {
   const { isAnswering, observe } = deps;

@@ -43,8 +43,8 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
 }
 
 /**
- * Returns the feeds of `--feed`. Without the flag, returns the simulated market if nothing is stored. If data is stored, returns no feed,
- * because a server on the same data folder may store new data.
+ * Returns the feeds of `--feed`. Without `--feed`, returns the simulated market if nothing is stored. If data is stored, returns no feed,
+ * because a server that uses the same data folder may store new data.
  */
 function feedsOf(settings: StdioSettings, universe: Universe, store: Store): Feed[] {
   if (settings.feed === undefined && store.underlyings(false).length > 0) return [];

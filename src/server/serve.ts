@@ -37,8 +37,8 @@ export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'
 const STOP_DEADLINE_MS = 3_000;
 /**
  * Time between the signal and the exit, ms. After this time, the process exits even if work is in progress, for example a read from a file
- * system that does not answer. A forced exit is safe, because the stored data is always consistent. A busy machine may need the fifth
- * second for the exit.
+ * system that does not answer. A forced exit is safe, because the stored data is always consistent. The exit itself may take up to a second
+ * more on a busy machine.
  */
 const FORCED_STOP_MS = 4_000;
 /** Interval between two log lines during the load of data, ms. */
@@ -49,12 +49,12 @@ const DATABASE_LOOK_MS = 5_000;
 const RENEWAL_LOOK_MS = 3_600_000;
 /** The time that the service requests from the service manager for opening and upgrading the data folder, ms. */
 const OPENING_MS_MAX = 15 * 60_000;
-/** Maximum time without a message while data is loaded, ms. After a longer silence, the service manager aborts the start. */
+/** Maximum time without a message to the service manager during the load of data, ms. After a longer time, the manager aborts the start. */
 const LOADING_MS_MAX = 60_000;
 /** Maximum time to send the last spans, ms. Spans that are not sent in time are lost. */
 const TRACES_STOP_MS = 500;
 
-/** The additions of `zomma start` to the service. */
+/** The functions that `zomma start` adds to the service. */
 export interface Demo {
   /** Throws `OperatorError` if the data folder is not a trial folder. `simulated` is true if the feeds are simulated. */
   admit(store: Store, simulated: boolean): void;
@@ -65,16 +65,17 @@ export interface Demo {
 /**
  * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL`, and starts the feeds. After the load of local
  * data, starts four kinds of work: recording levels, removing old data, packing the tape, and filling the past of the simulated market.
- * Holds the lock of the data folder. `demo` has the additions of `zomma start`.
+ * Holds the lock of the data folder. `demo` contains the functions that `zomma start` adds.
  */
 export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
   const hanging = new Set<string>();
   await serveUntilStopped(settings, hanging, demo);
-  // Two types of hanging work would keep the process running: attempts to reach a collector, and a read from an unreachable network mount.
+  // Two types of unfinished work would keep the process running: attempts to reach a collector, and a read from an unreachable network
+  // mount.
   if (hanging.size > 0) process.exit();
 }
 
-/** Runs the service until it stops. Adds to `hanging` the parts of the service that did not end in time. */
+/** Runs the service until it stops. Adds the parts of the service that did not end in time to `hanging`. */
 async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, demo?: Demo): Promise<void> {
   // The resources are closed in reverse order, even after an error.
   await using resources = new AsyncDisposableStack();
@@ -152,7 +153,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   resources.adopt(setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref(), clearInterval);
   resources.defer(startAuditLog(store, observe));
 
-  // This stack closes before `resources`, so that no request uses a closed resource.
+  // The stack `serving` is closed before the stack `resources`, so that no request uses a closed resource.
   await using serving = new AsyncDisposableStack();
   const server = listen(app.handle, listening, app.connections);
   serving.defer(async () => {
@@ -240,7 +241,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     );
     resources.adopt(startPacking(background), ({ stop }) => stop());
     await Promise.race([recorder.idle(), stopped.promise]);
-    // This call frees memory that only the load needed: with the simulated market, a third of 115 MiB.
+    // `Bun.shrink` frees the memory that was needed only for the load: with the simulated market, a third of 115 MiB.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
     const ns_per_option = Math.round(await kernelNsPerOption());

@@ -63,7 +63,7 @@ export function readUniverse(file: string | undefined): Universe {
 }
 
 export interface OpenDataOptions extends StoreEvents {
-  /** Called if the group of the folder may write to the folder. */
+  /** Called if the users in the folder's group may write to the folder. */
   readonly warn?: () => void;
 }
 
@@ -97,7 +97,7 @@ export function openData(
   return withDispose(store, () => store.close());
 }
 
-/** Returns the resource with a method for `using`, which releases the resource at the end of a scope, even after an error. */
+/** Makes a resource usable in a `using` declaration, which releases the resource at the end of its scope, even after an error. */
 function withDispose<Resource extends object>(resource: Resource, release: () => void): Resource & Disposable {
   return Object.assign(resource, { [Symbol.dispose]: release });
 }
@@ -115,7 +115,7 @@ export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
 /** Name of a file in the data folder. The file's modification time is the time of the last backup. */
 const LAST_BACKUP = 'last-backup';
 
-/** Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may run on the folder. */
+/** Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may use the folder. */
 export async function backUpData(
   dataDir: string,
   to: string,
@@ -137,7 +137,7 @@ export async function backUpData(
     throw rotating();
   }
   try {
-    // The file is for the metrics of a server. Users other than the owner can also make backups, but cannot write this file.
+    // The metrics of a server read this file. Users other than the owner can also make backups, but cannot write this file.
     refuseForeignRoot(dataDir);
     writeFileSync(join(dataDir, LAST_BACKUP), `${manifest.made_at}\n`, { mode: 0o600 });
   } catch {}
@@ -167,7 +167,7 @@ export function lastBackupMs(dataDir: string): number | undefined {
   return statSync(join(dataDir, LAST_BACKUP), { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Restores a backup into a temporary folder, and opens the folder as a command does. Returns the backup's manifest. */
+/** Restores a backup into a temporary folder, and opens the restored database as a test. Returns the backup's manifest. */
 export async function rehearseRestore(from: string): Promise<Manifest> {
   const manifest = await checkBackup(from);
   const folder = mkdtempSync(join(tmpdir(), 'zomma-rehearsal-'));
@@ -220,7 +220,7 @@ export function undoDataUpgrade(dataDir: string): { schema: number; kept: string
   using _lock = lockData(dataDir);
   const path = join(dataDir, DATABASE);
   const undone = undoUpgrade(path);
-  // The replaced database is kept, and gets the audit entry as well.
+  // The audit entry is also written to the replaced database, which is kept.
   const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
   for (const each of [path, undone.kept]) saveAuditIn(each, entry);
   return undone;
@@ -252,7 +252,7 @@ export async function compactData(dataDir: string, kept: RetentionDays) {
 export function lockData(dataDir: string): FolderLock & Disposable {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   refuseForeignRoot(dataDir);
-  // The call throws if every user may write to the folder, because then any user could have created the lock.
+  // `isOpenToGroup` throws if every user may write to the folder, because any user could then have created the lock.
   isOpenToGroup(dataDir);
   const lock = lockFolder(dataDir);
   return withDispose(lock, () => lock.release());
@@ -280,8 +280,8 @@ export function diskUse(dataDir: string): { database: number; wal: number; free:
 }
 
 /**
- * Returns a function that checks whether a data folder still has the same database file. After a removal or replacement of the database,
- * the server writes to a file that nobody will read.
+ * Returns a function that checks whether a data folder still has the same database file. If this file has been removed or replaced, the
+ * server still writes to the old file, which nobody will read.
  */
 export function watchDatabase(dataDir: string): () => boolean {
   const path = join(dataDir, DATABASE);

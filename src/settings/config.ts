@@ -29,17 +29,17 @@ import {
 export interface Setting {
   /**
    * The flag, with a placeholder if the flag takes a value. A credential has no flag, because every user of the machine can see command
-   * lines. Credentials come from the environment. The exception is ZOMMA_KEY, for which `zomma mcp` adds the flag `--key`.
+   * lines. A credential comes from the environment or from a file. Only for ZOMMA_KEY, `zomma mcp` adds the flag `--key`.
    */
   readonly flag?: string;
-  /** The environment variable. Its name follows from the flag. */
+  /** The environment variable. `inGroup` derives the name of the variable from the name of the setting. */
   readonly env: string;
   /** The commands that use the setting. */
   readonly group: SettingGroup;
-  /** The provider that accepts the credential. Undefined if the setting is not a credential. */
+  /** The provider that accepts the credential. Undefined if the setting is not the credential of a provider. */
   readonly provider?: string;
   readonly help: string;
-  /** The default, as text in the form of the flag's value. */
+  /** The default, written like a value of the flag. */
   readonly default?: string;
   /**
    * Converts the text of the flag or the environment variable to the setting's value. Throws `SettingError` if the text is invalid. Never
@@ -50,15 +50,17 @@ export interface Setting {
 }
 
 /**
+ * The commands that use the settings of each group:
  * - `data`: commands that read the stored market.
  * - `feeds`: commands that poll feeds.
  * - `server`: commands that listen for HTTP requests.
+ * - `mcp`: commands that offer MCP tools.
  * - `log`: commands that write a log.
  * - `client`: commands that call a running server.
  */
 export type SettingGroup = 'data' | 'feeds' | 'server' | 'mcp' | 'log' | 'client';
 
-/** Name of the hidden command for a child process of the service that reads market data. */
+/** Name of the hidden command that the service runs as a child process to read market data. */
 export const READER_COMMAND = 'read-market-data';
 
 /** All settings of the service. The command line derives its flags and their types from this table. */

@@ -13,7 +13,7 @@ export const SETTINGS_FILE = {
 /** The text of a setting and its origin. */
 export interface WrittenSetting {
   readonly text: string;
-  /** For example `ZOMMA_PORT` or `port in /etc/zomma/zomma.toml`. */
+  /** The place of the text, for example `ZOMMA_PORT` or `port in /etc/zomma/zomma.toml`. */
   readonly origin: string;
 }
 
@@ -39,8 +39,8 @@ const OTHER_VARIABLES = /^ZOMMA_(?:BUILD_COMMIT|RECORDED_CHAINS|FAULT_\w+|TERMIN
 const isCredential = (name: SettingName) => (SETTINGS[name] as Setting).flag === undefined;
 
 /**
- * Returns the key of a setting in the settings file: the flag without the dashes. The key of a credential names the path of the file with
- * the credential.
+ * Returns the key of a setting in the settings file: the flag without its leading dashes. The key of a credential ends with `-file`, and
+ * its value is the path of the file with the credential.
  */
 export function settingKey(name: SettingName): string {
   const key = SETTINGS[name].env.slice('ZOMMA_'.length).toLowerCase().replaceAll('_', '-');
@@ -49,8 +49,8 @@ export function settingKey(name: SettingName): string {
 
 /**
  * Returns the settings of the environment and of the settings file. `inFile` has the file's contents. An empty variable counts as absent.
- * `find` also reads the file of a credential. `<VARIABLE>_FILE` or the settings file names this file. `find` throws `SettingError` if it
- * cannot read the file of a credential.
+ * `find` also reads the file of a credential. The path of the credential's file is in the variable `<VARIABLE>_FILE` or in the settings
+ * file. `find` throws `SettingError` if it cannot read the file of a credential.
  */
 export function settingSources(env: Environment, inFile: WrittenSettings): SettingSources {
   const variable = (name: string): WrittenSetting | undefined => {
@@ -72,8 +72,8 @@ export function settingSources(env: Environment, inFile: WrittenSettings): Setti
 }
 
 /**
- * Returns the variables that begin with `ZOMMA_` but belong to no setting. Each variable comes with the most similar name. An unknown
- * variable is probably a typing error. An empty variable counts as absent.
+ * Returns the variables that begin with `ZOMMA_` but belong to no setting. Each unknown variable is returned with the most similar known
+ * name. An unknown variable is probably a typing error. An empty variable counts as absent.
  */
 export function unknownVariables(env: Environment) {
   const known = [SETTINGS_FILE.env, ...NAMES.flatMap(variablesOf)];

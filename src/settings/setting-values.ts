@@ -140,10 +140,12 @@ export function slowStepMs(text: string): number {
   throw new SettingError('--slow-step must be at least 25', 'Use milliseconds, e.g. --slow-step 250.');
 }
 
-/** The first path segments that the service uses itself. */
+/** The first segments of the paths that the service itself serves. */
 const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'sse', 'web']);
 
-/** Parses a path prefix at a proxy. Removes a slash at its end, so `/` becomes ''. Throws `SettingError` if the text is not a path. */
+/**
+ * Parses a proxy's path for the service. Removes slashes at the end, so `/` becomes ''. Throws `SettingError` if the text is not a path.
+ */
 export function basePathOf(text: string): string {
   const path = text.replace(/\/+$/, '');
   if (OWN_PATHS.has(path.split('/')[1] ?? '')) {

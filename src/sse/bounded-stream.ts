@@ -1,23 +1,23 @@
 /** Data in a stream that the client has not read yet. */
 export interface StreamQueue {
-  /** The time since when the client is behind, ms of `performance.now()`. Undefined if the client reads fast enough. */
+  /** The time at which the client fell behind, ms of `performance.now()`. Undefined if the client reads fast enough. */
   readonly behindSince: number | undefined;
   /** Number of bytes in memory that the client has not read. */
   readonly unreadBytes: number;
 }
 
 export interface BoundedStreamOptions {
-  /** The client counts as behind at this number of unread bytes. */
+  /** A client with at least this number of unread bytes counts as behind. */
   readonly behindBytes: number;
-  /** Called at the start, and whenever the client stops being behind. The stream ends if the returned promise rejects. */
+  /** Called at the start, and whenever the client is no longer behind. The stream ends if the returned promise rejects. */
   readonly onRoom: () => void | Promise<void>;
   /** Called when the client closes the stream. */
   readonly onCancel: () => void;
 }
 
 /**
- * Creates a stream of bytes to one client, with a queue of unlimited size. The caller must limit the queue: either it ends the stream, or
- * it writes more bytes only after a call of `onRoom`.
+ * Creates a stream of bytes to one client, with a queue of unlimited size. The caller must limit the queue: the caller ends the stream, or
+ * writes more bytes only after a call of `onRoom`.
  */
 export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions) {
   let controller!: ReadableStreamDefaultController<Uint8Array>;

@@ -22,7 +22,7 @@ export interface RegisteredStream {
   /** Address and port of the client. Undefined if the connection is unknown. */
   readonly peer?: string | undefined;
   readonly queue: StreamQueue;
-  /** Returns whether the client has left a ping unanswered for too long. */
+  /** Returns whether the client has not answered a ping for too long. */
   isSilent?(nowMs: number): boolean;
   /** Sends an empty message, so that no proxy closes the stream as idle. */
   ping(nowMs: number): void;
@@ -36,21 +36,21 @@ export type StreamRegistry = ReturnType<typeof createStreamRegistry>;
 export interface StreamLimits {
   /** Time between two checks of all streams. Streams of a revoked key end within twice `sweepEveryMs`. */
   readonly sweepEveryMs: number;
-  /** Time between two pings. This time is shorter than the idle timeouts of proxies between server and client. */
+  /** Time between two pings, which is shorter than the idle timeouts of proxies between server and client. */
   readonly pingMs: number;
   /** A stream ends after this time if data waits and the client reads nothing. */
   readonly behindMs: number;
   /**
-   * Maximum number of unread bytes in all streams of one account together. The bytes are summed from the oldest stream on. If the sum
-   * exceeds the limit at a stream whose client is behind, this stream ends.
+   * Maximum number of unread bytes in all streams of one account together. The bytes are summed from the oldest stream on. A stream whose
+   * client is behind ends if the sum up to this stream exceeds the limit.
    */
   readonly accountUnreadBytesMax: number;
-  /** Maximum number of unread bytes in the streams of all accounts. The limit is applied like `accountUnreadBytesMax`. */
+  /** Maximum number of unread bytes in the streams of all accounts. The limit works like `accountUnreadBytesMax`. */
   readonly allUnreadBytesMax: number;
-  /** A stream ends at this age, and its client reconnects. So lost connections and leaked resources end together with their streams. */
+  /** A stream ends at this age, and its client reconnects. The age limit also ends lost connections and frees leaked resources. */
   readonly ageMs: number;
   readonly streamsMax: number;
-  /** Maximum number of streams of one account. If `streamsMax` streams are open, ACCOUNT_SHARE limits them as well. */
+  /** Maximum number of streams of one account. If `streamsMax` streams are open, ACCOUNT_SHARE also limits the streams of an account. */
   readonly accountStreamsMax: number;
 }
 
@@ -65,7 +65,7 @@ export const STREAM_LIMITS: StreamLimits = {
   accountStreamsMax: 500,
 };
 
-/** The share of `streamsMax` that one account may have at any time. Streams above this share end if other accounts need room. */
+/** The share of `streamsMax` that one account may have at any time. If other accounts need room, streams above this share are ended. */
 export const ACCOUNT_SHARE = 1 / 4;
 
 /**
@@ -127,7 +127,7 @@ export function createStreamRegistry(limits: StreamLimits) {
     /**
      * Throws `ClientError` if one more stream would exceed the account's limit (429) or the limit of all accounts (503). Callers check the
      * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, the
-     * function makes room. To make room, it ends the oldest stream of the account with the most streams, if this account exceeds its share.
+     * function first calls `makeRoom`.
      */
     assertCapacity({ id }: Account) {
       if (counts.of(id) >= accountStreamsMax) {

@@ -3,8 +3,8 @@ import type { AuditEntry, AuditStore } from '../access/audit.ts';
 import { openAnySchema } from './migrations.ts';
 
 /**
- * Maximum number of entries in each of two classes. One class is for keys that members request, and one for the actions of operators. With
- * a single class, a member who requests many keys would displace the entries of operators.
+ * Maximum number of entries in each of the two classes. One class is for keys that members request, and one for the actions of operators.
+ * With a single class, a member who requests many keys would displace the entries of operators.
  */
 const KEPT_MAX = 50_000;
 /** Number of entries between two trims of the table. The table is not trimmed more often, because a trim reads the table. */
@@ -48,5 +48,5 @@ export function saveAuditIn(path: string, entry: AuditEntry): void {
   }
 }
 
-/** The fields of `AuditEntry`, as a type alias, because bun:sqlite does not accept an interface as the type of named parameters. */
+/** The fields of `AuditEntry`. The type is an alias, because bun:sqlite does not accept an interface as the type of named parameters. */
 type AuditValues = Pick<AuditEntry, keyof AuditEntry>;

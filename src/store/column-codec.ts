@@ -5,12 +5,13 @@ import { OperatorError } from '../core/errors.ts';
  *
  *     kind, u8 | digits, u8 | width, u8 | has gaps, u8 | base, f64 | `width` planes of one byte per row
  *
- * If all numbers have few decimals, they are multiplied by 10 ** `digits`, so that they are whole. The smallest of these whole numbers is
- * `base`. The column stores the difference of each number from `base` in `width` bytes. `width` is the smallest number of bytes that is
- * sufficient for the largest difference. If the column has gaps (NaN), it stores a gap as 0, and increases every other difference by 1.
+ * If all numbers of a column have few decimals, the numbers are multiplied by `10 ** digits` to make them whole. `base` is the smallest of
+ * the whole numbers. The column stores the difference of each number from `base` in `width` bytes. `width` is the smallest number of bytes
+ * that is sufficient for the largest difference. If the column has gaps (NaN), it stores a gap as 0, and increases every other difference
+ * by 1.
  *
- * All other columns store each number as a float64 in 8 bytes. A plane contains one byte of each row, and the first plane contains the
- * lowest bytes of the rows. Planes compress better than rows.
+ * If a number has too many decimals, the column stores each number as a float64 in 8 bytes. A plane contains one byte of each row, and the
+ * first plane contains the lowest bytes of the rows. Planes compress better than rows.
  */
 export class ColumnWriter {
   readonly #pieces: Uint8Array[] = [];
@@ -22,7 +23,7 @@ export class ColumnWriter {
     else this.decimals(wholes(values, digits), digits);
   }
 
-  /** Writes whole numbers and gaps (NaN). The whole number w stands for the number w / 10 ** `digits`. */
+  /** Writes whole numbers and gaps (NaN). The whole number `w` stands for `w / 10 ** digits`. */
   decimals(values: Float64Array, digits = 0): void {
     let [least, most, gaps] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
     for (const value of values) {
@@ -103,8 +104,8 @@ export class ColumnReader {
   }
 
   /**
-   * Reads a column of `count` numbers. Returns the whole numbers that the column stores. The whole number w stands for the number w / 10 **
-   * `digits`. For a float64 column, returns the numbers themselves, and 0 for `digits`.
+   * Reads a column of `count` numbers as the whole numbers that the column stores. The whole number `w` stands for `w / 10 ** digits`. For
+   * a float64 column, `values` has the numbers themselves, and `digits` is 0.
    */
   decimals(count: number): { readonly values: Float64Array; readonly digits: number } {
     const head = this.#offset;
@@ -163,8 +164,8 @@ export function sealed(magic: number, content: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the bytes of a blob that `sealed` made. Throws `OperatorError` if the magic number or the checksum is wrong. `name` identifies
- * the blob in the error.
+ * Returns the content of a blob that `sealed` has made. Throws `OperatorError` if the magic number or the checksum is wrong. `name`
+ * identifies the blob in the error.
  */
 export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Array {
   const content = blob.subarray(SEAL_BYTES);
@@ -188,8 +189,8 @@ export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Ar
  */
 export function decimalDigitsOf(...columns: readonly Float64Array[]): number | undefined {
   let digits = 0;
-  // All numbers are checked again after `digits` has changed. Because of rounding, a number times a power of ten may be whole, while the
-  // number times a larger power of ten is not.
+  // When `digits` has changed, all numbers are checked again. Because of rounding, a number that is whole after multiplication by one power
+  // of ten may not be whole after multiplication by a larger power.
   for (let before = -1; before !== digits; ) {
     before = digits;
     let times = 10 ** digits;
@@ -205,7 +206,7 @@ export function decimalDigitsOf(...columns: readonly Float64Array[]): number | u
   return digits;
 }
 
-/** Returns the whole numbers `values` * 10 ** `digits`. The values must have at most `digits` decimals. */
+/** Returns the whole numbers `values * 10 ** digits`. The values must have at most `digits` decimals. */
 export function wholes(values: Float64Array, digits: number): Float64Array {
   const times = 10 ** digits;
   return values.map((value) => Math.round(value * times));
@@ -220,11 +221,11 @@ const WHOLE = 1;
 const FLOAT = 2;
 const HEAD_BYTES = 12;
 const SEAL_BYTES = 8;
-/** Maximum whole number. Below this bound, the difference between two differences of whole numbers is exact. */
+/** Maximum whole number. Up to this maximum, differences of whole numbers are exact, and so are differences of such differences. */
 const WHOLE_MAX = 2 ** 50;
 /** Maximum number of bytes of a whole number. */
 const WIDTH_MAX = 7;
-/** Maximum number of decimals. More decimals are noise, and whole numbers would then need as many bytes as float64. */
+/** Maximum number of decimals. Further decimals are noise. Whole numbers with more decimals would need as many bytes as float64. */
 const DIGITS_MAX = 13;
 const ZSTD_LEVEL = 3;
 

@@ -45,7 +45,7 @@ function pollTable(
   );
   const expect = db.prepare<null, [string, string]>('INSERT OR IGNORE INTO feed_tickers (feed, ticker) VALUES (?, ?)');
   const deactivate = db.prepare<null, []>('UPDATE feeds SET active = 0');
-  // Gaps are not deleted, because answers still report the gaps on the days of their prints.
+  // Gaps are not deleted, because answers about the prints of a day still report the gaps of the day.
   const selectInactive = db.prepare<{ feed: string }, [string]>('SELECT feed FROM feeds WHERE feed = ? AND active = 0');
   const deleteFeed = ['feeds', 'feed_tickers', 'feed_refusals'].map((table) =>
     db.prepare<null, [string]>(`DELETE FROM ${table} WHERE feed = ?`),

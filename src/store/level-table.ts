@@ -6,8 +6,8 @@ import { thinSimulated } from './thin-simulated.ts';
 
 /**
  * Creates the functions that read and write the level records of snapshots. Level records are kept longer than snapshots, because a record
- * takes only about 200 bytes, a hundredth of a recorded snapshot. Simulated records are thinned out like simulated snapshots. The table is
- * also a log: `seq` is the order in which the records were stored.
+ * takes only about 200 bytes, a hundredth of a recorded snapshot. Simulated records are removed by the same rule as simulated snapshots.
+ * The table is also a log: `seq` is the order in which the records were stored.
  */
 export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectDue = db.prepare<{ id: number }, [number]>(
@@ -39,7 +39,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
   );
-  // The query uses the index to step back from day to day. The query's time therefore grows with the days, not with the snapshots.
+  // The query uses the index to step back from day to day. The query's time therefore grows with the number of days, not of snapshots.
   const selectDaily = db.prepare<{ at: number }, [number, string, number, number]>(
     `WITH RECURSIVE last (at, day) AS (
        SELECT * FROM (
@@ -80,8 +80,8 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
        WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
      ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
   );
-  // `kept_at` is the time at which the record was stored. Rows of earlier program versions have no `kept_at`. For these rows, the query
-  // uses the slightly earlier `as_of`.
+  // `kept_at` is the time at which the record was stored. Rows of earlier program versions have no `kept_at`. For rows without `kept_at`,
+  // the query uses the slightly earlier `as_of`.
   const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
     `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
        SELECT min((
@@ -96,7 +96,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   );
 
   const save = db.transaction((snapshotId: number, record: LevelRecord | undefined) => {
-    // The levels are no longer due if a process has meanwhile stored the levels, or has removed or replaced the snapshot.
+    // Stores nothing if a process has meanwhile stored the levels, or has removed or replaced the snapshot.
     if (deleteDue.run(snapshotId).changes === 0) return;
     deleteOf.run(snapshotId);
     if (record === undefined) return;

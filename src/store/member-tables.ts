@@ -63,7 +63,7 @@ export function memberTables(db: Database): Omit<MemberStore, 'version'> {
   };
 }
 
-/** The fields of `Member`, as a type alias, because bun:sqlite does not accept an interface as the type of named parameters. */
+/** The fields of `Member`. The type is an alias, because bun:sqlite does not accept an interface as the type of named parameters. */
 type MemberValues = Pick<Member, keyof Member>;
 
 /** A link to a messaging account as SQLite stores it: booleans are 0 and 1. */

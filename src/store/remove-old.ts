@@ -13,8 +13,8 @@ const LEVELS_MAX = 1_000;
 const SNAPSHOTS_MAX = 20;
 
 /**
- * Creates functions that remove data after its retention. Another function returns the moment from which all data is still stored. The
- * levels of a removed snapshot stay until the retention of levels ends. The sums of a day are removed after the prints of the day.
+ * Creates the functions that remove data after its retention, and that return which periods of data are still stored. The levels of a
+ * removed snapshot stay until the retention of levels ends. The sums of a day are removed after the prints of the day.
  */
 export function retention(db: Database): RetentionStore {
   const selectTapes = tapesIn(db);
@@ -23,14 +23,15 @@ export function retention(db: Database): RetentionStore {
     `DELETE FROM prints WHERE rowid IN
        (SELECT rowid FROM prints WHERE simulated = ? AND underlying = ? AND at < ? LIMIT ?) RETURNING at, canceled`,
   );
-  // Selects a part whose last print is too old. Retention removes whole days, and a part belongs to one day.
+  // Selects a part whose last print is too old. The whole part can be removed, because retention removes whole days and a part belongs to
+  // one day.
   const selectPart = db.prepare<{ id: number; entries: number }, [number]>(
     'SELECT id, entries FROM tape_parts WHERE to_at < ? LIMIT 1',
   );
   const deletePart = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
   const deleteDays = db.prepare<null, [string]>('DELETE FROM tape_days WHERE day < ?');
   const deleteSums = db.prepare<null, [string]>('DELETE FROM print_sums WHERE day < ?');
-  // The newest snapshot of a ticker is never removed. A snapshot with due levels is not removed until its levels are recorded.
+  // The newest snapshot of a ticker is never removed. A snapshot is not removed before its levels are computed.
   const old = `SELECT id FROM snapshots AS candidate WHERE id NOT IN (SELECT snapshot FROM levels_due)
     AND as_of < (SELECT max(as_of) FROM snapshots
       WHERE simulated = candidate.simulated AND underlying = candidate.underlying AND as_of <= ?1)`;
@@ -57,7 +58,7 @@ export function retention(db: Database): RetentionStore {
   );
   const selectKept = db.prepare<{ at: number }, [RetainedKind]>('SELECT at FROM kept_from WHERE what = ?');
   const removePrints = (fromMs: number): number => {
-    // Saves the moment before removing the first print, so that answers report missing prints.
+    // The limit is saved before the first print is removed, so that answers report that prints are missing.
     saveKept.run('prints', fromMs);
     let removed = 0;
     for (const { simulated, underlying } of selectTapes.all()) {
@@ -114,7 +115,7 @@ export function retention(db: Database): RetentionStore {
 
 /** Creates the function that returns the oldest and the newest moment for a kind of data. */
 function dataSpans(db: Database): RetentionStore['dataSpan'] {
-  // The queries use the index to step from one underlying to the next. Their time does not grow with the number of rows.
+  // The queries use the index to step from one underlying to the next. The time of the queries does not grow with the number of rows.
   const spanIn = (table: string, first: string, last: string) =>
     db.prepare<{ fromMs: number | null; toMs: number | null }, [number, number]>(
       `WITH RECURSIVE names (name) AS (

@@ -14,10 +14,10 @@ export type OnDamaged = (snapshot: SnapshotListing) => void;
  * older simulated snapshots of its ticker, except the snapshots that `simulatedRetention` keeps.
  *
  * If `onDamaged` is given, a damaged snapshot is reported and moved to a separate table, so that the previous snapshot becomes the newest
- * snapshot. Otherwise, reading a damaged snapshot throws `OperatorError`.
+ * snapshot. Without `onDamaged`, reading a damaged snapshot throws `OperatorError`.
  */
 export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
-  // REPLACE deletes the old row and inserts a row with a new id. Caches by id therefore never return the old snapshot.
+  // REPLACE deletes the old row and inserts a row with a new id. A cache with the id as key therefore never returns the old snapshot.
   const insert = db.prepare<null, [SnapshotRow & { day: string }]>(
     `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
      VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
@@ -30,7 +30,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
   const selectById = db.prepare<SnapshotRow, [number]>(
     'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
   );
-  // The query uses the index to step from name to name. Its time therefore grows with the underlyings, not with the snapshots.
+  // The query uses the index to step from name to name. The query's time therefore grows with the number of underlyings, not of snapshots.
   const selectUnderlyings = db.prepare<{ name: string }, [number, string, number]>(
     `WITH RECURSIVE names (name) AS (
        SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying >= ?2
@@ -106,7 +106,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     copyDamaged.run(id);
     deleteById.run(id);
   });
-  /** Sets aside a snapshot whose blob could not be decoded. Throws the error if it has another cause, or if `onDamaged` is undefined. */
+  /** Sets aside a snapshot whose blob could not be decoded. Throws `error` if the blob is not damaged or `onDamaged` is undefined. */
   const setAsideAfter = (error: unknown, id: number, row: SnapshotRow): undefined => {
     if (!(onDamaged && error instanceof OperatorError)) throw error;
     setAside.immediate(id);

@@ -41,7 +41,7 @@ export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore 
 export type StoreMode = 'own' | 'write' | 'read';
 
 export interface StoreEvents {
-  /** Called after an upgrade with the previous schema of the database. */
+  /** Called after an upgrade. `from` is the previous schema of the database. */
   readonly onUpgrade?: ((from: number) => void) | undefined;
   /** Called with each damaged snapshot that is set aside. If there is no callback, reading a damaged snapshot throws an error. */
   readonly onDamaged?: OnDamaged | undefined;
@@ -92,7 +92,7 @@ function requireNewest(schema: number, path: string): void {
 const MEMORY = ':memory:';
 
 /**
- * Maximum time that a write waits for another process to complete a write. Such a write takes milliseconds, so a longer wait means that the
+ * Maximum time that a write waits for another process to complete a write. A write takes milliseconds, so a longer wait means that the
  * other process hangs.
  */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -136,16 +136,14 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
   };
 }
 
-/**
- * Minimum time between two checks for writes of other processes, ms. A check locks the file, and this lock takes as much time as a read.
- */
+/** Minimum time between two checks for writes of other processes, ms. A check locks the file, which takes as much time as a read. */
 const OTHERS_CHECK_MS = 10;
 
 /**
  * Creates three functions for the version of the stored data. The function `version` returns a text that changes when the data changes. The
  * text consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. The function
  * `unchanged` runs steps that change only the format of the stored data. The function `uncounted` runs work whose writes do not affect any
- * cached result. These two functions do not change the version, so results that are cached by version stay valid.
+ * cached result. `unchanged` and `uncounted` do not change the version, so results that are cached by version stay valid.
  */
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
@@ -199,10 +197,11 @@ function atOnce<T>(work: () => T): T {
 /**
  * Sets the options of a connection. In the journal mode WAL, readers continue while one process writes. In the synchronous mode FULL, each
  * commit syncs the log. If the process is killed, neither FULL nor NORMAL loses a commit. But with NORMAL, a power cut could undo the
- * revocation of a member. Market data arrives in a few large transactions, so the syncs take little time. Each sync takes up to a few ms.
+ * revocation of a member. Market data arrives in a few large transactions, so the syncs take little time in total. Each sync takes up to a
+ * few ms.
  */
 function configure(db: Database): void {
-  // This option affects only new files. With this option, free pages after packing can be returned to the disk.
+  // The option auto_vacuum affects only new files. With auto_vacuum, pages that packing frees can be returned to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   switchToWal(db);
   db.run('PRAGMA synchronous = FULL');
@@ -237,7 +236,7 @@ function makePrivate(path: string): void {
   }
 }
 
-/** Returns a message on the problem of a database file, in the words of SQLite or the operating system, with a hint for the operator. */
+/** Returns a message and a hint about a problem with a database file. The message quotes SQLite or the operating system. */
 function problemOf(path: string, error: unknown): [message: string, hint: string] {
   const reason = error instanceof Error ? error.message : String(error);
   const whose = ownership(path) || ownership(dirname(path));

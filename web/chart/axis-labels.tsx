@@ -10,7 +10,7 @@ export const NAMES_FROM = 420;
 /** Half the height of a price label at the left edge, in pixels. */
 const HALF = 7;
 
-/** Renders the price labels at the left edge. A label that the edge would cut is left out. Screen readers read the table instead. */
+/** Renders the price labels at the left edge. A label that does not fit is left out. Screen readers read the table, not the labels. */
 export function AxisLabels({ axis }: { axis: PriceAxis }) {
   return (
     <div class="y-axis small" aria-hidden="true">
@@ -72,7 +72,7 @@ export function LevelRules({ levels, axis, width }: LevelRulesProps) {
 
 /** Height of a level's label, in pixels. */
 const LABEL = 19;
-/** Minimum distance between a label and its level, in pixels, for a line that connects the label to the level. */
+/** If a label is farther than this from its level, in pixels, a line connects the label to the level. */
 const LEADER_FROM = 12;
 
 interface LevelLabelsProps {

@@ -25,7 +25,7 @@ export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; 
   return { ref, size };
 }
 
-/** Renders a canvas at the resolution of the device. Screen readers read a text alternative and a table instead. */
+/** Renders a canvas at the resolution of the device. Screen readers read a text alternative and a table instead of the canvas. */
 export function StrokeCanvas({ strokes, size }: { strokes: readonly Stroke[]; size: Size }) {
   const ref = useRef<HTMLCanvasElement>(null);
   const version = themeVersion.value;

@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 /** Delay before a screen reader announces the figures at the cursor, in ms. Each move of the cursor restarts the delay. */
 const REST_MS = 150;
 
-/** The attributes of a chart that takes the focus and handles keys itself. */
+/** The attributes of a chart that can get the focus and that handles keys itself. */
 export const CURSOR_CHART = { role: 'application', 'aria-roledescription': 'chart', tabIndex: 0 } as const;
 
 /** Returns a polite live region (ARIA), and a debounced function that sets the text of the region. */

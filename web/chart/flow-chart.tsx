@@ -9,7 +9,7 @@ import { type ChartSeries, CursorFrame, SeriesPlot, type SeriesPlotProps } from 
 interface FlowChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
   readonly rows: readonly FlowRow[];
   readonly group: FlowGroup;
-  /** Key of the row that filters the list of prints. */
+  /** Key of the selected row. The list of prints shows only the prints of this row. */
   readonly chosen: string | null;
   readonly onChoose: (key: string) => void;
 }
@@ -17,7 +17,7 @@ interface FlowChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
 /** Width of the amounts at the left edge, in pixels. */
 const AMOUNTS = 52;
 
-/** Renders the premium that customers bought and sold as bars, and the net delta in a plot below. Calls are solid and puts are hatched. */
+/** Renders bars for the premium that customers bought and sold, and below them a plot of the net delta. Bars of puts are hatched. */
 export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: FlowChartProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;

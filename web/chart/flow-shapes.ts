@@ -2,7 +2,7 @@ import { amount, cleanText, counted, countText, newYorkDay, percent, signedAmoun
 import type { PanelTable } from '../state/panels.ts';
 import { spacedTicks } from './price-axis.ts';
 
-/** The columns of the answer by which the flow is grouped. */
+/** The possible groupings of the flow, as names of the answer's columns. */
 export const FLOW_GROUPS = ['day', 'manner', 'expiry'] as const;
 export type FlowGroup = (typeof FLOW_GROUPS)[number];
 
@@ -66,7 +66,7 @@ const UNSIGNED = 0.26;
 const TICK_GAP = 34;
 const MARGIN = 6;
 
-/** Returns the positions of the flow bars in an area from `left` to `width`. */
+/** Returns the positions of the flow bars in the area between the horizontal positions `left` and `width`. */
 export function flowLayout(rows: readonly FlowRow[], left: number, width: number, height: number): FlowLayout {
   const step = (width - left) / Math.max(1, rows.length);
   const up = Math.max(...rows.map((row) => Math.max(boughtOf(row), row.unsigned / 2)), 0);

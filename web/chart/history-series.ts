@@ -4,7 +4,7 @@ import { type TradingAxis, tradingAxis } from '../time/trading-axis.ts';
 
 type Column = readonly (number | null)[];
 
-/** The rows of the history as columns. A null interrupts a line: for an unresolved flip, and in a row that was added for a gap. */
+/** The rows of the history as columns. A null interrupts a line. Unresolved flips and rows added for gaps are null. */
 export interface HistorySeries {
   readonly axis: TradingAxis;
   /** The position of each row on the axis, ascending. */
@@ -17,20 +17,20 @@ export interface HistorySeries {
   readonly flip: Column;
   readonly callWall: Column;
   readonly putWall: Column;
-  /** Net gamma exposure, in one column for positive values and one for negative values. */
+  /** Net gamma exposure: the positive values in one column, and the negative values in another column. */
   readonly positive: Column;
   readonly negative: Column;
   readonly volatility: Column;
-  /** The number of gaps. In a gap, trading days are missing, or snapshots of one day. */
+  /** The number of gaps. A gap is a place where whole trading days or snapshots of a day are missing. */
   readonly gaps: number;
 }
 
-/** Two snapshots of a day have a gap if the time between them is more than this multiple of the usual time. */
+/** There is a gap between two snapshots of a day if the time between them exceeds this multiple of the usual time. */
 const USUAL_MOST = 3;
 
 /**
- * Returns a history as columns for the charts. The function adds a row of nulls between two rows that no line may connect. The argument
- * `ends` has the first and the last date of the axis.
+ * Returns a history as columns for the charts. If the charts must not connect two rows, the function adds a row of nulls between them. The
+ * argument `ends` has the first and the last date of the axis.
  */
 export function historySeries(history: History, ends: { from?: string; to?: string } = {}): HistorySeries {
   const { as_of, day, net_gex, count } = history;
@@ -52,7 +52,7 @@ export function historySeries(history: History, ends: { from?: string; to?: stri
     x.push(axis.at(at[i]!));
     row.push(i);
   }
-  /** Returns how the chart connects a row to the row before. A line ends at the session's close: overnight prices are unknown. */
+  /** Returns how the chart connects a row to the row before. A line ends at the session's close, because overnight prices are unknown. */
   function joinOf(i: number): 'line' | 'night' | 'gap' {
     const [before, now] = [day[i - 1]!, day[i]!];
     if (before === now) return at[i]! - at[i - 1]! > USUAL_MOST * usual ? 'gap' : 'line';
@@ -82,7 +82,7 @@ function usualStep(at: readonly number[], day: readonly string[]): number {
   return steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 0;
 }
 
-/** The price axis extends beyond the range of spot by at most this share, to include flips and walls. */
+/** To show flips and walls, the price axis extends beyond the range of spot by at most this share. */
 const REACH = 0.2;
 
 /** Returns the range of the price axis: spot and the levels near spot. On a longer axis, spot would look like a flat line. */

@@ -16,7 +16,7 @@ export interface HistorySpan {
 }
 
 const EDGE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
-/** Up to this number of days, a range shows every snapshot by default. A longer range shows one row per day. */
+/** Maximum number of days in a range that shows every snapshot by default. A longer range shows one row per day. */
 const SNAPSHOT_DAYS = 10;
 
 /** Returns the time range that the view's settings select. `moment` is the page's newest moment. Invalid values are ignored. */
@@ -47,7 +47,7 @@ export function spanOfRows({ per, day, as_of }: History, from: number, to: numbe
   return { from: edge(from), to: edge(to) };
 }
 
-/** Maximum number of days without rows at each end of the axis. */
+/** Maximum number of days without data at each end of the axis. */
 const EMPTY_DAYS_MOST = 400;
 
 /** Returns the first and last date of the axis, if the range has a start and an end. Each end has at most EMPTY_DAYS_MOST empty days. */

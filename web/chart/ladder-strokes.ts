@@ -26,10 +26,10 @@ export interface LadderRule {
   readonly width: number;
 }
 
-/** `share` is the thickness of a bar as a share of the distance between strikes. The thickness has bounds in pixels. */
+/** `share` is the thickness of a bar as a share of the distance between strikes. `least` and `most` limit the thickness, in pixels. */
 const BAR = { least: 1, most: 14, share: 0.72 } as const;
 
-/** Returns the exposure of the longest visible bar, or 1 if all exposures are 0. At a strike, bars of the same sign add up. */
+/** Returns the exposure of the longest visible bar, or 1 if all exposures are 0. Bars of the same sign at one strike are added up. */
 export function ladderExtent(rows: readonly LadderRows[], axis: PriceAxis): number {
   let extent = 0;
   for (const { strike, calls, puts } of rows) {
@@ -44,10 +44,10 @@ export function ladderExtent(rows: readonly LadderRows[], axis: PriceAxis): numb
 }
 
 /**
- * Returns the bars of a ladder as strokes. A bar shows the sign of its value by its side and its colour. Calls are solid and puts are
+ * Returns the bars of a ladder as strokes. The side and the colour of a bar show the sign of its value. Calls are solid and puts are
  * hatched, and a vertical tick marks the net exposure. Two bars with the same sign at one strike are drawn end to end. If several strikes
- * share a row of pixels, only the largest bar of each sign is drawn. If `asOutline` is true, the bars are outlines, for the earlier moment
- * of a comparison.
+ * share a row of pixels, only the largest bar of each sign is drawn. If `asOutline` is true, as for the earlier moment of a comparison,
+ * only the outlines of the bars are drawn.
  */
 export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = false): Stroke[] {
   const { axis, left, right, extent } = layout;
@@ -68,7 +68,7 @@ export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = f
         y: top,
         width: Math.abs(x(to) - x(from)),
         height: thickness,
-        // An outline has its own colour, because it covers solid bars of the same sign.
+        // An outline has a colour of its own, because it is drawn over solid bars that have the colour of the sign.
         tone: asOutline ? 'text' : to > from ? 'positive' : 'negative',
         fill: asOutline ? 'outline' : fill,
       });
@@ -93,7 +93,7 @@ export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = f
   return strokes;
 }
 
-/** Returns one line as a stroke for each level within the axis. */
+/** Returns a horizontal line, as a stroke, for each level within the axis. */
 export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, left: number, right: number): Stroke[] {
   return rules
     .filter(({ price }) => isWithin(axis, price))
@@ -104,8 +104,9 @@ export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, left:
 }
 
 /**
- * Returns labels for the visible strikes that exist at only one of two moments, highest strike first. A strike less than `apart` pixels
- * below a label shares this label if both are new, or if both are gone. A label of new strikes may be next to a label of gone strikes.
+ * Returns labels for the visible strikes that exist at only one of two moments, highest strike first. If a strike is less than `apart`
+ * pixels below a label of the same kind (new or gone), the strike is counted in this label. A label of new strikes may be next to a label
+ * of gone strikes.
  */
 export function presenceLabels(
   rows: readonly { readonly strike: number; readonly presence: 'new' | 'gone' | undefined }[],
@@ -153,7 +154,7 @@ function barThickness(strike: readonly number[], visible: readonly { index: numb
   for (let k = 1; k < visible.length; k++) {
     gaps.push(Math.abs(axis.y(strike[visible[k]!.index]!) - axis.y(strike[visible[k - 1]!.index]!)));
   }
-  // The thickness follows from the median distance between strikes. Near spot, bars may touch, because the strikes are closest there.
+  // The thickness is computed from the median distance between strikes. Bars near spot may touch, because strikes near spot are closest.
   const gap = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? BAR.most;
   return Math.max(BAR.least, Math.min(BAR.most, gap * BAR.share));
 }

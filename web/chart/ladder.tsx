@@ -98,7 +98,7 @@ export const MEASURE_UNITS: Readonly<Record<Measure, string>> = {
   charm: '$ over the coming day',
 };
 
-/** Returns a text with the unit of the ladder, the sides of calls and puts, and the number of strikes in a row of pixels. */
+/** Returns a text with the unit of the ladder, the sides on which calls and puts are drawn, and the number of strikes per row of pixels. */
 export function ladderUnit(strikes: Strikes, measure: Measure, perRow: number): string {
   const sides =
     measure !== 'gamma'
@@ -161,7 +161,7 @@ export function selectionReadout(strikes: Strikes, [from, to]: readonly [number,
   return `${n} strikes ${strikeText(from)} to ${strikeText(to)} · calls ${signedAmount(calls)} · puts ${signedAmount(puts)} · net ${signedAmount(calls + puts)}`;
 }
 
-/** Returns the ladder as a table. In a comparison, the table includes gone strikes, net gamma at moment A, and the change. */
+/** Returns the ladder as a table. In a comparison, the table also has the strikes that are gone, net gamma at moment A, and the change. */
 export function ladderTable(strikes: Strikes, before?: Strikes): PanelTable {
   const { columns, rows } = columnTable(strikes);
   if (!before) return { columns, rows };
@@ -215,7 +215,7 @@ function useLadderCursor(
         ',': nearestOf(prices, strikes, at, -1),
       };
       const to = moves[key];
-      // Shift extends the selection only with named keys such as arrows, because some keyboards need Shift for a full stop.
+      // Shift extends the selection only if a named key such as an arrow is pressed, because some keyboards need Shift for a full stop.
       if (to !== undefined) moveTo(to, shiftKey && key.length > 1);
       else if (key === ' ') selection.value = [strikes.strike[at]!, strikes.strike[at]!];
       else if (key === 'Enter') onExplain(strikes.strike[at]!);
@@ -277,7 +277,7 @@ function bandOf([from, to]: readonly [number, number], axis: PriceAxis, left: nu
 /** Height of the label of a new or gone strike, in pixels. */
 const PRESENCE = 13;
 
-/** Renders labels for the strikes that are new or gone. Labels that would overlap become one label with a count. */
+/** Renders labels for the strikes that are new or gone. If several labels would overlap, one label with a count replaces them. */
 function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: Strikes; axis: PriceAxis }) {
   const rows = useMemo(() => strikeDifferences(strikes, before), [strikes, before]);
   return (

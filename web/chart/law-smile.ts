@@ -35,8 +35,8 @@ function optionPrice(isCall: boolean, strike: number, deviation: number): number
 }
 
 /**
- * The absolute value of x from which `normalBelow` uses a continued fraction for the tail. For larger values, TAIL_TERMS terms of the
- * fraction give the precision of a double. For smaller values, a power series has the same precision.
+ * From this absolute value of `x` on, `normalBelow` uses a continued fraction for the tail. With `TAIL_TERMS` terms, the fraction has the
+ * precision of a double. For smaller absolute values, a power series has the same precision.
  */
 const TAIL_FROM = 3;
 const TAIL_TERMS = 40;

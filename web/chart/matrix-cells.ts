@@ -12,9 +12,9 @@ export const NEUTRAL_STEP = 4;
 export const BLANK_STEP = 255;
 
 /**
- * Returns four lower bounds in ascending order, as absolute values: one for each colour step of a sign. Each lower bound is 1, 2 or 5 times
- * a power of ten, and four or five times the bound before. The last bound is not greater than the largest absolute value. Returns an empty
- * list if all values are 0 or unknown.
+ * Returns the lower bounds of the four colour steps of a sign, as absolute values in ascending order. Each lower bound is 1, 2 or 5 times a
+ * power of ten, and four or five times the previous lower bound. The last bound is not greater than the largest absolute value. Returns an
+ * empty list if all values are 0 or unknown.
  */
 export function rampBounds(values: MatrixValues): number[] {
   let most = 0;
@@ -41,7 +41,7 @@ export function rampStep(value: number, bounds: readonly number[]): number {
   return NEUTRAL_STEP + Math.sign(value) * steps;
 }
 
-/** The fields of a matrix for a comparison of two moments. */
+/** The fields of a matrix that are needed to compare two moments. */
 type ComparableMatrix = Pick<
   Matrix,
   'strike' | 'root' | 'expiry' | 'settlement' | 'values' | 'by_strike' | 'by_expiry' | 'within_band' | 'left_out'
@@ -88,7 +88,7 @@ export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Ui
   return steps;
 }
 
-/** Minimum and maximum height of a cell, in pixels. The matrix may be higher than `target`, because lower cells would not be visible. */
+/** Minimum and maximum height of a cell, in pixels. The minimum keeps cells visible, so the matrix may become taller than `target`. */
 const CELL_HEIGHT = { least: 2, most: 24 } as const;
 
 export interface MatrixLayout {

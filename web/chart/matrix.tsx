@@ -36,10 +36,10 @@ interface MatrixProps extends Pick<TermStructureProps, 'moment' | 'chosen' | 'on
 const PRICES = 46;
 /** `share` is the target height of the matrix as a share of the window's height. The matrix also has a minimum height in pixels. */
 const HEIGHT = { share: 0.6, least: 300 } as const;
-/** If the window is at least `from` pixels wide, the matrix leaves `around` pixels of the window's height for other elements. */
+/** In a window that is at least `from` pixels wide, the matrix is as high as the window minus `around` pixels. */
 const WIDE = { from: 1900, around: 300 } as const;
 const LABEL_HEIGHT = 18;
-/** Minimum size of a cell that shows the sign of its value, and minimum width of a cell that shows the value, in pixels. */
+/** In pixels: the minimum size of a cell for showing the sign of its value, and the minimum width for showing the value. */
 const TEXT_FROM = { sign: 18, value: 54 } as const;
 
 /** Renders exposure by strike (vertical) and expiry (horizontal) as cells in nine colours. Keys and the pointer move the cursor. */
@@ -57,7 +57,7 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
   const height = layout.rows * layout.cellHeight;
   const y = (at: number) => yOfPrice(strikes, layout, at);
   const [low, high] = [strikes[0] ?? 0, strikes.at(-1) ?? 0];
-  // All rows have the same height, so round prices are not evenly spaced. A label too close to another label is left out.
+  // All rows have the same height, so round prices are not evenly spaced. Labels that are too close to other labels are left out.
   const round = spacedTicks(low, high, height).toReversed();
   const shown = spacedLabels(
     round.map(y),

@@ -49,10 +49,10 @@ export function probabilitiesAround(mixture: PriceMixture, [a, b]: readonly [num
   return { low, high, below, between: Math.max(0, 1 - below - above), above };
 }
 
-/** Probability of a price below the chart axis, equal to the probability of a price above the axis. */
+/** The probability of a price below the chart axis. The probability of a price above the axis is the same. */
 const TAIL = 0.002;
 
-/** Returns the price range of an axis that includes the prices `also`. The range leaves out a probability of TAIL at each end. */
+/** Returns the price range of an axis that includes the prices `also`. A price beyond one end has at most the probability `TAIL`. */
 export function densityRange(mixture: PriceMixture, also: readonly number[]): { low: number; high: number } {
   return {
     low: Math.min(quantileOf(mixture, TAIL), ...also.map((price) => price * 0.99)),

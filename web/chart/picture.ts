@@ -25,7 +25,7 @@ const SHAPE_STYLES = [
   'display',
 ];
 
-/** Saves a chart as a PNG with a header line, which names the ticker, the moment and a simulated market. */
+/** Saves a chart as a PNG. The header line of the picture states the ticker, the moment, and whether the market is simulated. */
 export async function savePicture(panel: HTMLElement, name: string, title: PictureTitle): Promise<void> {
   const canvas = await pictureOf(panel, title);
   canvas.toBlob((blob) => blob && save(name, blob), 'image/png');

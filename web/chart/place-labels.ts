@@ -8,8 +8,8 @@ export interface LabelPlace {
 
 /**
  * Returns the center of each label, in the order of `labels`. No two labels overlap, and each label is as close to its value as possible.
- * If there is enough space, all labels lie within [from, to]. The labels have the order of their values. Labels that touch form a block and
- * move together. The position of a block minimizes the sum of the squared distances between the labels and their values.
+ * If there is enough space, all labels lie within [from, to]. The labels are in the same order as their values. Labels that touch form a
+ * block and move together. The position of a block minimizes the sum of the squared distances between the labels and their values.
  */
 export function placeLabels(labels: readonly LabelPlace[], from: number, to: number, gap = 2): number[] {
   const order = labels.map((_, i) => i).toSorted((a, b) => labels[a]!.at - labels[b]!.at);
@@ -17,7 +17,8 @@ export function placeLabels(labels: readonly LabelPlace[], from: number, to: num
   for (const index of order) {
     const { at, size } = labels[index]!;
     const length = size + gap;
-    // For each label, one start of the block puts the center of the label at its value. `wanted` is the sum of these starts.
+    // Each label is centered at its value for one start position of the block. `wanted` is the sum of these start positions over all
+    // labels.
     let block = { members: [index], size: length, wanted: at - length / 2, start: 0 };
     block.start = bounded(block.wanted, from, to - block.size);
     for (let before = blocks.at(-1); before && before.start + before.size > block.start; before = blocks.at(-1)) {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { linearScale } from './linear-scale.ts';
 
-/** The price at the cursor, in dollars. All charts on the price axis mark this price. Null if there is no cursor. */
+/** The price at the cursor, in dollars. All charts with the price axis mark the cursor's price. Null if there is no cursor. */
 export const cursorPrice = signal<number | null>(null);
 
 /** The lowest and the highest strike that the member has selected in the ladder. Null if no strike is selected. */
@@ -28,8 +28,8 @@ export function isWithin({ low, high }: Pick<PriceAxis, 'low' | 'high'>, price: 
 const TICK_GAP = 40;
 
 /**
- * Returns the price axis. In percent of spot, `zoom` is half the length of the axis, and `shift` is the distance from spot to the middle of
- * the axis.
+ * Returns the price axis. `zoom` and `shift` are in percent of spot: `zoom` is half the length of the axis, and `shift` is the distance
+ * from spot to the middle of the axis.
  */
 export function priceAxis(spot: number, zoom: number, shift: number, height: number): PriceAxis {
   const low = Math.max(0, spot * (1 + (shift - zoom) / 100));

@@ -1,13 +1,13 @@
 import { amount, price, UNKNOWN } from '../page-format.ts';
 
-/** The value of a figure under one reading, which is an analysis of the chain with certain options. Null if the figure has no value. */
+/** The value of a figure in one variant of the analysis (a reading), or null if there is no value. Each variant has its own options. */
 export interface ReadingDot {
   readonly id: string;
   readonly name: string;
   /** A note on the value, or the reason why the value is null. */
   readonly note: string;
   readonly value: number | null;
-  /** Sets the reading for the whole page. Undefined if the page already uses the reading. Null if the server refuses the reading. */
+  /** Applies the variant to the whole page. Undefined if the page already uses the variant. Null if the server refuses the variant. */
   readonly onChoose: (() => void) | null | undefined;
 }
 
@@ -22,8 +22,8 @@ interface ReadingDotsProps {
 const ROOM = 0.06;
 
 /**
- * Renders one figure under several readings, as dots on one axis. The readings agree within the range `band`. An axis of signed amounts
- * includes zero.
+ * Renders the values of one figure in several analysis variants, as dots on one axis. Values in the range `band` agree with the page's
+ * value. An axis of signed amounts includes zero.
  */
 export function ReadingDots({ dots, band, isSigned, print }: ReadingDotsProps) {
   const known = dots.flatMap(({ value }) => (value === null ? [] : [value]));

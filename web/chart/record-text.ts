@@ -6,7 +6,7 @@ import type { PanelTable } from '../state/panels.ts';
 export const RECORD_LEVELS = ['call_wall', 'put_wall', 'band', 'flip'] as const;
 export type RecordLevel = (typeof RECORD_LEVELS)[number];
 
-/** The possible outcomes of a level on a day. Stronger names would claim more than the stored spots show. */
+/** The possible outcomes of a level on a day. The names claim no more than what the stored spots show. */
 export const OUTCOMES = ['held', 'touched', 'crossed'] as const;
 export type RecordOutcome = (typeof OUTCOMES)[number];
 
@@ -25,7 +25,7 @@ export const OUTCOME_NOTES: Readonly<Record<RecordOutcome, string>> = {
 
 const whole = (value: number | null) => percent(value, 0, false);
 
-/** Returns three texts: the share of days with an outcome, the confidence interval of the share, and the share of the control level. */
+/** Returns three texts: the share of days with an outcome, the confidence interval of this share, and the share for the control level. */
 export function rateText({ pct, low_pct, high_pct, control_pct }: RecordAnswer['flip']['held']) {
   return {
     share: whole(pct),
@@ -34,7 +34,7 @@ export function rateText({ pct, low_pct, high_pct, control_pct }: RecordAnswer['
   };
 }
 
-/** Returns a sentence with the share of days for each outcome of a level. The sentence also has the shares of the control level. */
+/** Returns a sentence with the share of days for each outcome of a level. The sentence also states the shares for the control level. */
 export function recordSentence(record: RecordAnswer, level: RecordLevel): string {
   const score = record[level];
   const days = `${score.n} ${score.n === 1 ? 'day' : 'days'}`;
@@ -49,7 +49,7 @@ export function recordSentence(record: RecordAnswer, level: RecordLevel): string
   return `${LEVEL_NAMES[level]}, ${days}: ${rates.join('; ')}. Verdict: ${score.verdict}.`;
 }
 
-/** Returns a text with the record's number of trading days, the average number of spots per day, and the days left out. */
+/** Returns a text with the number of trading days in the record, the average number of spots per day, and the number of days left out. */
 export function recordScope({ count, days, spots_per_day, left_out }: RecordAnswer): string {
   const missing = Object.entries(left_out)
     .filter(([, n]) => n > 0)
@@ -69,7 +69,7 @@ export interface RecordDay {
   /** The moment of the snapshot that gave the level, ISO 8601. */
   readonly at: string;
   readonly spot: number;
-  /** The price of the level. A band has two prices: both walls. */
+  /** The price of the level. The level `band` has two prices, the prices of both walls. */
   readonly levels: readonly number[];
   readonly close: number;
   readonly spots: number;

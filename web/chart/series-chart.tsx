@@ -14,8 +14,8 @@ type Values = readonly (number | null)[];
 export interface ChartSeries {
   readonly name: string;
   /**
-   * The mark of the series. Between `from` and `y`, `ranges` draws whiskers and `band` draws an area. `steps` draws a horizontal line that
-   * ends at the position of its value. `stairs` draws a horizontal line that starts at the position of its value.
+   * The mark of the series. `ranges` draws whiskers between `from` and `y`, and `band` draws the area between them. `steps` draws a
+   * horizontal line that ends at the position of its value. `stairs` draws a horizontal line that starts at the position of its value.
    */
   readonly mark: 'line' | 'steps' | 'stairs' | 'dots' | 'diamonds' | 'bars' | 'ranges' | 'band';
   readonly y: Values;
@@ -43,9 +43,9 @@ export interface SeriesPlotProps {
   readonly spans?: readonly (readonly [from: number, to: number, name?: string])[];
   /** A position with a mark on the horizontal axis, such as the forward. */
   readonly marker?: { readonly at: number; readonly name?: string } | undefined;
-  /** Renders elements on top of the plot, whose `height` is in pixels. */
+  /** Renders elements on top of the plot. `height` is the plot's height in pixels. */
   overlay?(x: (value: number) => number, y: (value: number) => number, height: number): ComponentChildren;
-  /** False if a plot below this one shows the labels of the horizontal axis. */
+  /** False if another plot, below this plot, shows the labels of the horizontal axis. */
   readonly hasLabels?: boolean;
   readonly cursor: number | null;
   onCursor(index: number | null): void;
@@ -86,7 +86,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const texts = shortTexts(ticks.map((tick) => format(tick)));
   const at = x.map((each) => across.x(each));
   const nearest = (event: MouseEvent) => bisectCenter(at, pointWithin(event).x);
-  // The marks are memoized, because the cursor moves often and does not change them.
+  // The marks are memoized, because the cursor moves often, and its moves do not change the marks.
   const drawn = useMemo(
     () =>
       series.map((each) => (
@@ -156,7 +156,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
   );
 }
 
-/** Removes trailing decimals if they are zero in all texts of an axis. */
+/** Removes the decimals from the texts of an axis if the decimals are zero in all texts. */
 function shortTexts(texts: readonly string[]): readonly string[] {
   const decimals = /\.0+(?!\d)/;
   return texts.every((each) => decimals.test(each)) ? texts.map((each) => each.replace(decimals, '')) : texts;
@@ -255,7 +255,7 @@ function Legend({ series }: { series: readonly ChartSeries[] }) {
   );
 }
 
-/** Horizontal positions for the samples of the legend. */
+/** Horizontal positions of the points in the legend's sample marks. */
 const SAMPLES: Partial<Record<ChartSeries['mark'], number[]>> = {
   line: [0, 20],
   steps: [0, 20],

@@ -138,8 +138,8 @@ export interface SmileMultiplesProps {
 }
 
 /**
- * Renders one small chart for the smile of each settlement, in order of time. All charts have the same axes. The strikes are in standard
- * deviations, and the at-the-money volatility is subtracted from the volatilities. A click selects a settlement.
+ * Renders one small chart for the smile of each settlement, earliest settlement first. All charts have the same axes: strikes in standard
+ * deviations, and volatilities minus the at-the-money volatility. A click selects a settlement.
  */
 export function SmileMultiples({ surface, moment, settlement, onSelect }: SmileMultiplesProps) {
   const { ref, size } = useSize<HTMLDivElement>();

@@ -20,7 +20,7 @@ interface SpotProfileProps {
 
 /**
  * Renders the net gamma at hypothetical spot prices, on the price axis of the ladder. `before` is the curve at moment A of a comparison. In
- * a comparison, the area between the two curves has a colour for the sign of the change.
+ * a comparison, the colour of the area between the two curves shows the sign of the change.
  */
 export function SpotProfile({ profile, levels, before }: SpotProfileProps) {
   const { ref, size } = useSize<HTMLDivElement>();
@@ -85,13 +85,13 @@ function profileShapes(
   const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
   const x = linearScale([-extent, extent], [LABELS_WIDTH, width - 2]);
   const zero = x(0);
-  // If there is no comparison, the filled area is between the curve and zero.
+  // Without a comparison, the area between the curve and zero is filled.
   const pairs = before
     ? profilePairs(profile, before).filter(({ spot }) => isNear(spot))
     : points.map(([spot, now]): ProfilePair => ({ spot, now, before: 0 }));
   /**
-   * Returns the path of the area in which the value has a given sign. The value is the change of net gamma in a comparison, otherwise net
-   * gamma.
+   * Returns the path of the area in which the value has a given sign. In a comparison, the value is the change of net gamma. Otherwise the
+   * value is net gamma.
    */
   const between = (sign: 1 | -1) =>
     area<ProfilePair>()

@@ -35,8 +35,8 @@ export function colorsOf(element: Element): Colors {
 }
 
 /**
- * Clears a canvas and draws the strokes on it. The transform of the canvas is set to CSS pixels. Strokes that precede the first hatched bar
- * in the list appear beneath all bars.
+ * Clears a canvas and draws the strokes on it. The caller must have set the canvas's transform to CSS pixels. Strokes before the first
+ * hatched bar in the list are drawn beneath all hatched bars and all later strokes.
  */
 export function paint(
   context: CanvasRenderingContext2D,

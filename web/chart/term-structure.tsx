@@ -9,7 +9,7 @@ export interface TermStructureProps extends Pick<SeriesPlotProps, 'cursor' | 'on
   readonly before?: Expiries | undefined;
   /** The moment of the quotes, ISO 8601. */
   readonly moment: string | undefined;
-  /** The only expiry that the page includes. */
+  /** The expiry to which the member has restricted the page, if any. */
   readonly chosen: string | undefined;
   /** Called when the member chooses an expiry, `YYYY-MM-DD`. */
   onPick(expiry: string): void;

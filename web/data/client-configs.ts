@@ -33,7 +33,7 @@ export function clientConfigs(page: string): ClientConfig[] {
     });
 }
 
-/** Replaces the example address in a text by the address of this server. If a key is given, the text also contains the key. */
+/** Replaces the example address in a text by the address of this server. If a key is given, the key replaces the placeholder. */
 export function filledConfig(text: string, origin: string, key?: string): string {
   const addressed = text.replace(ADDRESS, () => origin);
   return key === undefined ? addressed : addressed.replaceAll(KEY_PLACEHOLDER, () => key);

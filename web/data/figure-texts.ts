@@ -12,7 +12,7 @@ export type ExplainedFigure =
 /** The texts of the Explain panel for a figure. */
 export interface FigureText {
   readonly unit: string;
-  /** The definition of the figure. The words after "is" or "has" are identical to docs/methods. */
+  /** The definition of the figure. The words after "is" or "has" are the same as in docs/methods. */
   readonly sentence: string;
   /** The formula of the figure. Empty if the figure is not computed. */
   readonly formula: string;

@@ -5,8 +5,8 @@ export interface JoinedRow {
 }
 
 /**
- * Joins the rows of two moments by their keys. The result starts with the rows of `now` in unchanged order. The rows that are gone follow.
- * Without an earlier moment, every row counts as a row that exists only now.
+ * Joins the rows of two moments by their keys. The rows of `now` come first, in unchanged order, followed by the rows that exist only in
+ * `before`. If `before` is undefined, every row counts as a new row.
  */
 export function joinRows(
   now: readonly (string | number)[],

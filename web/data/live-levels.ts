@@ -4,7 +4,7 @@ import type { Levels } from './page-answers.ts';
 import { parseData, RequestProblem, send } from './request.ts';
 import { noteUnanswered } from './server-connection.ts';
 
-/** The levels of a ticker in the form of the server's event stream. */
+/** The levels of a ticker in the format of the server's event stream. */
 export interface LiveLevels
   extends Pick<Levels, 'ticker' | 'spot_price' | 'call_wall' | 'put_wall' | 'gex_flip' | 'net_gex_mil' | 'regime'>,
     Partial<Pick<Levels, 'flip_resolved' | 'sign_margin_pct'>> {
@@ -56,7 +56,7 @@ function receive(events: readonly LiveLevels[]): void {
   });
 }
 
-/** Timeout of the event stream, in ms. The server sends a comment every 15 s, so a silent stream is broken. */
+/** Timeout of the event stream, in ms. The server sends a comment every 15 s, so a stream without data for this time is broken. */
 const SILENT_MS = 40_000;
 const RETRY_MS = { first: 500, most: 30_000 };
 
@@ -66,8 +66,8 @@ type Message =
   | { readonly kind: 'wanted' };
 
 /**
- * Follows the live levels of tickers until `stop` is called. Only one tab reads the event stream, and sends the events to the other tabs.
- * Without HTTP/2, a browser opens at most six connections to a server. Tabs share a stream only if the same member is signed in.
+ * Follows the live levels of tickers until `stop` is called. Only one tab reads the event stream and sends the events to the other tabs,
+ * because a browser without HTTP/2 opens at most six connections to a server. Tabs share a stream only if the same member is signed in.
  */
 export function followLiveLevels(tickers: readonly string[], account: string): { stop(): void } {
   const stopped = new AbortController();
@@ -172,8 +172,8 @@ async function readStream(
       retryMs = RETRY_MS.first;
       for await (const events of eventsOf(response.body!, heard)) onEvents(events);
     } catch (error) {
-      // Status 400 means that the server's database is a different one, which does not contain this event id. The stream then starts with
-      // the current levels.
+      // Status 400 means that the server now has another database, which does not contain the last event id. The next stream then starts
+      // with the current levels.
       if (error instanceof RequestProblem && error.status === 400) lastId = 0;
       if (error instanceof RequestProblem && error.status === 0) noteUnanswered(Date.now() + retryMs);
     } finally {
@@ -191,7 +191,7 @@ async function readStream(
   isStreaming.value = false;
 }
 
-/** Yields the events of a stream that arrive together. Calls `heard` for each chunk of data, including pings. */
+/** Yields lists of events. Each list has the events that arrive together. Calls `heard` for each chunk of data, including pings. */
 async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<LiveLevels[]> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let text = '';

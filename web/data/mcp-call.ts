@@ -58,7 +58,7 @@ export function nextMcpId(): number {
   return lastId + 1;
 }
 
-/** Sends a request to `/mcp`. Rejects with `AbortError` if `signal` is aborted. Returns every other failure as an outcome. */
+/** Sends a request to `/mcp`. Rejects with `AbortError` if `signal` is aborted. Any other failure is a `problem` of the outcome. */
 export async function callMcp(
   method: string,
   params: Readonly<Record<string, unknown>>,
@@ -117,7 +117,7 @@ export function toolOutcome({ exchange, result, problem }: McpOutcome): ToolOutc
   );
   if (result.isError === true) return { exchange, provenance: '', problem: texts.join(' ') };
   const answer = isObject(result.structuredContent) ? result.structuredContent : {};
-  // The first text is the answer itself. Links to resources have no text.
+  // The first text is the answer itself. Content items that link to resources have no text.
   return { exchange, answer, provenance: texts.slice(1).filter(Boolean).join(' ') };
 }
 

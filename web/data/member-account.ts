@@ -25,8 +25,8 @@ export async function accountStatus(): Promise<AccountStatus> {
 export const MEMBER_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Requests a route about a member or a key. A refusal does not sign the member out, because the request may be about another member or key.
- * Rejects with the server's error message.
+ * Sends a request about a member or a key. If the server refuses the request, the member stays signed in, because the request may be about
+ * another member or key. Rejects with the server's error message.
  */
 async function askApart(path: string, key?: string): Promise<Record<string, unknown>> {
   let response: Response;

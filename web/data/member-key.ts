@@ -2,7 +2,8 @@ import { signal } from '@preact/signals';
 
 /**
  * The member's API key. The page stores the key in memory. If the member chooses to stay signed in, the page also stores the key in this
- * tab's session storage. The page never puts the key into a cookie, local storage, an address, or a text for copying.
+ * tab's session storage. The page never puts the key into a cookie, local storage or an address. A copied text contains the key only if the
+ * member chooses so.
  */
 export const memberKey = signal<string | null>(null);
 
@@ -50,7 +51,7 @@ export function signIn(key: string, isKept: boolean): void {
   keepKey(isKept);
 }
 
-/** Signs the member out and removes the key. Each module removes its figures when the key changes. */
+/** Signs the member out and removes the key. A change of the key makes each module remove its figures. */
 export function signOut(reason: string | null = null): void {
   signedOutReason.value = reason;
   memberKey.value = null;

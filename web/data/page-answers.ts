@@ -77,7 +77,7 @@ function addressOf(call: Call): string {
 /** Sends a call once, and reports each change of the request's state. Returns a function that cancels the request. */
 function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (asked: Asked<Body>) => void): () => void {
   const present = before.answer && isOf(before.answer.call, call) ? before.answer : undefined;
-  // The page shows the cached answer of a call until the new answer arrives, so that the page returns to live data immediately.
+  // Until the new answer arrives, the page shows the cached answer of the call. A return to live data is therefore immediate.
   const kept = (call && keptAnswer<Body>(call)) ?? present;
   if (call === undefined || memberKey.peek() === null) {
     report(NOTHING);

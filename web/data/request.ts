@@ -54,8 +54,8 @@ export class RequestProblem extends Error {
 }
 
 /**
- * The state of the account's rate limit. The next request is allowed at `waitUntil`, in ms since the epoch. Null if requests are allowed
- * now.
+ * The state of the account's rate limit. `waitUntil` is the time of the next allowed request, in ms since the epoch, or null if requests
+ * are allowed now.
  */
 export const rateLimit = signal<{ quota: number; left: number; waitUntil: number | null }>({
   quota: 0,
@@ -70,11 +70,10 @@ export const rateLimit = signal<{ quota: number; left: number; waitUntil: number
 const KEPT_MAX = 64;
 const kept = new Map<string, { etag: string | null; answer: WebAnswer<unknown> }>();
 
-// The code uses `subscribe`, because an `effect` that only reads the key would not work: the minifier removes a read whose value is not
-// used.
+// The code uses `subscribe` and not an `effect` that only reads the key, because the minifier removes a read whose value is not used.
 memberKey.subscribe(() => kept.clear());
 
-/** The earliest time of the next request, in ms since the epoch. This time spaces requests while few tokens of the rate limit are left. */
+/** The earliest time of the next request, in ms since the epoch. While few tokens of the rate limit are left, this time delays requests. */
 let spacedUntil = 0;
 
 /**
@@ -136,7 +135,7 @@ const ahead = new Map<string, Promise<WebAnswer<unknown>>>();
 /** Number of requests without a response yet. */
 let running = 0;
 
-/** Requests an answer in advance for the cache. Does nothing while other requests are running, or if half of the rate limit is used. */
+/** Requests an answer in advance for the cache. Does nothing while two requests are running, or if half of the rate limit is used. */
 export function askAhead(call: Call): void {
   const { quota, left, waitUntil } = rateLimit.peek();
   const address = keyOf(call);

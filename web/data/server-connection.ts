@@ -1,6 +1,9 @@
 import { signal } from '@preact/signals';
 
-/** The state of the connection to the server. `since` is when the last answer arrived, by this computer's clock, in ms since the epoch. */
+/**
+ * The connection to the server. `since` is the time of the last answer, or of the first failed request while the server does not answer.
+ * Times are in ms since the epoch, by this computer's clock.
+ */
 export const connection = signal<{ isOnline: boolean; since: number; retryAt: number | null }>({
   isOnline: true,
   since: Date.now(),
@@ -13,7 +16,7 @@ export const clockOffsetMs = signal(0);
 /** The current time by the server's clock, in ms since the epoch. The signal changes once a second while the page is visible. */
 export const serverNow = signal(Date.now());
 
-/** The page ignores a smaller difference of the clocks, because the `Date` field is in seconds and the request takes time. */
+/** Smaller differences between the clocks are ignored, because the `Date` field is in seconds and the request takes time. */
 const SAME_CLOCK_MS = 2_000;
 
 export function noteServerTime(dateField: string | null): void {

@@ -100,8 +100,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Returns the arguments for the texts of a form. An empty field is left out. If the text of a numeric field is not a number, the text is
- * sent unchanged, so that the server's error message explains what is wrong.
+ * Converts the texts of a form's fields to arguments. An empty field is left out. If the text of a numeric field is not a number, the text
+ * is sent unchanged, so that the server's error message explains what is wrong.
  */
 export function argumentsOf(fields: readonly ToolField[], texts: Readonly<Record<string, string>>) {
   const args: Record<string, string | number | boolean> = {};
@@ -158,7 +158,7 @@ function fieldIn(text: string, fields: readonly ToolField[], texts: Readonly<Rec
 }
 
 function sentence(words: string): string {
-  // The function removes a regular expression, because the words after the expression have the same meaning.
+  // The function removes the regular expression from a message, because the words after it have the same meaning.
   const plain = words.replace(/must match \S+: (.)/, (_, first: string) => `must be: ${first.toLowerCase()}`);
   return `${plain[0]!.toUpperCase()}${plain.slice(1)}${plain.endsWith('.') ? '' : '.'}`;
 }

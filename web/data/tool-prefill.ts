@@ -1,7 +1,7 @@
 import { minIndex } from 'd3-array';
 import type { GexView, Radar } from './page-answers.ts';
 
-/** Initial days to expiry in the tool forms. The expiry of a radar answer replaces this value. */
+/** Initial number of days to expiry in the tool forms. If there is a radar answer, the expiry of this answer is used instead. */
 const DAYS = 30;
 const DIGITS = 6;
 
@@ -50,7 +50,7 @@ export function toolPrefill(
     Object.entries(known).flatMap(([name, value]) => {
       if (value === null || value === undefined) return [];
       if (typeof value === 'string') return [[name, value]];
-      // Amounts in dollars are whole numbers. Other values are rounded to DIGITS significant digits.
+      // Whole numbers, such as amounts in dollars, stay unchanged. Other values are rounded.
       return Number.isFinite(value) ? [[name, String(Number.isInteger(value) ? value : rounded(value))]] : [];
     }),
   );

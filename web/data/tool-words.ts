@@ -24,7 +24,7 @@ export interface ToolFigure {
 
 const LIST_MOST = 12;
 
-/** Returns the figures of an answer. Figures in an inner object have a name that starts with the name of the object. */
+/** Returns the figures of an answer. The name of a figure in an inner object starts with the name of the object. */
 export function toolFigures(answer: Values, schema: ToolObjectSchema | undefined): ToolFigure[] {
   return Object.entries(answer).flatMap(([name, value]): ToolFigure[] => {
     const note = cleanText(schema?.properties?.[name]?.description, 600);

@@ -20,7 +20,7 @@ export function ExplainCall({ figure, snapshot, notes }: ExplainSectionProps) {
   const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options, ticker);
   const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
   const hasOptions = Object.keys(options).length > 0;
-  // The analysis options are missing in the MCP tools, and in the `zomma` commands for tools.
+  // MCP tools, and `zomma` commands for tools, do not accept analysis options.
   const text = {
     curl: () => curlOf(call, location.origin),
     MCP: () => (hasOptions ? undefined : mcpOf(call)),

@@ -16,12 +16,12 @@ import {
 } from './figure-readings.ts';
 
 /**
- * Debounce delay in ms. The panel requests the readings after this time with the same snapshot, so no requests are sent while the member
- * drags the time strip.
+ * Debounce delay in ms. The panel requests the analysis variants only if the snapshot has not changed for this time. While the member drags
+ * the time strip, the panel sends no requests.
  */
 const REST_MS = 300;
 
-/** The readings of one figure for one snapshot. */
+/** The values of one figure in all analysis variants, for one snapshot. */
 interface ReadingSet {
   readonly key: string;
   readonly address: string;
@@ -30,7 +30,7 @@ interface ReadingSet {
   readonly others: readonly FigureReading[];
 }
 
-/** Renders how much a figure depends on the analysis options. In each row, one option differs. */
+/** Renders how much a figure depends on the analysis options. In each row after the first, one option differs from the page. */
 export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainSectionProps) {
   const { ticker, moment, options, levels } = snapshot;
   const readings = otherReadings(options);
@@ -38,13 +38,13 @@ export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainS
   const address = calls.map((call) => requestOf(call).path).join();
   const isRested = useRested(address) && isVisible;
   const isRefused = (reading: OtherReading) => reading.options.sign === 'flow' && levels.by_flow === null;
-  // The number of readings is constant, so the hooks run in the same order in every render.
+  // The number of analysis variants is constant, so the hooks run in the same order in every render.
   const asked = calls.map((call, i) => useAnswer<LevelFields>(isRested && !isRefused(readings[i]!) ? call : undefined));
   const others = readings.map((reading, i): FigureReading | undefined => {
     const { answer, problem }: Asked<LevelFields> = asked[i]!;
     if (isRefused(reading)) return { ...reading, value: null, refusal: 'no print signs this chain' };
     if (problem) return { ...reading, value: null, refusal: problem.message };
-    // Until the new answer arrives, the old answer stays. The component does not compare readings of two moments.
+    // `useAnswer` returns the old answer until the new answer arrives. The component must not compare values of two moments.
     if (!answer || requestOf(answer.call).path !== requestOf(calls[i]!).path) return undefined;
     return { ...reading, value: figureValue(figure, answer.body, !isFlipUnresolved(answer.notes)), refusal: '' };
   });

@@ -43,7 +43,7 @@ interface ExplainPartProps {
   readonly children: (isVisible: boolean) => ComponentChildren;
 }
 
-/** Renders a section of the Explain panel that the member can open and close. `children` gets true if the section is visible. */
+/** Renders a section of the Explain panel that the member can open and close. `children` is called with true if the section is visible. */
 export function ExplainPart({ id, title, children }: ExplainPartProps) {
   const ref = useRef<HTMLDetailsElement>(null);
   const [isVisible, setVisible] = useState(false);

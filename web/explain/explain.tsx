@@ -120,7 +120,7 @@ function Told({ told, answer, texts }: ToldProps) {
   const text = texts?.figures[figure];
   const snapshot = snapshotOf(answer);
   const section = { figure, strike, snapshot, print, notes: texts?.notes };
-  // The panel leaves out the note on spot, because this note repeats the moment of the quotes.
+  // The note on spot is left out, because it only states the moment of the quotes, which the panel already shows.
   const aside = figure === 'spot_price' ? '' : note;
   return (
     <>

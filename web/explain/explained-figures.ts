@@ -8,7 +8,7 @@ export type Driver = 'net_gex' | 'call_gex' | 'put_gex' | 'open_interest';
 export interface Explanation {
   /** The type of the figure: a price of the underlying, a signed amount, or a value that the source provides. */
   readonly kind: 'price' | 'signed' | 'given';
-  /** The name of the strike column whose changes cause the changes of the figure. */
+  /** The strike column that drives the figure: the changes in this column explain the change of the figure. */
   readonly driver: Driver;
   /** The field of a `get_level_record` answer about the level. Null if the figure has no track record. */
   readonly record: 'call_wall' | 'put_wall' | 'flip' | null;
@@ -105,7 +105,7 @@ export function strikeRow(strikes: Strikes, grossGexMil: number, strike: number)
     strikes.net_gex[i]!,
     strikes.sign_margin_pct[i]!,
   ];
-  // The sign margin is 50 · |net| / gross, so the code computes gross from the margin unless calls and puts cancel out.
+  // The sign margin is `50 · |net| / gross`, so gross is `50 · |net| / margin`. A margin of 0 means that calls and puts cancel out.
   const gross = signMargin > 0 ? (50 * Math.abs(net)) / signMargin : Math.abs(calls) + Math.abs(puts);
   return {
     calls,

@@ -2,14 +2,14 @@ import { price } from '../page-format.ts';
 import { type ChosenOptions, OPTION_VALUES, type OptionName } from '../state/address.ts';
 import type { Explanation } from './explained-figures.ts';
 
-/** A reading of the chain: an analysis in which one option differs from the page. */
+/** A variant of the page's analysis (a reading), in which exactly one option differs from the page. */
 export interface OtherReading {
   readonly option: OptionName;
   readonly name: string;
   readonly options: ChosenOptions;
 }
 
-/** The options that the readings change. Each option has a name for the default value, and another value with a name. */
+/** The options that the analysis variants change. Each option has a name for its default value, and another value with its own name. */
 const CHOICES: readonly (readonly [option: OptionName, standard: string, value: string, other: string])[] = [
   ['forward', 'parity forwards', 'flat', 'flat forwards'],
   ['gamma', 'recomputed gamma', 'feed', 'feed gamma'],
@@ -19,8 +19,8 @@ const CHOICES: readonly (readonly [option: OptionName, standard: string, value: 
 ];
 
 /**
- * Returns the readings that differ from the page in exactly one option. If the page uses the default value, the reading uses the other
- * value. Otherwise the reading uses the default value.
+ * Returns the analysis variants that differ from the page in exactly one option. If the page uses the default value of the option, the
+ * variant uses the other value. Otherwise the variant uses the default value.
  */
 export function otherReadings(options: ChosenOptions): OtherReading[] {
   return CHOICES.map(([option, standard, value, other]) => {
@@ -37,25 +37,25 @@ export function isFlipUnresolved(notes: string): boolean {
   return notes.includes('Net gamma has one sign within');
 }
 
-/** A figure under one reading. The value is null if the flip is unresolved, or if the server refuses the reading (`refusal`). */
+/** A figure in one analysis variant. The value is null if the flip is unresolved, or if the server refuses the variant (`refusal`). */
 export interface FigureReading extends OtherReading {
   readonly value: number | null;
   readonly refusal: string;
 }
 
-/** A verdict on how much a figure depends on the options. The field `isFirm` is null if the data does not allow a verdict. */
+/** Whether a figure is firm, which means that it depends little on the options. `isFirm` is null if the data is insufficient to decide. */
 export interface Firmness {
   readonly isFirm: boolean | null;
   readonly text: string;
 }
 
-/** Maximum spread between the readings of a firm level, as a share of a day's move. */
+/** Upper limit for the spread of a firm level's values over all analysis variants, as a share of a day's move. */
 export const FIRM_SHARE = 0.25;
 
 /**
- * Compares a figure between the page and the other readings. A price is firm if all readings have a value, and the values differ by less
- * than a quarter of `dayMove`. An amount is firm if it has the same sign under all readings. If the server refuses a reading, the reading
- * does not count. The function `print` formats a value of the figure.
+ * Compares a figure on the page with its values in the other analysis variants. A price is firm if it has a value in all variants, and the
+ * values differ by less than a quarter of `dayMove`. An amount is firm if it has the same sign in all variants. Variants that the server
+ * refuses are ignored. The function `print` formats a value of the figure.
  */
 export function firmnessOf(
   kind: Explanation['kind'],

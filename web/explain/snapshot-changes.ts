@@ -12,7 +12,7 @@ export interface RowChange {
 export interface LargestChanges {
   /** The rows with the largest changes, largest first. */
   readonly rows: readonly RowChange[];
-  /** The sum of the absolute changes of these rows, as a percentage of the sum for all rows. */
+  /** The sum of the absolute changes of `rows`, as a percentage of the same sum over all rows. */
   readonly sharePct: number;
   /** The sum of the changes of all rows. */
   readonly total: number;
@@ -48,7 +48,7 @@ export function valuesByStrike(strikes: Strikes, driver: Driver): NamedValues {
   return new Map(strikes.strike.map((strike, i) => [String(strike), value(i)]));
 }
 
-/** Returns net GEX or open interest by series. The answer does not separate the calls and the puts of a series. */
+/** Returns net GEX or open interest by series. In the answer, the calls and the puts of a series are added up. */
 export function valuesBySeries(expiries: Expiries, driver: Driver): NamedValues {
   const column = driver === 'open_interest' ? expiries.open_interest : expiries.net_gex;
   return new Map(expiries.expiry.map((expiry, i) => [`${expiry} ${expiries.root[i]}`, column[i]!]));

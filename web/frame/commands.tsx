@@ -85,7 +85,7 @@ function choicesFor(text: string, isTickerOnly: boolean): Choice[] {
   const command = parseCommand(wanted, { state: page.value, tickers: tickers.value, moments: moments.value });
   const direct = command ? [{ id: 'direct', label: command.label, run: () => navigate(command.change) }] : [];
   const actions = ACTION_LIST.filter(({ label, id }) => isFuzzy(`${label} ${id}`, wanted))
-    // The list starts with the actions in which a word starts with the text.
+    // Actions with a word that starts with the typed text come first in the list.
     .toSorted((a, b) => Number(hasWord(b.label, wanted)) - Number(hasWord(a.label, wanted)))
     .map(({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAction(id) }));
   return [...direct, ...(wanted === '' ? [] : names), ...actions].slice(0, wanted === '' ? 100 : CHOICES_MAX);
@@ -106,7 +106,7 @@ function isFuzzy(text: string, wanted: string): boolean {
   return true;
 }
 
-/** Renders all keyboard shortcuts by group. The shortcuts come from the list of actions, so all shown shortcuts work. */
+/** Renders all keyboard shortcuts by group. The shortcuts come from the list of actions, so every shortcut that is shown works. */
 export function KeyMap() {
   const keyed = ACTION_LIST.flatMap(({ group, keys, label }) => (keys ? [{ group, keys, label }] : []));
   const inChart = CHART_KEYS.map(([keys, label]) => ({ group: 'In a chart', keys, label }));

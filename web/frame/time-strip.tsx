@@ -128,8 +128,7 @@ function StripSlider({ children }: { children: ComponentChildren }) {
   const onInput = (event: { currentTarget: HTMLInputElement }) => {
     const wanted = Number(event.currentTarget.value);
     let to = bisectCenter(places, wanted);
-    // A screen reader moves the slider by one step. If the step is too short to reach another snapshot, the slider moves to the next
-    // snapshot.
+    // A screen reader moves the slider by one step. If one step does not reach another snapshot, the slider moves to the next snapshot.
     if (!isPressed.current && to === stop) to += Math.sign(wanted - value);
     to = Math.max(0, Math.min(all.at.length - 1, to));
     setDragged(to);
@@ -248,7 +247,7 @@ function StripMarks() {
   );
 }
 
-/** Returns whether the axis has no data on the day before a date. */
+/** Returns true if the day before a date on the axis has no data. */
 function hasHole(days: readonly { readonly date: string; readonly count: number }[], date: string): boolean {
   const at = days.findIndex((each) => each.date === date);
   return at > 0 && days[at - 1]!.count === 0;

@@ -11,7 +11,7 @@ export interface GridColumn<Row> {
   readonly title: string;
   /** Returns the value of the cell. Rows are sorted by this value unless the column has `rank`. */
   value(row: Row): Value;
-  /** Returns the value for sorting, if the rows are not sorted by the cell's value. An example is the size of a change. */
+  /** Returns another value by which the rows are sorted, for example the size of a change. */
   rank?(row: Row): Value;
   /** Returns the text of the cell. */
   text(row: Row): string;
@@ -70,12 +70,13 @@ export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readon
 }
 
 const OVERSCAN = 6;
-/** Font size in pixels to which the column widths refer. */
+/** The column widths in pixels are valid for this font size, in pixels. */
 const REM = 13;
 
 /**
  * Renders a grid of any number of rows. Only the visible rows are in the document. The grid follows the ARIA grid pattern: one cell has the
- * focus, and the arrow keys move the focus. A click on a column heading sorts the rows. Ascending or descending, unknown values are last.
+ * focus, and the arrow keys move the focus. A click on a column heading sorts the rows. Unknown values are always last, in ascending and in
+ * descending order.
  */
 export function DataGrid<Row>(props: GridProps<Row>) {
   const { label, columns, rows, initialSort, onOpen, opensOnPress, hasFilter, startAt } = props;
@@ -90,7 +91,7 @@ export function DataGrid<Row>(props: GridProps<Row>) {
     [rows, columns, filter, sort],
   );
 
-  /** Height of a row in pixels: two lines of text. The style sheet has the same height. */
+  /** Height of a row in pixels: two lines of text. The style sheet sets the same height. */
   const rowHeight = 2 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   const virtualizer = useRef<Virtualizer<HTMLDivElement, HTMLDivElement>>(undefined);
   const options = {

@@ -1,5 +1,8 @@
 export interface FigureTableProps {
-  /** A description of the table. A caption is visible if `hasCaption` is true. Otherwise only screen readers read the description. */
+  /**
+   * A description of the table. If `hasCaption` is true, the description is a visible caption. Otherwise only screen readers read the
+   * description.
+   */
   readonly label: string;
   readonly hasCaption?: boolean;
   readonly head: readonly string[];

@@ -6,7 +6,7 @@ import { DataGrid } from './data-grid.tsx';
 const WIDTH_MAX = 320;
 /** Maximum width of the first column in pixels. The first column stays visible while the other columns scroll. */
 const FIRST_MAX = 180;
-/** Number of rows from which the table computes the column widths. */
+/** The table computes the column widths from this number of rows, starting with the first row. */
 const SAMPLE = 30;
 
 /** Renders the figures of a chart as a table, for members who prefer figures to charts. */

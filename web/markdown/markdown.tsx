@@ -71,7 +71,7 @@ export function Markdown({ blocks, onJump, mark = '' }: MarkdownProps) {
   return <>{draw(blocks)}</>;
 }
 
-/** Draws MathML. The function creates elements, because the page forbids markup from text (`require-trusted-types-for`). */
+/** Draws MathML. The function creates elements, because the page's policy `require-trusted-types-for` forbids markup as text. */
 function mathOf(node: MathNode): ComponentChildren {
   if (typeof node === 'string') return node;
   const [name, attributes, children] = node;
@@ -83,7 +83,7 @@ function beginsWith([first]: readonly MarkdownBlock[], words: string): boolean {
   return words !== '' && first?.kind === 'paragraph' && plainText(first.spans).startsWith(words);
 }
 
-/** Renders a section of docs/terminal.md without its heading, so that the page and the documentation have the same text. */
+/** Renders a section of docs/terminal.md, without its heading. The page therefore has the same text as the documentation. */
 export function TerminalText({ section }: { section: string }) {
   const blocks = usePageFile<MarkdownBlock[]>('terminal') ?? [];
   return <Markdown blocks={sectionOf(blocks, section).slice(1)} onJump={() => {}} />;

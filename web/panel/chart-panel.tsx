@@ -15,13 +15,13 @@ export interface ChartPanelProps {
   /** The unique id of the panel, which file names and tests use. */
   readonly id: string;
   readonly title: string;
-  /** The unit of the figures, and what a reader needs to know about the chart. */
+  /** The unit of the figures, and other facts that are needed to read the chart. */
   readonly unit?: string;
   readonly call?: Call | undefined;
   /** The state of the panel's own request. Undefined if the panel shows the page's answer. */
   readonly answer?: WebAnswer<unknown> | undefined;
   readonly problem?: RequestProblem | undefined;
-  /** True if a request takes a noticeable time. */
+  /** True if a request takes so long that the member would notice the delay. */
   readonly isSlow?: boolean;
   readonly table?: PanelTable | undefined;
   /** The figures at the cursor. The panel shows this text in a fixed position. */

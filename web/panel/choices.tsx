@@ -4,7 +4,7 @@ import { navigate, page, setOwn } from '../state/page.ts';
 interface ChoiceProps<Value extends string> {
   /** The name that screen readers announce for the select element. */
   readonly label: string;
-  /** The selected value. The select element also offers a value that is not in the list `values`. */
+  /** The selected value. The select element offers this value even if the list `values` does not contain it. */
   readonly value: Value;
   readonly values: readonly Value[];
   text?(value: Value): string;

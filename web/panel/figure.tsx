@@ -9,7 +9,7 @@ export interface FigureProps {
   readonly exact: string;
   readonly note: string;
   readonly tone?: 'positive' | 'negative' | '';
-  /** A text with the earlier value of a comparison, and the difference. */
+  /** In a comparison, the earlier value and the difference, as texts. */
   readonly before?: { readonly value: string; readonly difference: string } | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface TickerFigure extends FigureProps {
   readonly print: (value: number) => string;
 }
 
-/** Returns the figures of a ticker. A dash with the reason replaces an unresolved flip or an unknown share of the volume. */
+/** Returns the figures of a ticker. A dash and a reason replace the flip if it is unresolved, and the share of volume if it is unknown. */
 export function tickerFigures(levels: Levels, moment: string | undefined): TickerFigure[] {
   const { spot_price: spot, hedging } = levels;
   const distance = (level: number) => percent(100 * (level / spot - 1));

@@ -20,7 +20,7 @@ import { gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 import { Fact } from './fact.tsx';
 
-/** Maximum number of forms for which all forms are expanded. On a narrow page, only the first form is expanded. */
+/** If there are at most this many forms, all forms are expanded. On a narrow page, only the first form is expanded. */
 const UNFOLDED_MAX = 4;
 
 /**

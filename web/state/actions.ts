@@ -152,8 +152,8 @@ export function followFocus(): void {
 }
 
 /**
- * Returns whether a pressed modifier key makes a shortcut invalid. AltGr does not, and Alt with a bracket does not, because many keyboards
- * need these keys to type brackets.
+ * Returns whether a pressed modifier key makes a shortcut invalid. AltGr, and Alt together with a bracket, do not make a shortcut invalid,
+ * because many keyboards need these keys to type brackets.
  */
 function hasModifier(event: KeyboardEvent): boolean {
   const isTyped = event.getModifierState('AltGraph') || (event.altKey && /^[[\]{}]$/.test(event.key));

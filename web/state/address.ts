@@ -1,5 +1,5 @@
 /**
- * The names of all views. The page's address contains the view and the whole other state of the page:
+ * The names of all views. The address of the page contains the complete page state, including the view:
  * `#/SPY/ticker?at=2026-11-20T20:30:00Z&weight=volume`. Parsing and formatting an address have no side effects. Unknown or malformed fields
  * of an address get default values, so that every address opens a page.
  */

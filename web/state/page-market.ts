@@ -60,7 +60,7 @@ export const pinnedView = shareAnswer<GexView>(() => {
 });
 
 /**
- * The view at moment A, while the page compares two moments. Undefined while the page is loading a view, because the two views must have
+ * The view at moment A, while the page compares two moments. Undefined while one of the two views is loading, because both views must have
  * the same ticker and the same options.
  */
 export const comparedView = computed(() => {
@@ -70,7 +70,7 @@ export const comparedView = computed(() => {
   return isWanted ? before : undefined;
 });
 
-/** The time of the quotes in the snapshot on the page, ISO 8601. Panels with their own request ask for data of this moment. */
+/** The time of the quotes in the snapshot on the page, ISO 8601. Panels that send their own requests request the data of this moment. */
 export const asOf = computed(() => gexView.asked.value.answer?.asOf);
 
 /** A call, and the state of the request. The fields are props of `ChartPanel`. */
@@ -98,10 +98,10 @@ export const isSimulated = computed(
     false,
 );
 
-/** Number of snapshots that have arrived for the ticker since the page left live data. */
+/** Number of snapshots that have arrived for the ticker since the page stopped showing live data. */
 export const newerCount = signal(0);
 
-/** The number of past snapshots that the simulated market has computed. Undefined without a report or a simulated market. */
+/** The number of past snapshots that the simulated market has computed. Undefined if there is no feed report or no simulated market. */
 export const past = computed(() => feeds.asked.value.answer?.body.feeds.find((feed) => feed.past)?.past);
 
 /**

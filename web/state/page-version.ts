@@ -7,8 +7,8 @@ export const isOtherVersion = signal(false);
 const EVERY_MS = 60_000;
 
 /**
- * Compares the script that the server's page names with the loaded script. The comparison runs once a minute, and each time the connection
- * to the server returns.
+ * Compares the loaded script with the script that the server's current page names. The comparison runs once a minute, and each time the
+ * connection to the server returns.
  */
 export function followVersion(): void {
   const own = [...document.scripts].map(({ src }) => new URL(src).pathname);

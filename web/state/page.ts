@@ -19,8 +19,8 @@ export function followAddress(): void {
 }
 
 /**
- * Changes some fields of the page state. If `isStep` is false, the change replaces the current entry of the browser history. Frequent
- * changes such as zooming use this.
+ * Changes some fields of the page state. If `isStep` is false, the change replaces the current entry of the browser history. Callers set
+ * `isStep` to false for frequent changes such as zooming.
  */
 export function navigate(change: Partial<PageState>, isStep = true): void {
   const next = { ...page.value, ...change };

@@ -11,7 +11,7 @@ export interface Panel {
   readonly table: PanelTable | undefined;
 }
 
-/** The data of a panel as a table. The shortcut `v` shows this table, and the file export saves it. */
+/** The data of a panel as a table. The shortcut `v` shows the table in the panel, and the export saves it as a file. */
 export interface PanelTable {
   readonly columns: readonly string[];
   /** Values by row. Null means an unknown value. */

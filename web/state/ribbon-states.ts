@@ -149,8 +149,8 @@ function trouble(input: RibbonInput) {
     return item('failing', '✕', `${feed.name} fails`, `${feed.error ?? 'the last polls failed'}${next}`);
   const { session } = input;
   if (asOfMs === null || session?.state !== 'open') return null;
-  // The feed report can be up to half a minute old, so the age of the quotes is computed here. The age does not include time outside the
-  // trading session.
+  // The code computes the current age of the quotes, because the feed report can be up to half a minute old. The age does not include time
+  // outside the trading session.
   const ageMs = Math.min(nowMs, Date.parse(session.closes_at)) - Math.max(asOfMs, Date.parse(session.opens_at));
   if (feed.tickerState !== 'stale' && ageMs <= 1000 * staleAfterS) return null;
   return item('stale', '◷', `STALE ${duration((nowMs - asOfMs) / 1000)}`, `expected every ${duration(staleAfterS)}`);

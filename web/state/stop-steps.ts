@@ -38,13 +38,16 @@ export function dayBeside({ day }: Stops, date: string, step: 1 | -1): number | 
   return next === undefined ? day.length - 1 : day.lastIndexOf(next);
 }
 
-/** Returns the first snapshot of the newest day with several snapshots. Playback from the newest snapshot begins there. */
+/**
+ * Returns the first snapshot of the newest day with several snapshots. Playback that is started at the newest snapshot begins with this
+ * first snapshot.
+ */
 export function firstOfReplay({ day }: Stops): number {
   for (let i = day.length - 1; i > 0; i--) if (day[i] === day[i - 1]) return day.indexOf(day[i]!);
   return 0;
 }
 
-/** Returns the stops with one more snapshot. Returns the stops unchanged if the moment is not newer than all snapshots. */
+/** Returns the snapshots with a new snapshot at the end. If `at` is not later than all snapshots, returns the snapshots unchanged. */
 export function withStop(stops: Stops, at: string, day: string, spot: number): Stops {
   const ms = Date.parse(at);
   if (!(ms > (stops.ms.at(-1) ?? Number.NEGATIVE_INFINITY))) return stops;

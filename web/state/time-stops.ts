@@ -57,10 +57,10 @@ export const stopList = computed((): Stops => {
 export const moments = computed(() => stopList.value.at);
 
 /**
- * The axis of the time strip. The width of a day is proportional to the day's number of snapshots. A finger can select each snapshot even
- * if a day has hundreds of snapshots. Time is linear within a day. Missing data is visible as a gap within a day, or as a day without a
- * tick. On a linear time axis with months of daily closes, half an hour would be one pixel wide. An axis with equal distances between
- * snapshots would show no gaps.
+ * The axis of the time strip. The width of a day is proportional to the day's number of snapshots. Each snapshot can therefore be selected
+ * with a finger, even if a day has hundreds of snapshots. Time is linear within a day. Missing data is visible as a gap within a day, or as
+ * a day without a tick. On a linear time axis with months of daily closes, half an hour would be one pixel wide. An axis with equal
+ * distances between snapshots would show no gaps.
  */
 export const stripAxis = computed((): TradingAxis => tradingAxis(stopList.value.ms, ({ count }) => Math.max(1, count)));
 

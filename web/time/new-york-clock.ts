@@ -5,7 +5,7 @@ const DAY = 24 * HOUR;
 // The Swedish locale formats dates as ISO 8601 does: `2026-11-20 16:00`.
 const WALL = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/New_York', dateStyle: 'short', timeStyle: 'short' });
 
-/** Returns the local time of New York at an instant, to the minute. The result is the instant at which a UTC clock shows this time. */
+/** Returns the local time of New York at an instant, to the minute. The result is a time in ms that, read as UTC, gives this local time. */
 export function newYorkWall(ms: number): number {
   return Date.parse(`${WALL.format(ms).replace(' ', 'T')}Z`);
 }
@@ -35,8 +35,8 @@ export const HOUR_STEPS = [
  */
 export function hourTicks(from: number, to: number, step: number): { readonly at: number; readonly label: string }[] {
   const ticks: { at: number; label: string }[] = [];
-  // The local time of New York differs from UTC by whole hours. The loop checks only the multiples of `step` in UTC, or every hour if
-  // `step` is longer than an hour.
+  // The local time of New York differs from UTC by whole hours. The loop therefore checks only the multiples of `step` in UTC, or every
+  // hour if `step` is longer than an hour.
   const stride = Math.min(step, HOUR);
   for (let at = stride * Math.ceil(from / stride); at <= to; at += stride) {
     const wall = newYorkWall(at);

@@ -23,7 +23,7 @@ export interface AxisDay {
 export interface TradingAxis {
   readonly days: readonly AxisDay[];
   readonly length: number;
-  /** Returns the position of an instant, from 0 to `length`. An instant between two days has the position of the boundary. */
+  /** Returns the position of an instant, from 0 to `length`. An instant between two days has the position of the days' boundary. */
   at(ms: number): number;
 }
 
@@ -36,9 +36,9 @@ const SHORTEST = 30 * MINUTE;
 
 /**
  * Returns the time axis of moments with data. The moments are in ms since the epoch, ascending. The axis starts with the first moment and
- * ends with the last. It contains every trading day and every date with data. `ends` can replace the first and the last date. The function
- * `widthOf` returns the width of a day, for example the number of hours or of moments. Within a day, time is linear. Each end of a day has
- * a margin of half the average distance between moments.
+ * ends with the last. The axis contains every trading day and every date with data. `ends` can replace the first and the last date. The
+ * function `widthOf` returns the width of a day, for example the number of hours or of moments. Within a day, time is linear. Each end of a
+ * day has a margin of half the average distance between moments.
  */
 export function tradingAxis(
   moments: readonly number[],
@@ -56,7 +56,7 @@ export function tradingAxis(
     const isSession = isExchangeDay(date);
     if (!isSession && of.length === 0) continue;
     const midnight = newYorkMidnight(date);
-    // The last day ends with its last moment, because later hours may be in the future.
+    // On the axis, the last day ends at its last moment with data, because later hours may be in the future.
     const isLast = date === last && of.length > 0;
     const from = Math.min(isSession ? midnight + OPEN : Number.POSITIVE_INFINITY, of[0] ?? Number.POSITIVE_INFINITY);
     const close = midnight + (closesEarly(date) ? EARLY_CLOSE : CLOSE);
@@ -110,7 +110,8 @@ export function tradingTicks({ days, at }: TradingAxis, low: number, high: numbe
   const ticks: TimeTick[] = [];
   for (const { date, from } of begins(PERIODS[level]!)) {
     const position = at(from);
-    // The first tick is removed if it is too close to the next tick, because only the last days of the first period are visible.
+    // A tick that is too close to the next tick is removed. The first tick can be too close, because only the end of its period may be
+    // visible.
     if (ticks.length > 0 && position - ticks.at(-1)!.at < 0.9 * apart) ticks.pop();
     ticks.push({ at: position, label: dateLabel(date, level) });
   }
@@ -125,7 +126,7 @@ function withHours(ticks: TimeTick[], days: readonly AxisDay[], at: TradingAxis[
     );
     const free = hours.filter((hour) => ticks.every((day) => Math.abs(day.at - hour.at) >= apart));
     const isSparse = free.every((hour, i) => i === 0 || hour.at - free[i - 1]!.at >= apart);
-    // The axis shows no hours if the number of hours that fit is smaller than the number of days.
+    // If there is space for fewer hours than days, the axis shows no hours.
     if (isSparse) return free.length < days.length ? ticks : [...ticks, ...free].toSorted((a, b) => a.at - b.at);
   }
   return ticks;

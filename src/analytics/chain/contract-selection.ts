@@ -19,10 +19,10 @@ export type Target =
   | { readonly kind: 'strike'; readonly strike: number };
 
 /**
- * Returns the selected contracts, as rows of the prepared chain. Without a target, contracts are sorted by strike. At equal strikes, the
- * order of the series decides, and a call comes before its put. With a target, the nearest call and the nearest put of each series come
- * first, and the second nearest call and put follow. So the start of the list has equally many calls and puts. If the target is a delta,
- * contracts without a delta come last.
+ * Returns the selected contracts, as rows of the prepared chain. Without a target, contracts are sorted by strike. Contracts with the same
+ * strike follow the order of the series, and a call comes before its put. With a target, the nearest call and the nearest put of each
+ * series come first, followed by the second nearest call and put of each series. The start of the list therefore has as many calls as puts.
+ * If the target is a delta, contracts without a delta come last.
  */
 export function selectContracts(
   prepared: PreparedChain,
@@ -39,7 +39,7 @@ export function selectContracts(
   return Array.from({ length: longest }, (_, rank) => ranked.flatMap((each) => each.slice(rank, rank + 1))).flat();
 }
 
-/** Returns contracts sorted by strike. At equal strikes, the order of the series decides, and a call comes before its put. */
+/** Returns contracts sorted by strike. Contracts with the same strike follow the order of the series, and a call comes before its put. */
 export function inOrderOfStrike(
   { strike, callPut, series, seriesIndex }: PreparedChain,
   order: readonly PreparedSeries[],

@@ -13,19 +13,19 @@ export interface Forward {
   readonly method: ForwardMethod;
 }
 
-/** The number of strikes near the money that the regression needs, with a two-sided quote of both the call and the put. */
+/** Minimum number of strikes for the regression. Only strikes near the money with a two-sided quote of both the call and the put count. */
 const REGRESSION_PAIRS_MIN = 8;
 /** The maximum distance between spot and the strikes in the regression, as a fraction of spot. */
 const REGRESSION_MONEYNESS_MAX = 0.05;
 /** Least time to settlement for the regression, years. Near settlement, a cent of quote noise distorts the regression's slope too much. */
 const REGRESSION_TTE_MIN = 7 / 365.25;
 const REGRESSION_RATE_MAX = 0.1;
-/** The number of call-put pairs nearest to spot whose median gives the forward by parity. */
+/** The parity method uses the median forward of this number of call-put pairs nearest to spot. */
 const PARITY_PAIRS = 5;
-/** A ratio of forward to spot outside this limit comes from damaged quotes. In a panic, the VIX forward can be a third of spot. */
+/** If the forward and spot differ by a larger factor, the quotes are damaged. In a panic, the VIX forward can be a third of spot. */
 const SPOT_FACTOR_MAX = 4;
 
-/** Feeds write a volatility outside this range for contracts whose volatility they do not know. */
+/** If a feed does not know the volatility of a contract, it writes a volatility outside this range. */
 const FEED_IV_MIN = 0.02;
 export const FEED_IV_MAX = 5;
 
@@ -44,11 +44,11 @@ export function isComputedIv(iv: number): boolean {
 }
 
 /**
- * Returns the forward of one series. The function uses the first method of this list that the quotes of the series allow:
- * 1. For European index options, a regression of put-call parity (Stoll 1969) over strikes. The regression also gives the discount.
+ * Returns the forward of one series. The function uses the first method in this list that gives a plausible forward:
+ * 1. For European index options only, a regression of put-call parity (Stoll 1969). The regression also gives the discount.
  * 2. The median of the forwards that put-call parity gives for the call-put pairs nearest to spot.
  * 3. The forward that the feed's deltas imply.
- * 4. Spot, carried forward at `rate` and `dividend` of the analysis options.
+ * 4. Spot, carried to settlement at the `rate` and the `dividend` of the analysis options.
  */
 export function seriesForward(chain: Chain, series: Series, tte: number, options: AnalysisOptions): Forward {
   const flat = chain.spot * Math.exp((options.rate - options.dividend) * tte);
@@ -95,7 +95,7 @@ function byRegression(pairs: Pairs, spot: number, tte: number): Forward | undefi
   return isPlausible(forward, spot) ? { forward, rate, method: 'regression' } : undefined;
 }
 
-/** Returns the median forward of the call-put pairs nearest to spot. At the same distance, the pair with the lower strike is nearer. */
+/** Returns the median forward of the call-put pairs nearest to spot. If two pairs are equally near, the lower strike comes first. */
 function byParity({ strike, difference }: Pairs, spot: number, discount: number): number | undefined {
   const forwards: number[] = [];
   let above = 0;
@@ -110,8 +110,8 @@ function byParity({ strike, difference }: Pairs, spot: number, discount: number)
 }
 
 /**
- * Returns the median forward that the feed's deltas of calls near the money imply. From N(d1) = delta follows F = K exp(N^-1(delta) s -
- * s^2/2) with s = IV sqrt(T).
+ * Returns the median of the forwards that the feed's deltas imply, for calls near the money. The equation `N(d1) = delta` gives
+ * `F = K exp(N^-1(delta) s - s^2/2)`, where `s = IV sqrt(T)`.
  */
 function byDelta(chain: Chain, series: Series, tte: number): number | undefined {
   const forwards: number[] = [];

@@ -18,9 +18,9 @@ export interface AnalysisOptions {
    */
   readonly iv: 'otm' | 'feed' | 'own';
   readonly expiries: ExpirySelection;
-  /** Selects open interest or volume as the weight of a contract's figures. */
+  /** Selects whether open interest or volume weights the contracts in the figures. */
   readonly weight: 'open_interest' | 'volume';
-  /** The known cash dividends with future ex-dates. Only figures for the coming day use the dividends, because quotes give the forwards. */
+  /** Known cash dividends with future ex-dates. Only figures for the coming day use dividends, because forwards come from the quotes. */
   readonly cashDividends: readonly CashDividend[];
 }
 
@@ -30,8 +30,8 @@ export interface ChainReadOptions extends AnalysisOptions {
 }
 
 /**
- * The assumed position of the dealers. `calls_long_puts_short`: long every call and short every put. `flow`: the opposite of the customers'
- * side in each print with a known side.
+ * The assumed position of the dealers. `calls_long_puts_short`: long every call and short every put. `flow`: in each print with a known
+ * side, dealers take the opposite side of the customers.
  */
 export type SignConvention = 'calls_long_puts_short' | 'flow';
 

@@ -13,8 +13,8 @@ const NONE: ReadonlySet<number> = new Set();
 const STEP_STRIKES = 32_768;
 
 /**
- * Takes each contract's volatility from the feed if the volatility is plausible, without a comparison with the quote. The smile uses the
- * volatilities of the out-of-the-money sides.
+ * Takes each contract's volatility from the feed if the volatility is plausible. The function does not compare the volatility with the
+ * quote. The smile uses the volatilities of the out-of-the-money sides.
  */
 export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
   const strikes = yield* pairStrikes(chain, inputs, 'Reading volatilities');

@@ -15,8 +15,8 @@ import { strikeVolatilities } from './volatility.ts';
 /**
  * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
  * volatility for each contract. Counts the used contracts, and counts the excluded contracts by reason. The result depends only on `chain`
- * and `options`, and is cached for both. `tokens` is the rate-limit cost if the result is not cached. Throws `ClientError('no_chain')` if
- * no live contract is left.
+ * and `options`, so it is cached for each combination of the two. `tokens` is the rate-limit cost if the result is not cached. Throws
+ * `ClientError('no_chain')` if no live contract is left.
  */
 export function prepareChain(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
   return cache.of(chain, JSON.stringify(options), {
@@ -35,7 +35,7 @@ export function selectSeries({ chain, series }: PreparedChain, selection: Expiry
 
 /**
  * The maximum number of contracts in all cached results of one chain together. For an index with 30,000 contracts, the cache holds results
- * for six sets of options, some 20 MB.
+ * for six sets of options, which take about 20 MB.
  */
 const CACHED_CONTRACTS = 180_000;
 const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
@@ -60,8 +60,8 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
     : strikeVolatilities(chain, live, options.iv === 'feed' ? 'feed' : 'mid');
   if (isLarge) yield { message: 'Computing gamma' };
   const count = live.at(-1)!.end;
-  // Usually no series between the first and the last is left out. If no series is left out, the columns are views of the chain's own
-  // columns.
+  // Usually, all series between the first and the last live series are live. If the live series have no gap between them, the columns are
+  // views of the chain's own columns.
   const from = live[0]!.series.start;
   const to = live.at(-1)!.series.end;
   const liveRows = (source: Float64Array): Float64Array => {

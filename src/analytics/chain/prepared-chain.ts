@@ -10,8 +10,8 @@ export const TTE_FLOOR_MS = 15 * 60_000;
 
 /**
  * A chain prepared for analysis: live contracts that `options` selects, with a forward per series and a volatility per contract. Columns
- * have `count` rows in the chain's order. `iv` is `NaN` if no method gives a volatility. Only figures that need a volatility leave out a
- * contract without a volatility.
+ * have `count` rows in the chain's order. `iv` is `NaN` if no method gives a volatility. A contract without a volatility is left out only
+ * of figures that need a volatility.
  */
 export interface PreparedChain {
   readonly chain: Chain;
@@ -28,17 +28,17 @@ export interface PreparedChain {
   /** Years to settlement. */
   readonly tte: Float64Array;
   readonly iv: Float64Array;
-  /** The discount rate of the contract's series, and the yield that carries spot to its forward. Continuous, decimal per year. */
+  /** The discount rate of the series, and the yield with which spot grows to the series' forward. Continuous, decimal per year. */
   readonly rate: Float64Array;
   readonly dividend: Float64Array;
   readonly pairs: Pairs;
   /** Gamma per 1.00 of spot, by the method that the option `gamma` selects. 0 if unknown. */
   readonly gamma: Float64Array;
-  /** Open interest or volume, in contracts. The option `weight` selects one of the two. */
+  /** Open interest or volume, whichever the option `weight` selects, in contracts. */
   readonly weight: Float64Array;
   /**
-   * Number of contracts that dealers are assumed to hold: + for long, - for short. By convention, the position is `weight` for calls and
-   * -`weight` for puts. With the sign `flow`, the position is the opposite of the customers' net position.
+   * Number of contracts that dealers are assumed to hold: + for long, - for short. By the default convention, the position is `weight` for
+   * calls and `-weight` for puts. With the sign `flow`, the position is the opposite of the customers' net position.
    */
   readonly position: Float64Array;
   readonly sign: SignConvention;
@@ -63,7 +63,7 @@ export interface Pairs {
   readonly dividend: Float64Array;
 }
 
-/** Names of the columns on which a price depends. Contracts have these columns, and pairs have the same columns. */
+/** Names of the columns on which a price depends. Both contracts and pairs have these columns. */
 export const PRICED_COLUMNS = ['strike', 'tte', 'iv', 'rate', 'dividend'] as const;
 
 /** Returns the pairs [from, to) as views of the columns. */
@@ -98,7 +98,7 @@ export interface Smile {
 /** The method that gave a forward (see `seriesForward`). `flat` means that the option `forward` is `flat`. */
 export type ForwardMethod = 'regression' | 'parity' | 'delta' | 'carry' | 'flat';
 
-/** Numbers of used and excluded contracts of a snapshot: `contracts` = `used` + settled + adjusted + other_expiry. */
+/** Numbers of used and excluded contracts of a snapshot, with `contracts = used + settled + adjusted + other_expiry`. */
 export interface PreparationCounts {
   /** Contracts in the snapshot. */
   readonly contracts: number;

@@ -2,7 +2,7 @@ import { recordOf } from '../../core/record-of.ts';
 import { StepMeter, type Steps } from '../../core/steps.ts';
 import { PRICED_COLUMNS, type PreparedChain, type PreparedSeries } from './prepared-chain.ts';
 
-/** The number of contracts that one step handles, in a few ms. */
+/** Maximum number of contracts in one step, which takes a few ms. */
 const STEP_CONTRACTS = 32_768;
 
 /** Calls `work` once for each series. A step handles one series, or several series with at most `STEP_CONTRACTS` contracts in total. */

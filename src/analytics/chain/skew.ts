@@ -1,15 +1,15 @@
 import type { PreparedSeries } from './prepared-chain.ts';
 import { varianceAt } from './smile-variance.ts';
 
-/** N^-1(0.75): d1 of the put with a forward delta of -0.25. For the call with a forward delta of 0.25, d1 is -N^-1(0.75). */
+/** The d1 of the put with a forward delta of -0.25, which is `N^-1(0.75)`. The call with a forward delta of 0.25 has the opposite d1. */
 export const D1_OF_25_DELTA = 0.6744897501960817;
-/** The maximum distance between a strike of the skew and the forward, in standard deviations. */
+/** The search range for a strike on each side of the forward, in standard deviations. */
 const REACH = 12;
 /** The number of bisections after which the interval around the strike is negligibly narrow. */
 const BISECTIONS = 60;
 
 /**
- * Returns the 25-delta risk reversal, decimal per year: the put's volatility minus the call's volatility at a forward delta of 0.25. The
+ * Returns the 25-delta risk reversal, decimal per year: the volatility of the 25-delta put minus the volatility of the 25-delta call. The
  * result is positive if the put has the higher volatility. Returns `NaN` if no strike has a volatility.
  */
 export function skew25({ smile, tte }: PreparedSeries): number {
@@ -17,7 +17,7 @@ export function skew25({ smile, tte }: PreparedSeries): number {
   const volatility = (d1: number) => Math.sqrt(varianceAt(smile, moneynessAt(d1)) / tte);
   return volatility(D1_OF_25_DELTA) - volatility(-D1_OF_25_DELTA);
 
-  /** Solves -x / s(x) + s(x) / 2 = d1 for the log-moneyness x, where s(x)^2 is the total variance at x. The left side falls as x rises. */
+  /** Solves `-x / s(x) + s(x) / 2 = d1` for log-moneyness x, where `s(x)^2` is the total variance at x. The left side falls as x rises. */
   function moneynessAt(d1: number): number {
     const reach = REACH * Math.sqrt(Math.max(...smile.totalVariance));
     let [low, high] = [-reach, reach];

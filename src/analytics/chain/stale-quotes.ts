@@ -3,8 +3,8 @@ import { mid } from './quotes.ts';
 
 /**
  * Returns the rows of stale quotes. `wing` has the rows of either the calls or the puts of one series, sorted by their distance from the
- * money. Prices can only fall with the distance from the money. Two quotes contradict each other if an option's bid exceeds the ask of an
- * option nearer the money by more than `tick` (Merton 1973, theorem 1).
+ * money. Option prices must not rise with the distance from the money. Two quotes contradict each other if an option's bid exceeds the ask
+ * of an option nearer the money by more than `tick` (Merton 1973, theorem 1).
  *
  * Feeds deliver stale quotes for strikes that have not traded since a split or a large move. Often, dozens of neighbouring stale quotes are
  * consistent with one another. So a quote that contradicts the quotes nearer the money is taken as stale. If a quote contradicts only one

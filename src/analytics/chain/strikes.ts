@@ -18,7 +18,7 @@ export interface StrikePairs extends Omit<Pairs, 'iv'> {
   readonly otmRow: Int32Array;
 }
 
-/** Columns that determine the price of an out-of-the-money option, without the volatility. */
+/** Columns that, together with the volatility, determine the price of an out-of-the-money option. */
 export const SIDE_COLUMNS = ['callPut', 'strike', 'tte', 'rate', 'dividend'] as const;
 
 /** Finds the strikes of several series. `message` is the progress message of the steps. */
@@ -60,7 +60,7 @@ function beginsStrike(chain: Chain, { start }: Series, row: number): boolean {
   return row === start || chain.strike[row] !== chain.strike[row - 1];
 }
 
-/** The number of two-sided strikes that suffice for a smile without one-sided strikes. */
+/** If at least this number of strikes have a two-sided quote, the smile leaves out one-sided strikes. */
 const BID_STRIKES_MIN = 5;
 
 /**

@@ -25,7 +25,7 @@ export function volatilityBands(prepared: PreparedChain, contracts: ArrayLike<nu
   };
 }
 
-/** The volatilities that the bid, the middle and the ask of each contract imply. The columns are those in `VolatilityBands`, and `mid`. */
+/** The columns `bid`, `mid` and `ask` have the volatilities that the bid, the middle and the ask of each contract imply. */
 export interface QuoteVolatilities extends VolatilityBands {
   readonly mid: Float64Array;
 }
@@ -50,8 +50,8 @@ function solveVolatilities(prepared: PreparedChain, contracts: Uint32Array, pric
 }
 
 /**
- * Returns a series' volatility band at the forward. The ends of the band are linear in log-moneyness between the two smile strikes next to
- * the forward. The ends are `NaN` if one of the two strikes has no two-sided quote.
+ * Returns a series' volatility band at the forward. Both ends of the band are interpolated linearly in log-moneyness between the two smile
+ * strikes next to the forward. Both ends are `NaN` if one of the two smile strikes has no two-sided quote.
  */
 export function atmBand(prepared: PreparedChain, series: PreparedSeries): { bid: number; ask: number } {
   const { logMoneyness: x } = series.smile;
@@ -68,7 +68,7 @@ export function atmBand(prepared: PreparedChain, series: PreparedSeries): { bid:
   return { bid: between(bid), ask: between(ask) };
 }
 
-/** Returns a contract of a series at a log-moneyness within the smile. */
+/** Returns a contract of a series whose strike has the given log-moneyness. The strike must be in the smile. */
 function contractAt({ strike }: PreparedChain, { start, end, forward }: PreparedSeries, logMoneyness: number): number {
   for (let i = start; i < end; i++) if (Math.log(strike[i]! / forward) === logMoneyness) return i;
   throw new Error('the smile has a strike that is not in the series');

@@ -33,18 +33,19 @@ const TICK = 0.01;
 /** The lowest implied volatility that is used. A lower volatility comes from a quote at the intrinsic value. */
 const SOLVED_IV_MIN = 1e-3;
 
-/** The number of strikes in one step. A step takes 5 ms if the volatilities of all its strikes have to be solved. */
+/** The number of strikes in one step. A step takes 5 ms if it computes the implied volatility of every strike. */
 const STEP_STRIKES = 16_384;
 
 /**
- * Finds one volatility for each strike, from the strike's out-of-the-money contract. The put and the call have the same volatility, because
- * American in-the-money quotes contain an early-exercise premium. The first method in this list that succeeds gives the volatility:
+ * Finds one volatility for each strike, from the strike's out-of-the-money contract. The put and the call get the same volatility, because
+ * the quote of an American in-the-money option contains an early-exercise premium. The first method in this list that succeeds gives the
+ * volatility:
  * 1. The volatility that the middle of a two-sided quote implies.
  * 2. Without a two-sided quote, the volatility of the feed, unless it is a placeholder.
  * 3. The smile: total variance is linear in log-moneyness between strikes, and constant beyond the outermost strikes.
  *
- * If `prefers` is `feed`, the feed's volatility comes before method 1, unless its model price is over one tick outside a two-sided quote.
- * The smile does not include stale quotes.
+ * If `prefers` is `feed`, the feed's volatility comes before method 1. The exception is a feed volatility whose model price is more than
+ * one tick outside a two-sided quote. The smile does not include stale quotes.
  */
 export function* strikeVolatilities(
   chain: Chain,
@@ -82,7 +83,7 @@ export function* strikeVolatilities(
   };
 }
 
-/** Sets the feed's volatility at strikes without a two-sided quote. Returns the number of contracts at these strikes. */
+/** Sets the feed's volatility at strikes without a two-sided quote. Returns the number of contracts that get the feed's volatility. */
 function takeWithoutQuote(
   chain: Chain,
   { contracts, otmRow }: StrikePairs,
@@ -100,7 +101,7 @@ function takeWithoutQuote(
   return taken;
 }
 
-/** Sets plausible feed volatilities that no two-sided quote contradicts. Returns the number of contracts that get a volatility. */
+/** Sets feed volatilities that are plausible and contradict no two-sided quote. Returns the number of contracts that get a volatility. */
 function takeWithinQuote(
   chain: Chain,
   strikes: StrikePairs,
@@ -110,7 +111,7 @@ function takeWithinQuote(
   to: number,
 ): number {
   const { seriesStart, contracts, otmRow } = strikes;
-  // 0 if the feed gives no volatility. A strike without a volatility of the feed needs no model price.
+  // 0 if the feed gives no volatility. If the feed gives no volatility for a strike, the strike needs no model price.
   const feedIv = new Float64Array(to - from);
   for (let i = from; i < to; i++) {
     const row = otmRow[i]!;
@@ -139,7 +140,7 @@ function takeWithinQuote(
   return taken;
 }
 
-/** Sets the volatility that the quote's middle implies at the remaining strikes. Returns the number of contracts at these strikes. */
+/** Solves the volatility of each remaining strike from the quote's middle. Returns the number of contracts that get a volatility. */
 function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from: number, to: number): number {
   const unsolved = new Uint32Array(to - from);
   const mids = new Float64Array(to - from);
@@ -171,9 +172,9 @@ function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from
 }
 
 /**
- * Adds the rows with a stale out-of-the-money quote to `stale`, for one series. The smile does not use strikes with a stale quote. A
- * contract with a stale quote has the volatility that the quote implies, and so almost no gamma. Most contracts with a stale quote have not
- * traded since a split.
+ * For one series, adds the rows with a stale out-of-the-money quote to `stale`. The smile does not use strikes with a stale quote. A
+ * contract with a stale quote keeps the volatility that the quote implies, and therefore has almost no gamma. Most contracts with a stale
+ * quote have not traded since a split.
  */
 function findStale(
   chain: Chain,
@@ -192,8 +193,8 @@ function findStale(
 }
 
 /**
- * Sets the smile's volatility at the remaining strikes of a series. `interpolated` counts the contracts between the strikes of the smile,
- * and `extended` counts the contracts beyond its outermost strikes.
+ * Sets the volatility of each remaining strike of a series to the smile's volatility. `interpolated` counts the contracts within the
+ * smile's range of strikes, and `extended` counts the contracts outside this range.
  */
 function interpolate(
   { forward, tte }: SeriesInput,
@@ -214,7 +215,7 @@ function interpolate(
   }
 }
 
-/** Copies the volatility of each strike to its contracts, for one series. */
+/** Copies the volatility of each strike of one series to the strike's contracts. */
 function toContracts(
   series: number,
   { seriesStart, contracts }: StrikePairs,

@@ -24,7 +24,7 @@ export interface Combined {
   readonly fund: Exposures;
   readonly flip: GammaFlip;
   readonly walls: Walls;
-  /** Net GEX by the index's spot, for the index and the fund together, for the index alone, and for the fund alone. */
+  /** Net GEX as a function of the index's spot: for the index and the fund together, for the index alone, and for the fund alone. */
   readonly profile: GammaProfile;
   readonly indexGex: Float64Array;
   readonly fundGex: Float64Array;
@@ -67,7 +67,7 @@ export function* combine(index: PreparedChain, fund: PreparedChain): Steps<Combi
 const STEP_ROWS = 131_072;
 const MESSAGE = 'Adding up the positions of both';
 
-/** Multiplies strikes by `ratio`. The strike's factor `ratio` multiplies spot^2 * gamma by `ratio`, so positions are divided by `ratio`. */
+/** Multiplies strikes by `ratio`. The new strike multiplies `spot^2 * gamma` by `ratio`, so positions are divided by `ratio`. */
 function* rescale({ wide, narrow }: Positions, ratio: number): Steps<Positions> {
   const meter = new StepMeter(STEP_ROWS);
   const rescaleColumns = function* (columns: PositionColumns): Steps<PositionColumns> {
@@ -93,8 +93,8 @@ function concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<Pos
 }
 
 /**
- * Adds the fund's gamma to the strikes of the index. Gamma is in shares per 1.00 of spot. One fund share is worth 1 / `ratio` index shares,
- * and the index moves by `ratio` if the fund moves by 1.00. So gamma is divided by `ratio` twice.
+ * Adds the fund's gamma to the strikes of the index. Gamma is in shares per 1.00 of spot. One fund share is worth `1 / ratio` index shares,
+ * and a fund move of 1.00 is an index move of `ratio`. Gamma is therefore divided by `ratio` twice.
  */
 function addOnIndexStrikes(index: StrikeGamma, fund: StrikeGamma, ratio: number): StrikeGamma {
   const { strike } = index;

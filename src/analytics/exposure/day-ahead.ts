@@ -6,7 +6,7 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 const DAY = DAY_MS / YEAR_MS;
 /**
  * The minimum divisor of `hedgeYield`, years. `hedgeYield` is the total yield up to settlement, divided by the time to settlement. Near
- * settlement, the total yield comes from single dividends and quote noise, and does not shrink with time. Without this minimum,
+ * settlement, single dividends and quote noise dominate the total yield, which does not shrink with time. Without this minimum,
  * `hedgeYield` would become too large.
  */
 const CARRY_TIME_MIN = 30 * DAY;
@@ -27,7 +27,8 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
   return series.map((each) => {
     const { tte, rate, dividend } = each;
     const paid = Math.min(presentValue(options.cashDividends, each, chain.asOf) / chain.spot, KNOWN_SHARE_MAX);
-    // This yield excludes the known cash dividends, because a cash dividend does not change the number of shares that hedge a forward.
+    // The yield `hedgeYield` excludes the known cash dividends, because a cash dividend does not change the number of shares that hedge a
+    // forward.
     const hedgeYield = (dividend * tte + Math.log1p(-paid)) / Math.max(tte, CARRY_TIME_MIN);
     // The part of the coming day that lies within one day of settlement. In the rest of the day, spot is assumed to move along the forward.
     const diffusing = Math.max(0, Math.min(tte, 2 * DAY - tte));
@@ -37,8 +38,8 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
       hedgeYield,
       carry: (rate - dividend) * tte,
       factor,
-      // With these inputs, `hedges` computes E[N(d1)] after a normally distributed change of the log-price. The variance of the log-price
-      // change is iv^2 * diffusing. The variance after the change until settlement is iv^2 * left.
+      // With these inputs, `hedges` computes E[N(d1)] after a normally distributed change of the log-price. The variance of this log-price
+      // change is `iv^2 * diffusing`. The variance that then remains until settlement is `iv^2 * left`.
       laterTte: diffusing + left,
       laterDrift: (left - diffusing) / 2,
       laterFactor: factor * Math.exp(hedgeYield * Math.min(tte, DAY)),

@@ -10,8 +10,8 @@ import { HedgeBlock } from './hedge-block.ts';
 /** Dealers' exposures over the whole chain, dollars. */
 export interface Exposures {
   /**
-   * Delta-notional: the value of the shares that have the same delta. By the default convention, delta-notional is never negative, because
-   * long calls and short puts have positive deltas.
+   * Delta-notional: the dollar value of the shares with the same delta as the position. By the default convention, delta-notional is never
+   * negative, because long calls and short puts have positive deltas.
    */
   readonly dex: number;
   /** Net gamma, per 1 % move. */
@@ -33,7 +33,7 @@ export function* exposuresOf(prepared: PreparedChain): Steps<Exposures> {
 
 /** The number of pairs in a block. Each block is priced at all spots in turn, so its columns stay in the processor's cache. */
 const BLOCK_PAIRS = 2 * CHUNK_ROWS;
-/** The number of pairs priced in a step of some 3 ms. A pair counts once for each spot at which it is priced. */
+/** The number of pairs priced in a step of some 3 ms. A pair that is priced at several spots counts once for each spot. */
 const STEP_PAIRS = 32_768;
 
 /**
@@ -60,9 +60,9 @@ export function* pricedExposures(
 }
 
 /**
- * Exposure sums at one spot. Blocks of pairs are added to these sums. Only the out-of-the-money side of a pair is priced. Put-call parity
- * gives the delta of the in-the-money side. A call's delta is its put's delta plus a factor. The factor is e^(-qT) now, and `laterFactor` a
- * day later.
+ * Exposure sums at one spot. The method `add` adds one block of pairs. Only the out-of-the-money side of a pair is priced. Put-call parity
+ * gives the delta of the in-the-money side. A call's delta is its put's delta plus a factor, which is `e^(-qT)` now and `laterFactor` a day
+ * later.
  */
 class PricedSums {
   private readonly partial = partialSums();

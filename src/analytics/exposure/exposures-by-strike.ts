@@ -10,7 +10,8 @@ import { strikeIndex } from './strike-index.ts';
 
 /**
  * Sums of dealers' exposures, dollars, with one row per group of contracts. The prepared chain defines the dealer sign. A contract without
- * a volatility counts only in open interest and volume. A contract with a gamma of the feed also counts in gamma.
+ * a volatility counts only in open interest and volume. If the feed gives a gamma for a contract without a volatility, the contract also
+ * counts in gamma.
  */
 export interface ExposureSums {
   /** GEX of calls and of puts, per 1 % move. By the default convention, dealers are short puts, so the GEX of puts is negative. */
@@ -20,7 +21,7 @@ export interface ExposureSums {
   readonly netGex: Float64Array;
   /** The sum of the absolute GEX of the contracts, per 1 % move. */
   readonly grossGex: Float64Array;
-  /** Net delta-notional, its change per vol point, and its expected change over the coming day. */
+  /** Net delta-notional, the change of delta-notional per vol point, and its expected change over the coming day. */
   readonly dex: Float64Array;
   readonly vex: Float64Array;
   readonly cex: Float64Array;
@@ -114,7 +115,7 @@ export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): n
  * series, and the cells of a series are sorted by strike.
  */
 export interface ExposureMatrix {
-  /** The strikes of all series, ascending, each once. */
+  /** The distinct strikes of all series, ascending. */
   readonly strike: Float64Array;
   /** The position of each cell's series in the prepared chain, and the position of each cell's strike in `strike`. */
   readonly seriesOfCell: Uint16Array;

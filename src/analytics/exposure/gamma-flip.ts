@@ -14,10 +14,10 @@ export interface GammaFlip {
   readonly resolved: boolean;
 }
 
-/** Half-widths of the grid of spots, as fractions of the present spot. Wider grids are tried until net gamma changes its sign. */
+/** Half-widths of the grid of spots, as fractions of the present spot. If net gamma keeps its sign on one grid, the next grid is tried. */
 const HALF_WIDTHS = [0.2, 0.35, 0.5];
 
-/** Returns the narrowest half-width of a profile that contains the flip, as a fraction of spot. */
+/** Returns the half-width of the narrowest profile that contains the flip, as a fraction of spot. */
 export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
   return HALF_WIDTHS.find((halfWidth) => Math.abs(level / spot - 1) <= halfWidth) ?? HALF_WIDTHS.at(-1)!;
 }
@@ -25,8 +25,8 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
 /**
  * Computes net gamma over a grid of spots, and finds the sign change nearest to the present spot (Perfiliev 2022). Each contract has the
  * same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools use the strike at which the
- * cumulative sum of gamma by strike changes its sign. The strike that other tools use is a different quantity and jumps, so Zomma does not
- * use it.
+ * cumulative sum of gamma by strike changes its sign. The strike that other tools use is a different quantity and changes in jumps, so
+ * Zomma does not use it.
  */
 export function* gammaFlip(prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);
@@ -47,17 +47,17 @@ export function* flipOfPositions(positions: Positions, spot: number): Steps<Gamm
 }
 
 /**
- * Returns the sign change nearest to spot, or `undefined` if there is none. At most spots of the grid, only the sign is needed, so the
- * sketch's approximate value is enough. Exact values are computed only at spots with an uncertain sign and next to the flip.
+ * Returns the sign change nearest to spot, or `undefined` if there is none. For most spots of the grid, the sign is enough, and the
+ * sketch's approximate value gives the sign. Exact values are computed only at spots next to the flip and at spots with an uncertain sign.
  */
 function* findCrossing(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
   const { level, gex, errorBound } = sketch;
   const changes = (i: number, to: number) => to in gex && Math.sign(gex[i]!) !== Math.sign(gex[to]!);
   for (;;) {
     const nearest = crossingNearest(sketch, spot);
-    // If all signs are certain, an exact value moves a sign change only within one grid step. So the nearest sign change may move by up to
-    // one step, and a sign change in another step may become the nearest. With a reach of two steps, the values at the ends of both grid
-    // steps are exact.
+    // If all signs are certain, replacing an approximate value by the exact value moves a sign change by at most one grid step. The nearest
+    // sign change may thus move by one step, and another sign change may become the nearest. `reach` is therefore two steps longer than the
+    // distance to the nearest sign change. The values next to both sign changes are then exact.
     const reach = nearest === undefined ? 0 : Math.abs(nearest - spot) + 2 * STEP * spot;
     const isOpen = (i: number) =>
       Math.abs(gex[i]!) <= errorBound[i]! ||
@@ -76,7 +76,7 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   let before = -1;
   for (let i = 0; i < gex.length; i++) {
     if (gex[i] === 0) continue;
-    // The code compares signs, because the product of two tiny values far from the strikes would underflow.
+    // The code compares the signs and not the product of the values, because far from the strikes the product would underflow.
     if (before >= 0 && Math.sign(gex[before]!) !== Math.sign(gex[i]!)) {
       const share = i === before + 1 ? gex[before]! / (gex[before]! - gex[i]!) : 0.5;
       consider(level[before]! + share * (level[i]! - level[before]!));

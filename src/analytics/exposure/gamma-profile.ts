@@ -25,8 +25,8 @@ export interface GammaProfile {
 /** The distance between two levels, as a fraction of the present spot. */
 export const STEP = 0.0025;
 /**
- * A contract's gamma by log spot is a curve with the standard deviation v sqrt(T), where v is the volatility. If the standard deviation is
- * at least `WIDE_MIN`, the values at the levels determine the values between the levels.
+ * As a function of log spot, a contract's gamma is a curve with the standard deviation `v sqrt(T)`, where `v` is the volatility. If this
+ * standard deviation is at least `WIDE_MIN`, the values at the levels determine the values between the levels.
  */
 const WIDE_MIN = 2 * STEP;
 
@@ -46,11 +46,11 @@ export function levelsWithin(halfWidth: number, spot: number): Float64Array {
   return Float64Array.from({ length: 2 * side + 1 }, (_, i) => spot * (1 + (i - side) * STEP));
 }
 
-/** The dealers' net positions in pairs, in two groups: wide and narrow gamma curves. */
+/** The dealers' net positions by pair, in two groups: pairs with a wide gamma curve and pairs with a narrow gamma curve. */
 export interface Positions {
   /** Pairs whose gamma curve spans several levels. */
   readonly wide: PositionColumns;
-  /** Pairs whose gamma curve is so narrow that its peak can lie unseen between two levels. */
+  /** Pairs whose gamma curve is so narrow that its whole peak can lie between two levels. */
   readonly narrow: PositionColumns;
 }
 
@@ -64,8 +64,8 @@ const STEP_PAIRS = 65_536;
 
 /**
  * Returns the net positions of a chain. The call and the put of a pair have the same gamma at every spot, so only the sum of their
- * positions is needed. Leaves out pairs whose positions sum to 0, and pairs without a volatility, because their gamma at other spots is
- * unknown.
+ * positions is needed. Leaves out pairs whose positions sum to 0. Also leaves out pairs without a volatility, because their gamma at other
+ * spots is unknown.
  */
 export function* positionsOf({ pairs, position, multiplier }: PreparedChain): Steps<Positions> {
   const { count, contracts, tte, iv } = pairs;
@@ -91,7 +91,7 @@ export function* positionsOf({ pairs, position, multiplier }: PreparedChain): St
   return { wide: yield* columns(pairRows.subarray(0, wide)), narrow: yield* columns(pairRows.subarray(narrow)) };
 }
 
-/** Computes one column of positions after the other. `meter` decides whether a new step begins before a column. */
+/** Computes the columns of positions one after the other. `meter` decides whether a new step begins before a column. */
 export function* positionColumns(
   count: number,
   meter: StepMeter,
@@ -114,8 +114,8 @@ export function* netGexAtLevels({ wide, narrow }: Positions, level: Float64Array
 }
 
 /**
- * The product of contracts and levels in a step of some 5 ms. For listed levels, the kernel computes one exponential per contract and
- * level. For levels a fixed percentage apart, the kernel computes two multiplications per contract and level.
+ * Number of contracts times number of levels in one step of about 5 ms. For levels in an array, the kernel computes one exponential per
+ * contract and level. For levels a fixed percentage apart, the kernel computes two multiplications per contract and level.
  */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;

@@ -3,7 +3,7 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 
 /** GEX of the dealers' positions in a prepared chain, dollars per 1 % move. */
 export interface GexBySeries {
-  /** The sum of GEX over the contracts of each series, in the chain's order. */
+  /** The sum of GEX over the contracts of each series, in the order of the chain's series. */
   readonly net: Float64Array;
   /** The sum of absolute GEX over the contracts of each series. */
   readonly gross: Float64Array;
@@ -12,7 +12,7 @@ export interface GexBySeries {
   readonly grossOfAll: number;
 }
 
-/** Returns the GEX of each series, cached by prepared chain. Most gamma figures start from the GEX of each series. */
+/** Returns the GEX of each series. The result is cached by prepared chain. Most gamma figures are computed from the GEX of each series. */
 export const gexBySeries = memoizeByObject(sumUp);
 
 function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain): GexBySeries {

@@ -6,7 +6,7 @@ import { gexBySeries } from './gex-by-series.ts';
 import { maxPain } from './max-pain.ts';
 import { strikeGamma, type Walls, walls } from './walls.ts';
 
-/** The levels of a chain, dollars. Exposures, flip and walls are computed from all prepared series. */
+/** The levels of a chain in dollars, with the exposures of the chain. Exposures, flip and walls are computed from all prepared series. */
 export interface GexLevels {
   readonly exposures: Exposures;
   readonly walls: Walls;
@@ -20,8 +20,8 @@ export interface GexLevels {
 
 /**
  * Computes the levels of a prepared chain. `premiumBySeries` is the premium of large prints in dollars, by series (`ROOT EXPIRY`). The
- * dominant series is the live series with the largest premium. If no live series has a premium, the series with the most gamma is dominant.
- * Open interest is not used, because LEAPS would always have the most open interest.
+ * dominant series is the series with open contracts that has the largest premium. If no series with open contracts has a premium, the
+ * series with the most gamma is dominant. Open interest does not decide, because LEAPS would always have the most open interest.
  */
 export function* gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): Steps<GexLevels> {
   // A series without open contracts pays out nothing at any strike, so the series has no max pain.
@@ -46,7 +46,7 @@ function mostGamma(prepared: PreparedChain): PreparedSeries | undefined {
   return largestSeries(prepared.series, (_, index) => gross[index]!);
 }
 
-/** Returns the series with the largest value. On a tie, returns the first of them. Returns `undefined` if no value is positive. */
+/** Returns the series with the largest value. On a tie, returns the first tied series. Returns `undefined` if no value is positive. */
 function largestSeries(
   series: readonly PreparedSeries[],
   value: (series: PreparedSeries, index: number) => number,

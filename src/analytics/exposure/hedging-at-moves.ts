@@ -18,9 +18,10 @@ export interface HedgingAtMove {
 }
 
 /**
- * Computes the dealers' hedging for each of `moves`, in percent of the present spot, above -100. Hedged dealers hold the opposite of their
- * options' share delta. So dealers trade the difference between the share deltas at the present spot and at the new spot. Each strike has
- * the same volatility at every spot, and forwards move in proportion to spot. Contracts without a volatility are left out.
+ * Computes the dealers' hedging for each element of `moves`. A move is in percent of the present spot and above -100. Hedged dealers hold
+ * shares whose delta is the opposite of their options' delta. After a move, dealers therefore trade the difference between the options'
+ * delta at the present spot and at the new spot. Each strike has the same volatility at every spot, and forwards move in proportion to
+ * spot. Contracts without a volatility are left out.
  */
 export function* hedgingAtMoves(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
   const present = prepared.chain.spot;
@@ -39,7 +40,7 @@ export function* hedgingAtMoves(prepared: PreparedChain, moves: readonly number[
   }));
 }
 
-/** Returns the chain with dealers who are long every contract. The net gamma of the result is the gross gamma of the given chain. */
+/** Returns a copy of the chain with dealers who are long every contract. The copy's net gamma is the gross gamma of the given chain. */
 function withoutSigns(prepared: PreparedChain): PreparedChain {
   return { ...prepared, position: prepared.position.map(Math.abs) };
 }

@@ -4,7 +4,7 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type DayAhead, dayAheadOf, SERIES_INPUTS } from './day-ahead.ts';
 import { largestRows } from './largest.ts';
 
-/** A contract with the hedging trades of its dealers. Positive numbers are purchases, negative numbers are sales. */
+/** A contract and the trades with which dealers hedge their position in it. Positive numbers are purchases, negative numbers are sales. */
 export interface HedgingNode {
   /** The row of the contract in the prepared chain. */
   readonly contract: number;
@@ -43,9 +43,10 @@ export interface HedgingNode {
 }
 
 /**
- * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns up to `limit` contracts, the first with
- * the rank `from`. `deltaFlux` is an expected difference of deltas. It is not the derivative (charm), because charm grows without bound
- * near settlement. The sum of `deltaFlux` times spot over all contracts is the chain's charm exposure with the opposite sign.
+ * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns at most `limit` contracts, starting
+ * with the contract at rank `from`. `deltaFlux` is an expected difference of deltas. `deltaFlux` is not the derivative (charm), because
+ * charm grows without bound near settlement. The sum of `deltaFlux * spot` over all contracts is the chain's charm exposure with the
+ * opposite sign.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { gamma, position, multiplier } = prepared;

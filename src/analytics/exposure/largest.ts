@@ -1,7 +1,7 @@
 /**
- * Returns the rows whose values rank in [from, to). The largest value has rank 0. Equal values are ranked by row. Only positive values are
- * ranked. The function sorts all values natively, and then sorts only the returned rows by value. This method takes a tenth of the time of
- * a sort of all rows.
+ * Returns the rows of the values whose ranks are in [from, to). The largest value has rank 0. Equal values are ranked by row. Only positive
+ * values are ranked. The function first sorts all values with the native sort, and then sorts only the returned rows by value. Sorting this
+ * way takes a tenth of the time of sorting all rows.
  */
 export function largestRows(values: Float64Array, from: number, to: number): number[] {
   const ascending = positive(values).sort();
@@ -9,7 +9,7 @@ export function largestRows(values: Float64Array, from: number, to: number): num
   if (from >= end) return [];
   const most = ascending[ascending.length - 1 - from]!;
   const least = ascending[ascending.length - end]!;
-  // If several rows share the value at the first or the last rank, only some of these rows are returned.
+  // If several rows tie at the first or the last rank, the code returns only as many of them as there are ranks.
   let before = from - countAbove(ascending, most);
   let lasts = end - countAbove(ascending, least);
   const rows: number[] = [];

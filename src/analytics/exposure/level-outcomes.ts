@@ -8,7 +8,7 @@ export interface LevelDay {
   readonly putWall: number;
   /** The gamma flip, or null if it was not resolved. */
   readonly gexFlip: number | null;
-  /** The standard deviation of the day's move that the options imply, above 0. */
+  /** The standard deviation of the day's price move, implied by the options, above 0. */
   readonly deviation: number;
   readonly close: number;
   /** The recorded spots between the open and the close, and the close itself, in any order. */
@@ -40,7 +40,7 @@ export interface OutcomeRate {
   readonly control: number | null;
 }
 
-/** The verdict on a level, in words. */
+/** The result of comparing the level with control levels, in words. */
 export type LevelVerdict =
   | 'no better than distance'
   | 'held more often than a level at the same distance'
@@ -58,22 +58,22 @@ export interface LevelScore {
   readonly outcomes: readonly (LevelOutcome | null)[];
 }
 
-/** The maximum distance between a level and a spot that touches the level, in daily deviations. */
+/** A spot touches a level if their distance is at most this number of daily standard deviations. */
 export const TOUCH_DEVIATIONS = 0.1;
 /** `TOUCH_DEVIATIONS` with a margin for rounding errors. */
 const REACH = TOUCH_DEVIATIONS + 1e-9;
-/** With fewer days than `DAYS_MIN`, no rates are stated, because the confidence intervals would cover almost everything. */
+/** No rates are given for fewer days than `DAYS_MIN`, because their confidence intervals would be too wide to be useful. */
 export const DAYS_MIN = 20;
 
 type Counts = [held: number, touched: number, crossed: number];
 
-/** The number of day pairs compared in a step of some 2 ms. */
+/** The number of pairs of days that one step compares, in about 2 ms. */
 const STEP_PAIRS = 16_384;
 
 /**
  * Counts how often each level was held, touched and crossed. Counts the same outcomes for control levels. A control level is a level that
- * was moved from its own day to another day, at the same number of daily deviations from spot. If levels are unrelated to the moves of
- * their days, levels and control levels have the same expected shares.
+ * is moved to another day and stays the same number of daily deviations away from spot. If levels are unrelated to the moves of their days,
+ * levels and control levels have the same expected shares.
  */
 export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
   const moves = days.map(moveOf);
@@ -81,7 +81,7 @@ export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind,
   for (const kind of LEVEL_KINDS) {
     const corridors = days.map((day) => corridorOf(kind, day));
     const own: Counts = [0, 0, 0];
-    /** For each outcome, the sum of shares over all days: a share is the part of other days on which the level has the outcome. */
+    /** For each outcome, a sum over all days. A day adds the share of the other days on which its level has the outcome. */
     const control: Counts = [0, 0, 0];
     yield { message: 'Comparing levels with levels at the same distance' };
     yield* byRange(days.length, Math.max(1, Math.floor(STEP_PAIRS / days.length)), 'Comparing levels', (from, to) => {
@@ -110,7 +110,7 @@ interface Move {
   readonly seen: Float64Array;
 }
 
-/** The range of prices that do not go beyond a level. The unit is the unit of `Move`. One end of the range may be infinite. */
+/** The range of prices that are not beyond a level, in the unit of `Move`. One end of the range may be infinite. */
 interface Corridor {
   readonly lower: number;
   readonly upper: number;
@@ -200,7 +200,7 @@ export function wilsonInterval(count: number, of: number): [low: number, high: n
   const [share, square] = [count / of, (Z_95 * Z_95) / of];
   const middle = share + square / 2;
   const half = Math.sqrt(square * (share * (1 - share) + square / 4));
-  // The two conditions prevent rounding errors: a share of 0 has exactly the lower end 0, and a share of 1 has exactly the upper end 1.
+  // The two conditions avoid rounding errors: the lower end is exactly 0 for a share of 0, and the upper end is exactly 1 for a share of 1.
   return [count === 0 ? 0 : (middle - half) / (1 + square), count === of ? 1 : (middle + half) / (1 + square)];
 }
 

@@ -1,9 +1,9 @@
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
 /**
- * Returns the max pain of a series: the settlement price at which the series pays out least, among its strikes. `weight` is the number of
- * open contracts. On a tie, returns the lowest strike. A pass over rising strikes computes the payout of calls, and a pass over falling
- * strikes computes the payout of puts.
+ * Returns the max pain of a series: among its strikes, the settlement price with the smallest payout. `weight` is the number of open
+ * contracts. On a tie, returns the lowest strike. A pass over rising strikes computes the payout of calls, and a pass over falling strikes
+ * computes the payout of puts.
  */
 export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries): number {
   const strikes: number[] = [];

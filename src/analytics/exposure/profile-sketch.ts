@@ -8,9 +8,9 @@ export interface ProfileSketch extends GammaProfile {
   readonly errorBound: Float64Array;
 }
 
-/** The number of grid points beyond the first and the last level. The second difference at an outermost level needs another point. */
+/** The number of grid points beyond the levels on each side. The second difference at an outermost level needs one more grid point. */
 const MARGIN = 2;
-/** An upper bound of the relative rounding error in the sums at the grid points. The terms of a sum may almost cancel each other. */
+/** An upper bound of the relative rounding error in the sums at the grid points. The bound allows for almost cancelling terms. */
 const ROUNDING = 1e-9;
 
 /**
@@ -18,8 +18,8 @@ const ROUNDING = 1e-9;
  * For wide positions, GEX is computed at grid points a fixed percentage apart, because the kernel is fast on such a grid. Between the
  * points, the GEX is interpolated linearly. For narrow positions, GEX is computed at the levels themselves.
  *
- * At a share t of a grid step, linear interpolation has an error of at most t (1 - t) / 2 times the step's largest second derivative. The
- * larger second difference at the ends of the step replaces the derivative, and the error bound is twice the result.
+ * At the fraction `t` of a grid step, linear interpolation has an error of at most `t (1 - t) / 2` times the largest second derivative in
+ * the step. The code replaces this derivative by the larger second difference at the two ends of the step, and doubles the result.
  */
 export function* sketchProfile({ wide, narrow }: Positions, level: Float64Array): Steps<ProfileSketch> {
   const step = Math.log1p(STEP);
@@ -43,8 +43,8 @@ export function* sketchProfile({ wide, narrow }: Positions, level: Float64Array)
 }
 
 /**
- * Replaces interpolated values by exact values at levels for which `isRelevant` is true. Returns false if `isRelevant` is true for no
- * level.
+ * Replaces interpolated values by exact values at levels for which `isRelevant` is true. Returns false if `isRelevant` returns true for no
+ * interpolated level.
  */
 export function* refineProfile(
   sketch: ProfileSketch,

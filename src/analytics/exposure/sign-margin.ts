@@ -4,16 +4,17 @@ import type { Exposures } from './dollar-exposures.ts';
 export type GammaRegime = 'positive_gamma' | 'negative_gamma' | 'undetermined';
 
 /**
- * The smallest sign margin at which the regime counts as determined, percent of gross gamma. Three other methods (feed gammas, flat
- * forwards, each contract's own volatility) compute other figures from the same quotes. On the recorded chains, these methods change the
- * sign margin by up to three points, and reverse the sign of net GEX only below the limit. So below the limit, the sign depends on the
- * method. The limit covers only the uncertainty of the quotes. The dealers' positions are less certain than the quotes.
+ * The smallest sign margin for a determined regime, in percent of gross gamma. Three other methods (feed gammas, flat forwards, and the own
+ * volatility of each contract) give different figures for the same quotes. On the recorded chains, these methods change the sign margin by
+ * at most three points. These methods reverse the sign of net GEX only if the sign margin is below the limit. So below the limit, the sign
+ * depends on the method. The limit accounts only for the uncertainty of the quotes. The dealers' positions are less certain than the
+ * quotes.
  */
 export const SIGN_MARGIN_MIN_PCT = 2.5;
 
 /**
- * Returns the sign margin in percent, 0 to 50: the least share of gross gamma whose change of sign would reverse the sign of net GEX. If a
- * part of gamma changes its sign, net GEX changes by twice the part. Returns 0 if there is no gamma.
+ * Returns the sign margin in percent, 0 to 50: the smallest share of gross gamma that reverses the sign of net GEX if this share changes
+ * its sign. If a part of gamma changes its sign, net GEX changes by twice the part. Returns 0 if there is no gamma.
  */
 export function signMarginPct(netGex: number, grossGex: number): number {
   return grossGex > 0 ? (50 * Math.abs(netGex)) / grossGex : 0;

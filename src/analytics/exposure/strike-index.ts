@@ -1,7 +1,7 @@
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { Pairs } from '../chain/prepared-chain.ts';
 
-/** The strikes of a chain, and the position of each pair's strike in this list. */
+/** The strikes of a chain, and the index of each pair's strike in the list of strikes. */
 export interface StrikeIndex {
   /** The strikes, ascending, each once. */
   readonly strike: Float64Array;

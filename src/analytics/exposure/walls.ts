@@ -4,7 +4,7 @@ import { CHUNK_ROWS } from '../../math/kernels.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { distinct, strikeIndex } from './strike-index.ts';
 
-/** Gamma at each strike: the sum of gamma * |contracts held| * multiplier, shares per 1.00 of spot. */
+/** Gamma at each strike: the sum of `gamma * |contracts held| * multiplier`, in shares per 1.00 of spot. */
 export interface StrikeGamma {
   /** The strikes, ascending. */
   readonly strike: Float64Array;
@@ -16,8 +16,8 @@ export interface StrikeGamma {
 export interface Wall {
   readonly strike: number;
   /**
-   * False if no strike lies on the wall's side of spot. If no strike lies on the wall's side, `strike` is the strike nearest to the wall's
-   * side.
+   * False if no strike lies on the wall's side of spot. If no strike lies on this side, `strike` is the highest strike (call wall) or the
+   * lowest strike (put wall).
    */
   readonly sided: boolean;
 }
@@ -45,11 +45,11 @@ const LARGEST = 3;
 
 /** The largest number of pairs whose gamma one step sums. */
 const STEP_PAIRS = 32_768;
-/** The largest product of pairs and kernel passes in a step. One kernel pass over the pairs computes `CHUNK_ROWS` sums. */
+/** The largest number of pairs times kernel passes in one step. One kernel pass over the pairs computes `CHUNK_ROWS` sums. */
 const STEP_PAIR_PASSES = 8 * STEP_PAIRS;
 /**
- * The largest number of strikes that are ranked in the same step in which their gamma is summed. The caller ranks a larger number of
- * strikes in the next step.
+ * The largest number of strikes for which one step both sums and ranks the gamma. If there are more strikes, the caller ranks the strikes
+ * in the next step.
  */
 const STEP_STRIKES = 10_000;
 
@@ -95,8 +95,8 @@ export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedS
 
 /**
  * Adds the gamma of the rows [start, end) to `sums`. The first half of `sums` has the call gamma by strike, and the second half has the put
- * gamma by strike. `index` has the position of each row's strike. The function changes `index`: it adds the number of strikes to each put's
- * position.
+ * gamma by strike. `index` has the position of each row's strike. The function changes `index` by adding the number of strikes to the
+ * position of each put.
  */
 function addGamma(
   { callPut, position, multiplier, gamma }: PreparedChain,

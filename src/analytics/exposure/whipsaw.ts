@@ -2,11 +2,11 @@ import type { GammaFlip } from './gamma-flip.ts';
 
 /** The components of the whipsaw index, each 0 to 100. A component is null if its data is missing. */
 export interface WhipsawComponents {
-  /** 100 if spot is at the flip. The component falls exponentially with the distance between spot and flip, measured in daily moves. */
+  /** 100 if spot is at the flip. The component falls exponentially as the distance between spot and flip grows, measured in daily moves. */
   readonly flip_proximity: number | null;
   /** 0 if dealers are long all gamma, 100 if they are short all gamma. */
   readonly regime: number | null;
-  /** Realised 20-day volatility divided by implied volatility: 0 for a ratio up to 0.5, 100 for a ratio from 1.5. */
+  /** Realised 20-day volatility over implied volatility. The component is 0 for ratios up to 0.5 and 100 for ratios of at least 1.5. */
   readonly realised_over_implied: number | null;
   /** The percentage of gross gamma that settles within a day. */
   readonly expiring_gamma: number | null;

@@ -38,7 +38,7 @@ export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   return block ? 'block' : 'single';
 }
 
-/** The inputs for converting shares to delta-notional. `deltaOf` returns the contract's delta for prints without a delta. */
+/** The inputs for converting shares to delta-notional. For a print without a delta, `deltaOf` returns the contract's delta. */
 export interface DeltaReading {
   readonly spot: number;
   readonly deltaOf: DeltaLookup;
@@ -49,8 +49,9 @@ export type FlowGroups = Record<(typeof GROUPS)[number], Map<string, AggressorFl
 const GROUPS = ['total', 'manner', 'day', 'expiry'] as const;
 
 /**
- * Adds up the days of a tape, without contracts with adjusted deliverables. Sums premium and shares as whole numbers, and converts the
- * final sums to dollars. So the result does not depend on how a day is divided into sums.
+ * Adds up the days of a tape, and leaves out contracts with adjusted deliverables. Premiums and shares are summed as whole numbers, and
+ * only the final sums are converted to dollars. As a consequence, the result does not depend on how a day's prints are divided into groups
+ * before they are summed.
  */
 export class FlowSums {
   readonly #groups = recordOf(GROUPS, () => new Map<string, Float64Array>());
@@ -60,11 +61,12 @@ export class FlowSums {
   constructor(private readonly reading: DeltaReading) {}
 
   /**
-   * Adds the sums of a day. The aggressor of pending prints depends on earlier prints (see `TapeSums`). Earlier prints are not used here,
-   * so the aggressor of pending prints counts as unknown.
+   * Adds the sums of a day. The aggressor of pending prints depends on earlier prints (see `TapeSums`). This method does not use earlier
+   * prints, so the aggressor of pending prints counts as unknown.
    */
   add(day: string, { contracts, cells }: TapeSums): void {
-    // The code first adds up by series and kind of execution. Because such combinations are few, the code looks up few names.
+    // The code first sums by series and manner of execution. There are few combinations of series and manner, so the code looks up few
+    // names.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>
@@ -134,13 +136,13 @@ const FIELD_NAMES = [
   ...(['putBought', 'putSold', 'unsigned', 'netDelta'] as const),
 ];
 const COLUMN = recordOf(FIELD_NAMES, (field) => FIELD_NAMES.indexOf(field));
-/** The number of fields. A group of sums has the totals of all fields, followed by the rounding errors of all fields. */
+/** The number of fields. The array of a group has the totals of all fields, followed by the rounding errors of all fields. */
 const FIELDS = FIELD_NAMES.length;
 const WIDTH = 2 * FIELDS;
 
 /**
- * Adds an amount to a field, and adds the rounding error to the field's sum of rounding errors. `lost` is the rounding error of the amount
- * itself.
+ * Adds an amount to a field, and adds the rounding error of this addition to the field's sum of rounding errors. `lost` is the rounding
+ * error of the amount itself.
  */
 function addTo(sums: Float64Array, i: number, amount: number, lost = 0): void {
   const before = sums[i]!;

@@ -5,11 +5,11 @@ import type { SideRule, SignedPrint } from './trade-side.ts';
 
 /** Customers' holdings of a chain's contracts, estimated from the tape. */
 export interface CustomerPositions {
-  /** Contracts that customers bought minus contracts that customers sold, by row of the chain: + for long, - for short. */
+  /** For each row of the chain, the contracts that customers bought minus the contracts that customers sold: + for long, - for short. */
   readonly net: Float64Array;
   /** The number of the chain's live contracts that have at least one print with a known side. */
   readonly contracts: number;
-  /** The number of contracts whose net position was cut to the possible open contracts. */
+  /** The number of contracts whose net position was reduced to the number of contracts that can be open. */
   readonly capped: number;
   /** The number of prints of the chain's live contracts, by the rule that determined the side. */
   readonly prints: Readonly<Record<SideRule, number>>;
@@ -17,8 +17,8 @@ export interface CustomerPositions {
 
 /**
  * Adds up the prints with a known side, by contract. Leaves out prints after the time of the chain's quotes. Customers cannot hold more
- * contracts than are open. So the absolute net position is limited to the previous day's open interest plus the day's volume. Missing open
- * interest or volume counts as 0.
+ * contracts than are open. The absolute net position is therefore at most the previous day's open interest plus the day's volume. Missing
+ * open interest or volume counts as 0.
  */
 export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
   const live = liveSeries(chain);
@@ -37,7 +37,7 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
   return cappedPositions(chain, net, signedRows, prints);
 }
 
-/** The number of contracts or cells of a tape that one step handles. */
+/** The number of contracts, or of cells of a tape, that one step handles. */
 const STEP_ROWS = 32_768;
 
 /** Returns the customer positions that result from the sums of a tape. The tape must end at the time of the chain's quotes. */

@@ -6,18 +6,18 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 import { optionColumns } from '../chain/rows.ts';
 
-/** The delta-notional of a day's large flow, dollars. All of the flow counts as bought by customers, as in the other flow figures. */
+/** The delta-notional of a day's large flow, dollars. As in the other flow figures, all of the flow counts as bought by customers. */
 export interface FlowNotional {
-  /** The net delta-notional of trades that are taken as opinions about the price: + for purchases by customers, - for sales. */
+  /** The net delta-notional of trades that count as opinions about the price: + for calls, - for puts. */
   readonly net: number;
-  /** The sum of absolute delta-notional over all other trades: legs of spreads, and deep contracts (see `isDeep`). */
+  /** The sum of the absolute delta-notional of the other trades: legs of spreads, and trades in deep contracts (see `isDeep`). */
   readonly leftOut: number;
 }
 
 /**
- * Returns the delta-notional of a day's large prints. `net` is the flow that `evaluateEnergy` takes. Deltas come from the prepared chain,
- * and are 0 for contracts without a volatility. The feed's delta of a print decides whether the print is deep. If the feed gives no delta,
- * the chain's delta decides.
+ * Returns the delta-notional of a day's large prints. `evaluateEnergy` uses `net` as its flow. Deltas come from the prepared chain, and are
+ * 0 for contracts without a volatility. The feed's delta of a print decides whether the print is deep. If the feed gives no delta, the
+ * chain's delta decides.
  */
 export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<TapeColumns>): Steps<FlowNotional> {
   const { spot } = prepared.chain;

@@ -12,11 +12,11 @@ export interface Flow {
   readonly callContracts: number;
   readonly putContracts: number;
   /**
-   * Premium of deep calls and puts (see `isDeep`), dollars. Trades in deep contracts are taken as financing, and not as opinions about the
+   * Premium of deep calls and puts (see `isDeep`), dollars. Trades in deep contracts count as financing and not as opinions about the
    * price. A contract with an unknown delta does not count as deep.
    */
   readonly deepPremium: number;
-  /** The number of large prints. For flow from snapshots, a contract with a volume and a price above 0 counts once per day. */
+  /** The number of large prints. If the flow comes from snapshots, each contract with a volume and a price above 0 counts once per day. */
   readonly counted: number;
 }
 
@@ -36,9 +36,9 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
 }
 
 /**
- * Adds a day's flow to `flows` by expiry, for feeds that deliver only snapshots. The day's last snapshot, `chain`, gives the volume and the
- * price of each contract (see `tradedPrice`). Leaves out adjusted series. There is no minimum premium, because snapshots do not contain
- * single trades.
+ * Adds the flow of a day to `flows`, by expiry. The function is for feeds that deliver only snapshots. The day's last snapshot, `chain`,
+ * gives the volume and the price of each contract (see `tradedPrice`). Leaves out adjusted series. There is no minimum premium, because
+ * snapshots do not contain single trades.
  */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   for (const series of chain.series) {
@@ -49,7 +49,7 @@ export function addDay(flows: Map<string, Flow>, chain: Chain): void {
 
 /**
  * Returns the premium of large prints, by series (`ROOT EXPIRY`). Leaves out legs of spreads and prints with an absolute delta above 0.9,
- * which are not taken as opinions about the price.
+ * because neither counts as an opinion about the price.
  */
 export function directionalPremium(large: readonly PrintSum[]): Map<string, number> {
   const bySeries = new Map<string, number>();

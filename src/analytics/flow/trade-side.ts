@@ -1,7 +1,7 @@
 import { change, middleOf, type Print } from '../../market/prints.ts';
 import { BY_CONTRACT, type TapeSums } from '../../market/tape-sums.ts';
 
-/** A print with the side that started the trade. */
+/** A print, and the side (buyer or seller) that started the trade. */
 export interface SignedPrint {
   readonly print: Print;
   /** +1 if a customer bought, -1 if a customer sold, 0 if unknown. */
@@ -13,8 +13,8 @@ export interface SignedPrint {
 export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
 
 /**
- * Determines the side that started each trade. The prints must be in time order. The first applicable rule in this list determines the
- * side:
+ * Determines the side that started each trade. The prints must be in time order. The side comes from the first rule in this list that
+ * applies:
  * 1. The feed gives the side.
  * 2. The quote at the time of the print. A price above the quote's middle means a purchase, and a price below the quote's middle means a
  * sale.
@@ -23,12 +23,12 @@ export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
  * For options, the quote rule is the most accurate of the simple rules (Savickas and Wilson 2003). The side that started the trade counts
  * as the customer.
  *
- * A move is a change in the quote's middle between two prints with a quote. If one of the prints has no quote, a change in the price is the
- * move. After a purchase, a comparison of prices alone would classify a trade at the middle as a sale, because the purchase cost half a
- * spread more. Such a classification would be wrong, because purchases tend to follow purchases.
+ * A move is a change of the quote's middle between two successive prints that both have a quote. If one of the two prints has no quote, the
+ * move is the change of the price. If only prices were compared, a trade at the middle after a purchase would count as a sale, because the
+ * purchase cost half a spread more. Counting this trade as a sale would be wrong, because purchases tend to follow purchases.
  *
- * `moves` has each contract's last price and last move before the first of `prints`. The function updates `moves`. `TapeSums` applies the
- * same rules to stored tapes.
+ * `moves` has the last price and the last move of each contract before the first print in `prints`. The function updates `moves`.
+ * `TapeSums` applies the same rules to stored tapes.
  */
 export function* signPrints(prints: Iterable<Print>, moves: Moves = new Map()): Generator<SignedPrint, void> {
   for (const print of prints) yield signed(print, moves);

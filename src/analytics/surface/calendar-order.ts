@@ -5,15 +5,15 @@ export interface Masses {
 }
 
 /**
- * Raises the option prices of `later` to at least the option prices of `earlier`, at every ratio of strike to forward. So no calendar
- * spread has a negative price. Returns `later` itself if its prices are already high enough.
+ * Raises the option prices of `later` so that they are at least the option prices of `earlier`, at every ratio of strike to forward. So no
+ * calendar spread has a negative price. Returns `later` itself if its prices are already high enough.
  *
- * The probability lies only at the nodes, so the option price is a convex function of the strike, and linear between the nodes. The maximum
- * of two convex functions is convex, so the result has no negative masses, and the mean stays the same. At each node of the result, the new
- * price is at least the price of `earlier`. Between two nodes, the new price is a straight line, and the convex price of `earlier` is at or
- * below this line. Therefore, the new prices are at least the prices of `earlier` at every strike. `rungOf` then spreads each mass by a
- * lognormal kernel. The kernels of `later` are at least as wide as the kernels of `earlier`, so the order is preserved (convex order:
- * Shaked and Shanthikumar 2007, theorems 3.A.12 and 3.A.34).
+ * All probability mass lies at the nodes, so the option price is a convex function of the strike that is linear between the nodes. The
+ * maximum of two convex functions is convex, so the result has no negative masses, and the mean stays the same. At each node of the result,
+ * the new price is at least the price of `earlier`. Between two nodes, the new price is linear in the strike, and the convex price of
+ * `earlier` is at or below this straight line. Therefore, the new prices are at least the prices of `earlier` at every strike. `rungOf`
+ * then spreads each mass by a lognormal kernel. The kernels of `later` are at least as wide as the kernels of `earlier`, so the spreading
+ * preserves the order (convex order: Shaked and Shanthikumar 2007, theorems 3.A.12 and 3.A.34).
  *
  * The nodes of `later` must cover the range of the nodes of `earlier`.
  */
@@ -34,7 +34,7 @@ export function raiseAbove(later: Masses, earlier: Masses): Masses {
 
   /**
    * Returns the mass at a node, which equals the change of the price's slope at this node. The function uses call prices above the forward
-   * and put prices below it, because these prices are accurate in the tails.
+   * and put prices below the forward, because out-of-the-money prices are accurate in the tails.
    */
   function massAt(i: number): number {
     const isCall = i > 0 && nodes[i - 1]! >= 1;

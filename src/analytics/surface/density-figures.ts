@@ -61,7 +61,7 @@ function modeOf(law: PriceLaw, deviation: number): number {
   return Math.exp((left + right) / 2);
 }
 
-/** The range of the integral beyond the outermost lognormal components, in component widths. */
+/** The distance by which the integral extends beyond the outermost lognormal components, in component widths. */
 const DIVERGENCE_REACH = 9;
 /** The step of the integration, as a share of the narrowest component's width. */
 const DIVERGENCE_STEP = 0.15;
@@ -85,11 +85,12 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
 }
 
 /**
- * The lowest log-density at which a point counts in the integral. At a lower log-density, the term is negligible, or NaN at zero density.
+ * The lowest log-density at which a point counts in the integral. Below this log-density, the point's term is negligible, or `NaN` if the
+ * density is zero.
  */
 const NEGLIGIBLE_DENSITY = -700;
 
-/** The lowest log-density of a component that counts in the sum, relative to the largest log-density. */
+/** The sum leaves out components whose log-density, relative to the largest log-density, is below this value. */
 const NEGLIGIBLE = -40;
 
 /** Returns a function that computes the logarithm of the density of ln(S/F). */
@@ -110,13 +111,13 @@ function logDensityOf({ nodes, masses, widths }: PriceLaw): (x: number) => numbe
   };
 }
 
-/** The maximum distance between the forward and a strike whose volatility error counts, in standard deviations. */
+/** Strikes more than this number of standard deviations from the forward do not count in the volatility error. */
 const ERROR_REACH = 2.5;
 
 /**
- * Returns the root mean square difference between fitted volatilities and the quotes' mids, in vol points. Uses strikes within 2.5 standard
- * deviations of the forward. The volatility error at a strike is the price difference divided by vega. `deviation` is the square root of
- * the total variance at the money, and `tte` is the time in years. Returns 0 if there are no quotes.
+ * Returns the root mean square difference between the fitted volatilities and the volatilities of the quotes' middles, in vol points. Uses
+ * strikes within 2.5 standard deviations of the forward. The volatility error at a strike is the price difference divided by vega.
+ * `deviation` is the square root of the total variance at the money, and `tte` is the time in years. Returns 0 if there are no quotes.
  */
 export function volatilityError(
   law: PriceLaw,

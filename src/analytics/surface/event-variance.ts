@@ -18,8 +18,8 @@ export interface EventVariance {
   /** Variance of the change of the log-price at the event. */
   readonly variance: number;
   /**
-   * Uncertainty of the event's variance that comes from the bid-ask bands. The variance of an event changes if one volatility moves to the
-   * edge of its band. The uncertainty is the root of the summed squares of these changes, over all volatilities.
+   * Uncertainty of the event's variance that comes from the bid-ask bands. If one volatility moves to the edge of its band, the variance of
+   * an event changes. The uncertainty is the root of the summed squares of these changes, over all volatilities.
    */
   readonly band: number;
   /** Standard error of the variance, estimated from distances between the volatilities and the fitted curve. */
@@ -27,8 +27,8 @@ export interface EventVariance {
 }
 
 /**
- * The squared standard error of an at-the-money volatility is the sum of two squares. The terms are `ERROR_MIN` times the volatility, and
- * `BAND_SHARE` times the half-width of the bid-ask band.
+ * The squared standard error of an at-the-money volatility is the sum of two squares. The first term is `ERROR_MIN` times the volatility,
+ * and the second term is `BAND_SHARE` times the half-width of the bid-ask band.
  */
 const ERROR_MIN = 0.003;
 const BAND_SHARE = 0.2;
@@ -43,15 +43,15 @@ const JUMP_MIN = 1.08;
 const EVENTS_MAX = 10;
 /** The number of events is at most (settlements - coefficients of the fitted curve) / `POINTS_PER_EVENT`. */
 const POINTS_PER_EVENT = 3;
-/** The lowest degree of the fitted curve is `degree` if there are at least `points` settlements. */
+/** The lowest degree of the fitted curve is the `degree` of the first entry whose `points` is at most the number of settlements. */
 const DEGREES = [
   { points: 10, degree: 3 },
   { points: 7, degree: 2 },
   { points: 5, degree: 1 },
 ] as const;
 /**
- * A fit with a smaller root mean square error, in standard errors, needs no higher degree of the curve. The degree is at most `DEGREE_MAX`,
- * and at most one for each `POINTS_PER_DEGREE` settlements.
+ * If the root mean square error of a fit is below this number of standard errors, the fit tries no higher degree. A degree above the lowest
+ * degree is at most `DEGREE_MAX`, and at most the number of settlements divided by `POINTS_PER_DEGREE`.
  */
 const SCALE_MAX = 2.2;
 const DEGREE_MAX = 5;
@@ -60,10 +60,10 @@ const POINTS_PER_DEGREE = 4;
 /**
  * Finds events in a term structure, and returns them in order of time. `points` must be in order of time.
  *
- * In the model, total variance divided by years is a polynomial in the logarithm of time. Each event adds its variance to the total
- * variance of every later settlement. The model adds one event at a time by weighted least squares, up to a maximum number of events. The
- * added event is the event that reduces the error most. The fit then removes events that are too small. The result comes from the model
- * with the smallest error per degree of freedom.
+ * In the model without events, total variance divided by years is a polynomial in the logarithm of time. Each event adds its variance to
+ * the total variance of every later settlement. The algorithm fits the model by weighted least squares, and adds one event at a time, up to
+ * a maximum number of events. Each step adds the event that reduces the error most. The algorithm then removes events that are too small.
+ * The result has the events of the model with the smallest error per degree of freedom.
  */
 export function* findEvents(points: readonly TermPoint[]): Steps<EventVariance[]> {
   const least = degreeFor(points);
@@ -118,7 +118,7 @@ function forwardVariance(points: readonly TermPoint[], settlement: number): numb
   return (own.variance - before.variance) / (own.years - before.years);
 }
 
-/** Regression of the variance per year on powers of the logarithm of time and on events. */
+/** Regression of the variance per year on the events and on powers of the logarithm of time. */
 class EventModel {
   private constructor(
     private readonly points: readonly TermPoint[],
@@ -210,8 +210,8 @@ class EventModel {
   }
 
   /**
-   * Returns the variance of one event of the model. The result is limited, so that the rest of the interval has at least the variance per
-   * year of the calmest interval.
+   * Returns the variance of one event of the model. The result is limited so that the variance per year in the rest of the interval is at
+   * least the variance per year of the calmest interval.
    */
   private varianceOf(settlement: number): number {
     const { years } = this.points[settlement]!;
@@ -227,9 +227,9 @@ class EventModel {
   }
 
   /**
-   * Returns the variance per year in an event's interval, divided by the larger variance per year of the two neighbouring intervals. The
-   * variance of neighbouring events is subtracted first. The first interval has only one neighbour. So it is also compared with an
-   * extrapolation from the next two intervals, at a constant ratio of variances.
+   * Returns the variance per year in an event's interval as a multiple of the variance per year in the neighbouring interval with more
+   * variance. The variance of neighbouring events is subtracted first. The first interval has only one neighbour. The first interval is
+   * therefore also compared with an extrapolation from the next two intervals, at a constant ratio of variances.
    */
   private jump(settlement: number): number {
     const after = this.calm(settlement + 1);
@@ -260,8 +260,8 @@ class EventModel {
   }
 
   /**
-   * Returns whether an added event would be the third event in successive intervals. Three successive events could explain any term
-   * structure.
+   * Returns whether adding an event would lead to events in three successive intervals. Events in three successive intervals could explain
+   * any term structure.
    */
   private wouldMakeThree(settlement: number): boolean {
     const [before, after] = [this.isEvent(settlement - 1), this.isEvent(settlement + 1)];

@@ -20,9 +20,9 @@ const DAYS_MAX = 120;
 const POINTS_MIN = 5;
 /** The share of errors that the fit leaves out. The fit leaves out the largest errors, because events and faulty quotes cause them. */
 const TRIMMED_SHARE = 0.3;
-/** The maximum roughness at which the fit uses calendar time, as a share of the roughness for the best trading clock. */
+/** The fit uses calendar time if its roughness is below this share of the roughness for the best trading clock. */
 const CALENDAR_GAIN_MIN = 0.25;
-/** The relative volatility error whose penalty equals the penalty for a weight 0.1 away from the default. */
+/** A weight that is 0.1 away from the default has the same penalty as a relative volatility error of this size. */
 const DEFAULT_PULL = 0.003;
 
 /**
@@ -49,10 +49,10 @@ export function fitClock(asOf: number, points: readonly VariancePoint[]): Varian
 }
 
 /**
- * Returns the mean squared distance between a variance and a line through its two neighbours, as a share of the volatility. The largest
- * distances are left out. For `logarithmic`, lines are straight in the logarithms of time and variance, which suits the curvature of term
- * structures. For `linear`, lines are straight in time and variance. So an event bends the term structure only at the settlements before
- * and after the event.
+ * Returns the mean squared distance of a variance from the line through its two neighbours. Distances are measured as shares of the
+ * volatility. The largest distances are left out. For `logarithmic`, the lines are straight on logarithmic scales of time and variance.
+ * Logarithmic scales suit the curvature of term structures. For `linear`, the lines are straight on linear scales of time and variance. On
+ * linear scales, an event bends the term structure only at the settlements before and after the event.
  */
 function roughnessOf(clock: VarianceClock, points: readonly VariancePoint[], scale: 'logarithmic' | 'linear'): number {
   const scaled = scale === 'linear' ? (value: number) => value : Math.log;

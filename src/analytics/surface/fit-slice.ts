@@ -11,8 +11,8 @@ export interface FittedDensity extends Masses {
 }
 
 /**
- * A fit ends if the expected decrease of the cost in the next step is below `GAIN_MIN` * (cost + 1). The term 1 ends fits with a cost near
- * 0.
+ * A fit ends if the next step is expected to decrease the cost by less than `GAIN_MIN * (cost + 1)`. The term 1 ends a fit whose cost is
+ * near 0.
  */
 const GAIN_MIN = 3e-3;
 /** The maximum number of steps that a fit tries. Most fits need fewer than 15 steps. A slow fit lowers the cost by only 1 % per step. */
@@ -27,13 +27,13 @@ const [GOOD_GAIN, POOR_GAIN] = [0.75, 0.25];
 const [DAMPING_FALL, DAMPING_RISE] = [10, 3];
 
 /**
- * Fits the density of one settlement to its quotes. The fit minimises the cost (`lossOf`) of price errors, in half-widths of the bands,
- * plus a penalty for a rough log-density. The method is Newton's method with Marquardt's damping. Newton's method treats prices as linear
- * functions of the coefficients. The mean of every trial density is the forward.
+ * Fits the density of one settlement to its quotes. The fit minimises a cost: the losses (`lossOf`) of the price errors, in half-widths of
+ * the bands, plus a penalty for a rough log-density. The method is Newton's method with Marquardt's damping. Each Newton step treats prices
+ * as linear functions of the coefficients. The mean of every trial density is the forward.
  *
  * `deviation` is the standard deviation of the log-price at the money, which scales the nodes. `start` has the coefficients of a similar
- * density, such as the previous settlement's. `bounds` limits the prices that the density gives. `priorLog` is the log-density without a
- * penalty. By default, `priorLog` is normal.
+ * density, for example the density of the previous settlement. `bounds` limits the prices that the density gives. `priorLog` is the
+ * log-density for which the penalty is 0. By default, `priorLog` is normal.
  */
 export function fitSlice(
   quotes: QuoteBands,

@@ -20,11 +20,11 @@ import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 const STEP_CONTRACTS = 10_000;
 const STEP_QUOTES = 500;
 /**
- * The largest number of rounds in which contradicting settlements are fitted again. Two settlements contradict each other if an option is
- * cheaper at the later settlement, at the same ratio of strike to forward.
+ * The maximum number of rounds in which settlements that contradict each other are fitted again. Two settlements contradict each other if
+ * an option is cheaper at the later settlement, at the same ratio of strike to forward.
  */
 const SWEEPS = 3;
-/** The range in which neighbouring settlements are compared, in standard deviations from the forward. Every second node is compared. */
+/** Neighbouring settlements are compared up to this distance from the forward, in standard deviations. Every second node is compared. */
 const BOUND_REACH = 4;
 const BOUND_NODES = [...NODE_Z.keys()].filter((i) => i % 2 === 0 && Math.abs(NODE_Z[i]!) <= BOUND_REACH);
 /** The smallest contradiction that causes a new fit, as a share of a quote's half-width. `raiseAbove` removes smaller contradictions. */
@@ -32,8 +32,7 @@ const CONTRADICTION_MIN = 0.05;
 /** `FitQuality.error` uses quotes up to this distance from the forward, in standard deviations. */
 const FIT_REACH = 3;
 /**
- * The least distance from a band at which a price counts as outside the band, as a share of the half-width. Rounding causes smaller
- * distances.
+ * A price counts as outside a band if its distance from the band exceeds this share of the half-width. Rounding causes smaller distances.
  */
 const BAND_ROUNDING = 1e-4;
 
@@ -108,8 +107,8 @@ export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
 }
 
 /**
- * Returns a surface of lognormal distributions. In such a chain, no series has enough strikes to determine a smile. The few strikes with a
- * volatility give the at-the-money variances.
+ * Returns a surface of lognormal distributions. The surface is for chains in which no series has enough strikes to determine a smile. The
+ * at-the-money variances come from the few strikes with a volatility.
  */
 function lognormalSurface(
   prepared: PreparedChain,
@@ -209,12 +208,15 @@ function qualityOf({ masses, atmVariance }: Rung, quotes: QuoteBands, model: Sli
     outside,
     error: count === 0 ? 0 : Math.sqrt(squares / count),
     atmBand: band(0),
-    // The argument is the approximate distance of each strike from the forward, in standard deviations.
+    // The argument of `band` is the approximate distance of the strike from the forward, in standard deviations.
     skewBand: band(-D1_OF_25_DELTA) + band(D1_OF_25_DELTA),
   };
 }
 
-/** Returns the derivative of an option price by `deviation`, in multiples of the forward. The strike is `z` deviations from the forward. */
+/**
+ * Returns the derivative of an option price with respect to `deviation`, in multiples of the forward. The strike is `z` deviations from the
+ * forward.
+ */
 function vegaAt(z: number, deviation: number): number {
   const d1 = -z + deviation / 2;
   return Math.exp(-(d1 * d1) / 2) / Math.sqrt(2 * Math.PI);

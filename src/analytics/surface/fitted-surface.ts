@@ -28,7 +28,7 @@ export interface SurfaceSlice extends HorizonLaw {
   readonly fit: FitQuality;
 }
 
-/** Figures for the quality of a settlement's fit, and for the uncertainty from the bid-ask bands. */
+/** The quality of a settlement's fit, and the uncertainty that comes from the bid-ask bands. */
 export interface FitQuality {
   /** The number of options whose fitted price is below the bid or above the ask. */
   readonly outside: number;
@@ -36,7 +36,7 @@ export interface FitQuality {
   readonly error: number;
   /** Half-width of the bid-ask band for the at-the-money volatility, as a share of this volatility. */
   readonly atmBand: number;
-  /** Half-width of the 25-delta skew's band, as a share of the at-the-money volatility. This half-width is the put's plus the call's. */
+  /** Half-width of the 25-delta skew's band, as a share of the at-the-money volatility. The put's and the call's half-widths are added. */
   readonly skewBand: number;
 }
 
@@ -57,8 +57,8 @@ export type Carry = Pick<HorizonLaw, 'forward' | 'rate' | 'tte'>;
 
 /**
  * The probability distributions of the price at all times after a chain's quotes. There is no arbitrage between strikes, because the mean
- * of each distribution is the forward. There is no arbitrage between times: at a fixed ratio of strike to forward, an option's price, as a
- * multiple of the forward, never falls with time.
+ * of each distribution is the forward. There is no arbitrage between times: at a fixed ratio of strike to forward, the ratio of option
+ * price to forward never falls with time.
  */
 export class FittedSurface {
   /**
@@ -97,8 +97,8 @@ export class FittedSurface {
 
   /**
    * Returns the distribution after `years` of trading time. Between two distributions of `rungs`, the result is a mixture of both. The
-   * weights make the total variance at the money linear in trading time. Outside the time range of `rungs`, the result has the shape and
-   * the volatility of the first or the last distribution.
+   * weights of the mixture make the total variance at the money linear in trading time. Outside the time range of `rungs`, the result has
+   * the shape and the volatility of the first or the last distribution.
    */
   private interpolate(years: number): { law: PriceLaw; atmVariance: number } {
     const { rungs } = this;
@@ -117,7 +117,7 @@ export class FittedSurface {
 
   /**
    * Interpolates a figure linearly in calendar time. The figure is zero at the time of the quotes. After the last settlement, the figure
-   * changes at its mean rate up to the last settlement, limited to `most` per year.
+   * continues to change at its mean rate before the last settlement, limited to `most` per year.
    */
   private linear(tte: number, value: (carry: Carry) => number, most = Number.POSITIVE_INFINITY): number {
     const { carries } = this;

@@ -16,7 +16,7 @@ export interface JumpDiffusion {
   readonly width: number;
 }
 
-/** The lowest Poisson probability at which the mixture includes a number of jumps above the expected number. */
+/** The mixture leaves out a number of jumps if it is above the expected number and its Poisson probability is at most this value. */
 const POISSON_MIN = 1e-14;
 
 /** Returns the price distribution at the horizon: a mixture of lognormals, one for each number of jumps. Its mean is the forward. */
@@ -43,7 +43,7 @@ export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion
 
 /** The approximate number of quotes in the fit. */
 const FITTED_QUOTES = 24;
-/** The relative volatility error that gives a residual of about 1. */
+/** A relative volatility error of this size gives a residual of about 1. */
 const ERROR_UNIT = 0.02;
 /**
  * This value is added to vega before a price error is divided by vega. Without the added value, residuals far from the money would be too
@@ -52,16 +52,16 @@ const ERROR_UNIT = 0.02;
 const VEGA_MIN = 0.02;
 /** The largest share of the variance that jumps may cause. At larger shares, paths without a jump would give the density a narrow peak. */
 const JUMP_SHARE_MAX = 0.75;
-/** The preferred parameters of `modelOf`: jumps cause half of the permitted variance (`JUMP_SHARE_MAX`), and more jumps go down than up. */
+/** The parameters of `modelOf` that the fit prefers: jumps cause half of the permitted variance (`JUMP_SHARE_MAX`) and tend to go down. */
 const PRIOR = { share: 0, direction: -0.5 } as const;
 /** The residual for a parameter that is 1.00 away from `PRIOR`. */
 const PRIOR_WEIGHT = 0.5;
 const ITERATIONS = 15;
 
 /**
- * Returns the jump diffusion that fits the quotes best. `jumps` is the expected number of jumps, above 0. The fit minimises the squares of
- * relative volatility errors. A weak penalty (`PRIOR`) favours jumps with a negative mean that cause three eighths of the variance. If
- * there are few quotes, the penalty determines the result. `atmVariance` is the total variance at the money.
+ * Returns the jump diffusion that fits the quotes best. `jumps` is the expected number of jumps, above 0. The fit minimises the sum of the
+ * squared relative volatility errors. A weak penalty (`PRIOR`) favours jumps with a negative mean that cause three eighths of the variance.
+ * If there are few quotes, the penalty determines the result. `atmVariance` is the total variance at the money.
  */
 export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps: number): JumpDiffusion {
   const { callPut, moneyness, price, halfWidth } = quotes;
@@ -105,9 +105,9 @@ export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps:
 }
 
 /**
- * Returns the jump diffusion for the parameters of a fit. Each parameter may be any number. `level` is ln(total variance / `atmVariance`).
- * `share` is the log-odds of the jumps' share of the variance divided by `JUMP_SHARE_MAX`. `direction` is artanh(mean of a jump / root mean
- * square of a jump).
+ * Returns the jump diffusion for the parameters of a fit. Each parameter may be any number. `level` is `ln(total variance / atmVariance)`.
+ * `share` is the log-odds of a ratio: the jumps' share of the variance divided by `JUMP_SHARE_MAX`. `direction` is
+ * `artanh(mean of a jump / root mean square of a jump)`.
  */
 function modelOf([level, share, direction]: readonly number[], atmVariance: number, jumps: number): JumpDiffusion {
   const total = atmVariance * Math.exp(level!);

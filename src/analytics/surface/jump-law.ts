@@ -11,7 +11,7 @@ export interface JumpLaw {
   /** ms since the epoch. */
   readonly endsAt: number;
   readonly horizon: HorizonLaw;
-  /** The distribution for all answers: it fits the bid-ask bands, and its log-density differs most smoothly from the jump diffusion's. */
+  /** The distribution for all answers: the jump diffusion, adjusted as smoothly as possible to the bid-ask bands. */
   readonly law: PriceLaw;
   /** The jump diffusion without the fit to the bid-ask bands. */
   readonly jumpDiffusion: JumpDiffusion;
@@ -55,16 +55,16 @@ export function* jumpLawAt(surface: FittedSurface, endsAt: number, noJump: numbe
   return { ...common, law: rungOf(density, deviation, horizon.years).law, jumpDiffusion };
 }
 
-/** Returns the settlement with the at-the-money variance nearest to the horizon's, by the ratio of the two variances. */
+/** Returns the settlement whose at-the-money variance is nearest to the variance of the horizon, by the ratio of the two variances. */
 function nearestSlice({ slices }: FittedSurface, { atmVariance }: HorizonLaw): SurfaceSlice | undefined {
   const distance = (slice: SurfaceSlice) => Math.abs(Math.log(slice.atmVariance / atmVariance));
   return slices.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
 /**
- * Converts the quotes of a settlement to a horizon. Each strike stays the same number of standard deviations from the forward. The distance
- * from the bid-ask band to the surface's price is multiplied by the ratio of the standard deviations. The quotes do not change if the
- * horizon is the settlement itself.
+ * Converts the quotes of a settlement to a horizon. In the conversion, each strike stays the same number of standard deviations from the
+ * forward. The half-width of each band, and the distance of its middle from the surface's price, are multiplied by the ratio of the
+ * standard deviations. The quotes do not change if the horizon is the settlement itself.
  */
 function carriedQuotes({ quotes, law, atmVariance }: SurfaceSlice, horizon: HorizonLaw): QuoteBands {
   if (law === horizon.law) return quotes;
@@ -82,7 +82,7 @@ function carriedQuotes({ quotes, law, atmVariance }: SurfaceSlice, horizon: Hori
   };
 }
 
-/** Returns one quote of a call with its strike at the forward. */
+/** Returns the quote of one at-the-money call. */
 function atTheMoney(atmVariance: number): QuoteBands {
   const price = lognormalLaw(atmVariance).price(1, 1);
   const one = (value: number) => Float64Array.of(value);

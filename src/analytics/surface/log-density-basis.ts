@@ -1,8 +1,8 @@
 /**
- * The splines that describe fitted densities. The logarithm of a fitted density is a given log-density, usually normal, plus a cubic spline
- * over z (log-spline density estimation: Kooperberg and Stone 1991). z is the log-moneyness ln(K/F) in standard deviations at the money.
- * Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers, which are comparable between
- * expiries. If all coefficients are 0, the fitted density is the given density.
+ * The splines that describe fitted densities. A fitted log-density is the sum of a given log-density, usually normal, and a cubic spline
+ * over z (log-spline density estimation: Kooperberg and Stone 1991). The variable z is the log-moneyness ln(K/F) in standard deviations at
+ * the money. Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers, which are comparable
+ * between expiries. If all coefficients are 0, the fitted density is the given density.
  */
 
 /** Distance between adjacent nodes, in standard deviations. A lognormal kernel of this width spreads the probability mass of each node. */
@@ -73,9 +73,9 @@ function basisAt(z: number, interval: number): number[] {
 }
 
 /**
- * The matrix of a quadratic form, row by row. The form computes a spline's roughness from its coefficients. Roughness is the integral over
- * z of the squared third derivative. A spline that is quadratic in z has zero roughness. So if the given density is normal, a penalty on
- * roughness moves the fitted density towards a normal density.
+ * The matrix of a quadratic form, row by row. The quadratic form computes the roughness of a spline from its coefficients. Roughness is the
+ * integral over z of the squared third derivative. A spline that is quadratic in z has zero roughness. So if the given density is normal, a
+ * penalty on roughness moves the fitted density towards a normal density.
  */
 export const ROUGHNESS = new Float64Array(COEFFICIENTS * COEFFICIENTS);
 

@@ -1,6 +1,6 @@
 import { normalCdf } from '../../math/normal.ts';
 
-/** The distance between a node and a strike, in kernel widths, above which the option price is the intrinsic value. */
+/** If a node is further from a strike than this distance, in kernel widths, the option price is the intrinsic value. */
 export const REACH = 6;
 /** The largest number of nodes within `REACH` of a strike. Nodes are one kernel width apart. */
 export const NEAR = 2 * REACH + 1;
@@ -10,10 +10,10 @@ const DENSITY = 16;
 const HALF = DENSITY * (REACH + 1);
 
 /**
- * A table of option prices for one node. The price distribution of a node is its kernel, a lognormal whose mean is the node. The kernel
- * width is the standard deviation of the kernel's logarithm, and is also the distance between two nodes. Prices are multiples of the square
- * root of node * strike. In this unit, a price depends only on ln(node / strike) in kernel widths, multiplied by +1 for a call and -1 for a
- * put. This product is the distance.
+ * A table of option prices for one node. The price distribution of a node is a kernel: a lognormal distribution whose mean is the node. The
+ * kernel width is the standard deviation of the kernel's logarithm, and is also the distance between two nodes. Prices are multiples of
+ * `sqrt(node * strike)`. In this unit, the price of a call depends only on `ln(node / strike)` in kernel widths, and the price of a put
+ * depends on the negative of this number. The number on which the price depends is called the distance.
  */
 export class NearPrices {
   private readonly price = new Float64Array(2 * HALF + 1);
@@ -41,8 +41,8 @@ export class NearPrices {
     const { price, slope } = this;
     const position = HALF + DENSITY * distance;
     const cell = Math.floor(position);
-    // Cubic Hermite interpolation. All distances have the same relative position between two table points, so all interpolation weights are
-    // equal.
+    // Cubic Hermite interpolation. The distances all have the same relative position between two table points, so the interpolation weights
+    // are the same for all prices.
     const x = position - cell;
     const y = 1 - x;
     const a = y * y * (1 + 2 * x);

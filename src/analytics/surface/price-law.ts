@@ -68,10 +68,10 @@ export function lognormalLaw(variance: number): PriceLaw {
   return new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance)));
 }
 
-/** The number of standard deviations beyond which the mass of a lognormal cannot change a sum of doubles. */
+/** At more than this number of standard deviations, the mass of a lognormal is too small to change a sum of doubles. */
 const FAR = 9;
 
-/** Returns the undiscounted price of an option on a lognormal. `mean` is its mean, and `width` is its logarithm's standard deviation. */
+/** Returns the undiscounted price of an option on a lognormal. `mean` is the lognormal's mean, `width` its log's standard deviation. */
 export function lognormalPrice(callPut: number, mean: number, strike: number, width: number): number {
   const distance = Math.log(mean / strike) / width;
   return (

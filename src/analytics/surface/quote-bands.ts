@@ -6,14 +6,14 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { mid } from '../chain/quotes.ts';
 import type { QuoteBands } from './slice-model.ts';
 
-/** The number of usable strikes that the surface needs of a series. Each side of the forward needs at least `SIDE_STRIKES_MIN` strikes. */
+/** The least number of usable strikes in a series of the surface. Each side of the forward needs at least `SIDE_STRIKES_MIN` strikes. */
 const STRIKES_MIN = 5;
 const SIDE_STRIKES_MIN = 2;
 /** The least half-width of a band, dollars. Even a quote with equal bid and ask has an assumed uncertainty of a fifth of a cent. */
 const HALF_WIDTH_MIN = 0.002;
 /**
- * A chain counts as recorded after hours if the share of out-of-the-money options with a two-sided quote is lower. The surface of a chain
- * recorded after hours uses the feed's volatilities.
+ * If the share of out-of-the-money options with a two-sided quote is below this value, the chain counts as recorded after hours. The
+ * surface of a chain recorded after hours uses the feed's volatilities.
  */
 const QUOTED_SHARE_MIN = 0.1;
 /** Half-width of the band around a volatility of the feed, as a share of this volatility. */
@@ -39,8 +39,8 @@ export function bandSource(prepared: PreparedChain): BandSource {
 
 /**
  * Returns the price bands of a series' out-of-the-money options. A band reaches from bid to ask. Quotes that contradict neighbouring quotes
- * are left out. If `source` is `feed_volatility`, an option without a two-sided quote gets a band around its price by the feed's
- * volatility. If the options do not determine a smile, returns the reason instead.
+ * are left out. If `source` is `feed_volatility`, an option without a two-sided quote gets a band around the price that the feed's
+ * volatility implies. If the options do not determine a smile, returns the reason instead.
  */
 export function quoteBands(
   prepared: PreparedChain,
@@ -71,7 +71,7 @@ export function quoteBands(
 
 /**
  * Returns the series that do not determine a smile, each with the reason. For a returned series, the at-the-money volatility and the skew
- * count as unknown. These figures would come from placeholders or from a few contracts far from the forward.
+ * count as unknown. These two figures would come from placeholders or from a few contracts far from the forward.
  */
 export const smileRefusals = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, RefusalReason> => {
   const source = bandSource(prepared);
@@ -113,7 +113,7 @@ function isOtm(prepared: PreparedChain, i: number, forward: number): boolean {
   return prepared.strike[i]! >= forward === (prepared.callPut[i] === 1);
 }
 
-/** Sets the price and the band of options without a two-sided quote, from their volatilities. */
+/** For options without a two-sided quote, sets the price and the band from the volatility. */
 function fillFromVolatility({ callPut, moneyness, price, halfWidth }: QuoteBands, iv: Float64Array, tte: number): void {
   const count = iv.length;
   const model = greeks({ count, callPut, spot: 1, strike: moneyness, tte, iv, rate: 0, dividend: 0 });

@@ -1,14 +1,15 @@
 /** The largest price error that is taken as noise, as a share of the half-width. */
 const QUIET = 0.6;
-/** The factor by which the second derivative of the cost grows above `QUIET`, and beyond a bound. */
+/** The second derivative of the cost is larger by this factor for errors above `QUIET` and for errors beyond a bound. */
 const STEEPNESS = 10;
 /** The error above which a quote counts as faulty, in half-widths. Above `CAP`, the cost grows only linearly with the error. */
 const CAP = 5;
 
 /**
  * Returns the loss (cost) of an error, which is measured in half-widths. `side` is 0 for a quote, +1 for an upper bound, -1 for a lower
- * bound. For a quote, the loss is the squared error up to `QUIET`, grows faster from `QUIET` to `CAP`, and grows linearly beyond `CAP`. The
- * loss is a convex function with a continuous first derivative. For a bound, an error on the permitted side has no loss.
+ * bound. For a quote, the loss is the squared error up to `QUIET`. From `QUIET` to `CAP`, the loss grows faster. Beyond `CAP`, the loss
+ * grows linearly. The loss is a convex function with a continuous first derivative. For a bound, an error on the permitted side has no
+ * loss.
  */
 export function lossOf(error: number, side: number): number {
   if (side !== 0) return STEEPNESS * Math.max(0, side * error) ** 2;
@@ -29,8 +30,8 @@ export function lossSlope(error: number, side: number): number {
 }
 
 /**
- * Returns half of the second derivative of the loss. Where the loss is linear, its second derivative is 0. In place of 0, the function
- * returns the second derivative of the parabola around 0 with the same slope at this error.
+ * Returns half of the second derivative of the loss. Where the loss is linear, its second derivative is 0. In the linear part, the function
+ * instead returns the second derivative of a parabola around 0 that has the same slope at this error.
  */
 export function lossCurvature(error: number, side: number): number {
   if (side !== 0) return side * error > 0 ? STEEPNESS : 0;

@@ -18,17 +18,17 @@ export interface Rung extends Masses {
 
 /** The maximum ratio of the variances of successive distributions. For larger ratios, distributions are inserted between settlements. */
 const VARIANCE_RATIO_MAX = 1.25;
-/** The number of iterations that compute an inserted distribution's standard deviation from its variance. */
+/** The number of iterations for computing the standard deviation of an inserted distribution from the distribution's variance. */
 const DEVIATION_ROUNDS = 3;
 /**
- * An inserted distribution is left out if one of its option prices exceeds the later settlement's price by more than `PRICE_NOISE`
+ * An inserted distribution is left out if one of its option prices exceeds the price at the later settlement by more than `PRICE_NOISE`
  * deviations. Prices are multiples of the forward. Differences up to `PRICE_NOISE` count as noise.
  */
 const PRICE_NOISE = 1e-7;
 
 /**
- * Returns the price distribution (`Rung`) of a density. If `before` is given, option prices are first raised to at least the prices of
- * `before`.
+ * Returns the price distribution (`Rung`) of a density. If `before` is given, option prices that are below the prices of `before` are first
+ * raised to these prices.
  */
 export function rungAbove(before: Rung | undefined, density: Masses, deviation: number, years: number): Rung {
   return rungOf(before ? raiseAbove(density, before) : density, deviation, years);
@@ -42,8 +42,8 @@ export function rungOf({ nodes, masses }: Masses, deviation: number, years: numb
 
 /**
  * Returns the distributions to insert between two settlements, or an empty array if the settlements have similar variances. The mass at
- * each node is interpolated linearly. A node is equally many standard deviations from the forward in both settlements, so the shape changes
- * evenly. Leaves out a distribution that is not in calendar order with the second settlement.
+ * each node is interpolated linearly. A node is the same number of standard deviations from the forward at both settlements, so the shape
+ * changes evenly. Leaves out a distribution that is not in calendar order with the second settlement.
  */
 export function rungsBetween(before: Rung, after: Rung): Rung[] {
   const ratio = after.atmVariance / before.atmVariance;
@@ -62,7 +62,7 @@ export function rungsBetween(before: Rung, after: Rung): Rung[] {
   return rungs;
 }
 
-/** Returns the deviation in [least, most] for which the masses have a given total variance at the money. */
+/** Returns the deviation, limited to [least, most], with which the masses have a given total variance at the money. */
 function deviationFor(variance: number, masses: Float64Array, least: number, most: number): number {
   let deviation = Math.sqrt(least * most);
   for (let round = 0; round < DEVIATION_ROUNDS; round++) {
@@ -72,14 +72,14 @@ function deviationFor(variance: number, masses: Float64Array, least: number, mos
   return deviation;
 }
 
-/** Puts masses at nodes that a deviation scales. Divides the nodes by the mean of the distribution, so that the new mean is the forward. */
+/** Puts the masses at nodes that `deviation` scales. Divides the nodes by the distribution's mean, so that the new mean is the forward. */
 function spread(masses: Float64Array, deviation: number): Masses {
   const nodes = NODE_Z.map((z) => Math.exp(deviation * z));
   const mean = nodes.reduce((sum, node, i) => sum + masses[i]! * node, 0);
   return { nodes: nodes.map((node) => node / mean), masses };
 }
 
-/** Returns whether option prices at all strikes are at most the prices of a later distribution plus `PRICE_NOISE`. */
+/** Returns whether the option price at every strike is at most the price of a later distribution plus `PRICE_NOISE`. */
 function isBelow(rung: Rung, later: Rung): boolean {
   const most = otmPrices(later, later.nodes);
   const prices = otmPrices(rung, later.nodes);
@@ -87,8 +87,8 @@ function isBelow(rung: Rung, later: Rung): boolean {
 }
 
 /**
- * Returns the distribution of X^power divided by its mean, where X has the given distribution. At every strike, option prices rise with
- * `power`, because the powers of X are in star order (Shaked and Shanthikumar 2007, section 4.B).
+ * Returns the distribution of `X^power / E[X^power]`, where X has the given distribution. At every strike, option prices rise with `power`,
+ * because the powers of X are in star order (Shaked and Shanthikumar 2007, section 4.B).
  */
 export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): PriceLaw {
   const scaled = nodes.map((node, i) => node ** power * Math.exp((power * (power - 1) * widths[i]! ** 2) / 2));

@@ -26,7 +26,7 @@ export interface QuoteBands {
 
 /** Price bounds from the neighbouring settlements, as columns of equal length. Units are as in `QuoteBands`. */
 export interface PriceBounds extends Omit<QuoteBands, 'halfWidth'> {
-  /** The divisor of an error beyond a bound. The error of a quote is divided by the half-width instead. */
+  /** The price error at a bound is divided by this tolerance. The price error of a quote is divided by its half-width instead. */
   readonly tolerance: Float64Array;
   /** +1 for an upper bound, -1 for a lower bound. */
   readonly side: Float64Array;
@@ -38,7 +38,7 @@ const SHRINKAGE = 1e-3;
 /** The matrix of the penalty's quadratic form, row by row. Elements further than `PENALTY_REACH` from the diagonal are zero. */
 const PENALTY = ROUGHNESS.map((each, i) => SMOOTHING * each + (i % (COEFFICIENTS + 1) === 0 ? SHRINKAGE : 0));
 const PENALTY_REACH = OVERLAP + 1;
-/** The search for the tilt ends if the absolute logarithm of the mean is smaller. */
+/** The search for the tilt ends if the absolute value of the logarithm of the mean is below this limit. */
 const MEAN_ERROR = 1e-13;
 const TILTS_MAX = 50;
 /** The largest change of the tilt in one iteration. */
@@ -50,7 +50,7 @@ export class SliceModel {
   readonly masses = new Float64Array(NODES);
   /** The number of rows. The rows are the quotes, followed by the bounds. */
   readonly count: number;
-  /** Columns with the side (+1 call, -1 put), the strike and the price in multiples of the forward, and the divisor of the price error. */
+  /** Four columns: the side (+1 call, -1 put), the strike and the price in multiples of the forward, and the divisor of the price error. */
   private readonly callPut: Float64Array;
   private readonly strike: Float64Array;
   private readonly price: Float64Array;
@@ -58,30 +58,31 @@ export class SliceModel {
   /** 0 for a quote, +1 for an upper bound, -1 for a lower bound. */
   private readonly side: Float64Array;
   /**
-   * Two columns with the range of nodes near the strike, [`nearFrom`, `nearTo`), and a column with `NEAR` option prices per row, for these
-   * nodes.
+   * Two columns with the range [`nearFrom`, `nearTo`) of the nodes near the strike, and one column with the option prices of these nodes,
+   * `NEAR` per row.
    */
   private readonly nearFrom: Int32Array;
   private readonly nearTo: Int32Array;
   private readonly near: Float64Array;
   private readonly errors: Float64Array;
-  /** Four sums for each node over all earlier nodes: the sums of mass, mass * node, mass * z, and mass * node * z. */
+  /** For each node, four sums over all earlier nodes: the sums of `mass`, `mass * node`, `mass * z` and `mass * node * z`. */
   private readonly massBefore = new Float64Array(NODES + 1);
   private readonly meanBefore = new Float64Array(NODES + 1);
   private readonly tiltedMass = new Float64Array(NODES + 1);
   private readonly tiltedMean = new Float64Array(NODES + 1);
   /**
-   * `localMass` and `basisMass` have sums of mass * basis function. `localMean` and `basisMean` have sums of mass * node * basis function.
-   * The local sums of a node include the earlier nodes and the basis functions that are nonzero at the node. The other sums include all
-   * nodes and every basis function.
+   * `localMass` and `basisMass` have sums of `mass * basis function`. `localMean` and `basisMean` have sums of
+   * `mass * node * basis function`. The local sums (`localMass`, `localMean`) of a node include only the earlier nodes, and only the basis
+   * functions that are nonzero at the node. The sums `basisMass` and `basisMean` include all nodes and every basis function.
    */
   private readonly localMass = new Float64Array((NODES + 1) * OVERLAP);
   private readonly localMean = new Float64Array((NODES + 1) * OVERLAP);
   private readonly basisMass = new Float64Array(COEFFICIENTS);
   private readonly basisMean = new Float64Array(COEFFICIENTS);
   /**
-   * `change` has the derivative of a row's price with respect to each coefficient, before centering. Sums are weighted over the rows:
-   * `withPrice` of derivative * price, and `withTilt` of derivative * tilted price. `normalEquations` explains these terms.
+   * `change` has the derivative of a row's price with respect to each coefficient, before centering. `withPrice` has the weighted sums of
+   * derivative * price over the rows, and `withTilt` has the weighted sums of derivative * tilted price. `normalEquations` explains these
+   * terms.
    */
   private readonly change = new Float64Array(COEFFICIENTS);
   private readonly withPrice = new Float64Array(COEFFICIENTS);
@@ -136,8 +137,9 @@ export class SliceModel {
   }
 
   /**
-   * Computes the masses and the errors for given coefficients. Adds a tilt (a multiple of z) to the coefficients, so that the mean of the
-   * distribution is the forward. Returns the cost, which is the sum of the losses and the penalty. Returns infinity if no tilt is found.
+   * Computes the masses and the errors for given coefficients. Adds a tilt (a multiple of z) to the coefficients, which makes the mean of
+   * the distribution equal to the forward. Returns the cost, which is the sum of the losses and the penalty. Returns infinity if no tilt is
+   * found.
    */
   evaluate(coefficients: Float64Array): number {
     const { masses, priorLog, errors, side } = this;
@@ -162,8 +164,8 @@ export class SliceModel {
   }
 
   /**
-   * Returns the price errors that result from given masses at the nodes, in half-widths or tolerances. The next call of `errorsOf` or of
-   * `evaluate` overwrites the returned column.
+   * Returns the price errors for given masses at the nodes, in half-widths for quotes and in tolerances for bounds. The next call of
+   * `errorsOf` or of `evaluate` overwrites the returned column.
    */
   errorsOf(masses: Float64Array): Float64Array {
     const { nodes, massBefore, meanBefore, callPut, strike, nearFrom, nearTo, near, price, scale, errors } = this;
@@ -185,15 +187,15 @@ export class SliceModel {
   }
 
   /**
-   * Computes the normal equations of a Newton step that treats prices as linear in the coefficients. Writes the lower triangle of the
-   * matrix to `normal`, row by row, and the cost's gradient times -1/2 to `gradient`. The current masses and errors must result from
-   * `coefficients`.
+   * Computes the normal equations of a Newton step. The Newton step treats prices as linear functions of the coefficients. Writes the lower
+   * triangle of the matrix to `normal`, row by row, and the cost's gradient times -1/2 to `gradient`. The current masses and errors must
+   * result from `coefficients`.
    *
-   * A coefficient changes the log-density by its basis function. Centering then adds a constant and a multiple of z to the change, so that
-   * the total mass and the mean stay 1. The tilted price is the derivative of a price with respect to the multiple of z. Before centering,
-   * many derivatives are 0: a put price depends only on basis functions near or below its strike, and a call price depends only on basis
-   * functions near or above its strike. The code first sums the derivatives over the rows and then centers the sums, because this order is
-   * faster.
+   * If a coefficient changes, the log-density changes by a multiple of the coefficient's basis function. Centering then adds a constant and
+   * a multiple of z to the change, so that the total mass and the mean stay 1. The tilted price is the derivative of a price with respect
+   * to the factor of z. Before centering, many derivatives are 0. A put price depends only on basis functions near or below the strike, and
+   * a call price depends only on basis functions near or above the strike. The code first sums the derivatives over the rows and then
+   * centers the sums, because this order is faster.
    */
   normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
     const { change, withPrice, withTilt, basisMass, basisMean, errors, side, scale, callPut } = this;
@@ -217,7 +219,7 @@ export class SliceModel {
     for (let i = 0; i < n; i++) gradient[i] = -penaltyPull(coefficients, i);
     withPrice.fill(0);
     withTilt.fill(0);
-    // Weighted sums over the rows of price^2, price * tilted price, tilted price^2, price * error, and tilted price * error.
+    // Sums over the rows, with weights: price^2, price * tilted price, tilted price^2, price * error, and tilted price * error.
     let [priceSquared, priceTilt, tiltSquared, priceError, tiltError] = [0, 0, 0, 0, 0];
     // The loop avoids destructuring, because the creation of an array per row would take most of the time.
     for (let row = 0; row < this.count; row++) {
@@ -233,7 +235,7 @@ export class SliceModel {
       let last = n;
       let value: number;
       let tilted: number;
-      // Nodes beyond the range near the strike add the intrinsic value.
+      // Nodes outside the range [from, to) add the intrinsic value.
       if (callPut[row]! > 0) {
         value = meanBefore[NODES]! - meanBefore[to]! - K * (massBefore[NODES]! - massBefore[to]!);
         tilted = tiltedMean[NODES]! - tiltedMean[to]! - K * (tiltedMass[NODES]! - tiltedMass[to]!);
@@ -319,9 +321,9 @@ export class SliceModel {
   }
 
   /**
-   * Multiplies the masses by exp(tilt z), an Esscher transform. The tilt makes the mean equal to the forward. Scales the sum of the masses
-   * to 1. Returns the tilt, or `NaN` if no tilt is found. Newton's method finds the tilt, because the logarithm of the mean rises with the
-   * tilt.
+   * Multiplies the masses by `exp(tilt * z)`, which is an Esscher transform. The tilt makes the mean equal to the forward. Scales the sum
+   * of the masses to 1. Returns the tilt, or `NaN` if no tilt is found. Newton's method finds the tilt, because the logarithm of the mean
+   * rises with the tilt.
    */
   private tiltToForward(): number {
     const { masses, nodes } = this;

@@ -1,7 +1,7 @@
 import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import type { PriceLaw } from './price-law.ts';
 
-/** The figures of one smile. Volatilities are decimal per year. The argument `years` of `smileFigures` defines the type of year. */
+/** The figures of one smile. Volatilities are decimal per year. Years are in the unit of the argument `years` of `smileFigures`. */
 export interface SmileFigures {
   readonly atm: number;
   /** Volatilities at the four strikes with an absolute forward delta of 0.25 or 0.10. */
@@ -13,7 +13,7 @@ export interface SmileFigures {
   readonly skew25: number;
   /** Mean of `put25` and `call25`, minus `atm`. */
   readonly convexity25: number;
-  /** Fair volatility of a variance swap: the square root of -2 E[ln(S/F)] per year (log contract). */
+  /** Fair volatility of a variance swap (log contract): the square root of `-2 E[ln(S/F)]` per year. */
   readonly varianceSwap: number;
   /** Skewness and kurtosis of the log return (Bakshi, Kapadia and Madan 2003). The kurtosis of a normal distribution is 3. */
   readonly skewness: number;
@@ -21,8 +21,8 @@ export interface SmileFigures {
 }
 
 /**
- * N^-1(0.75) and N^-1(0.90): d1 of puts with forward deltas of -0.25 and -0.10. For calls with deltas of 0.25 and 0.10, d1 has the opposite
- * sign.
+ * The d1 of puts with forward deltas of -0.25 and -0.10: `N^-1(0.75)` and `N^-1(0.90)`. For calls with deltas of 0.25 and 0.10, d1 has the
+ * opposite sign.
  */
 const D1 = { 25: D1_OF_25_DELTA, 10: 1.2815515655446004 } as const;
 
@@ -47,8 +47,8 @@ export function smileFigures(law: PriceLaw, years: number): SmileFigures {
 }
 
 /**
- * Returns the log-moneyness x that solves -x / s(x) + s(x) / 2 = d1, where s(x)^2 is the total variance at x. Without arbitrage, the left
- * side always falls with x (Fukasawa 2012). The method is regula falsi with the Illinois rule.
+ * Returns the log-moneyness x that solves the equation `-x / s(x) + s(x) / 2 = d1`, where `s(x)^2` is the total variance at x. Without
+ * arbitrage, the left side of the equation always falls with x (Fukasawa 2012). The method is regula falsi with the Illinois rule.
  */
 function strikeOf(law: PriceLaw, d1: number): number {
   const atm = Math.sqrt(law.totalVariance(0));
@@ -80,5 +80,5 @@ function strikeOf(law: PriceLaw, d1: number): number {
 /** The search range on each side of the forward, in standard deviations at the money. */
 const REACH = 8;
 const ITERATIONS_MAX = 60;
-/** The search ends at a smaller error of d1, or at a smaller ratio of the interval's width to `atm`. */
+/** The search ends if the error of d1, or the ratio of the interval's width to `atm`, is below this limit. */
 const PRECISION = 1e-10;

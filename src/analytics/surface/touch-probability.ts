@@ -4,8 +4,8 @@ import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
 import type { PriceLaw } from './price-law.ts';
 
 /**
- * A strike for which the probability of a touch before the horizon is computed. `forward` is the forward at the horizon. All fields are in
- * dollars.
+ * A strike, with the data for computing the probability that the price touches the strike before the horizon. `forward` is the forward at
+ * the horizon. All fields are in dollars.
  */
 export interface Barrier {
   readonly spot: number;
@@ -21,10 +21,10 @@ export interface TouchProbability {
 }
 
 /**
- * Returns the probability that the price reaches or crosses a strike up to the horizon. The distribution `law` gives the probability of
- * ending beyond the strike, on the side away from spot. This probability is multiplied by a ratio from the jump diffusion `model`: the odds
- * of touching the strike divided by the odds of ending beyond it. The result is between the probability of ending beyond the strike and the
- * bound of `superHedge`. If the strike is at spot, the result is 1.
+ * Returns the probability that the price reaches or crosses a strike at any time up to the horizon. The distribution `law` gives the
+ * probability of ending beyond the strike, on the side away from spot. The odds of this probability are multiplied by a ratio from the jump
+ * diffusion `model`: the odds of touching the strike divided by the odds of ending beyond the strike. The result is at least the
+ * probability of ending beyond the strike, and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
  */
 export function* touchProbabilities(
   law: PriceLaw,
@@ -52,7 +52,7 @@ export function* touchProbabilities(
   return { probability: Math.max(end, Math.min(touch, most)), most };
 }
 
-/** Returns the probability of ending at or above the moneyness K/F (`side` 1), or at or below it (`side` -1). */
+/** Returns the probability that the price ends at or above the moneyness K/F (`side` 1), or at or below the moneyness (`side` -1). */
 export function endBeyond(law: PriceLaw, side: number, moneyness: number): number {
   return side > 0 ? law.above(moneyness) : law.below(moneyness);
 }
@@ -67,11 +67,12 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 const REACH = 12;
 
 /**
- * Returns an upper bound of the probability that the price touches a strike B. The bound is the lowest price of an option position that is
- * worth at least 1 whenever the price equals B. If B is above spot, the position is 1/(B - K) calls with a strike K below B. If B is below
- * spot, the position is 1/(K - B) puts with a strike K above B (Brown, Hobson and Rogers 2001). When the price equals B, the forward at the
- * horizon is between B and B F/S. The position must be worth at least 1 at both ends of this range, so the formulas replace B by the less
- * favourable end. The position's price has only one minimum over K, because option prices are convex in the strike.
+ * Returns an upper bound of the probability that the price touches a strike B. The bound is the price of the cheapest option position that
+ * is worth at least 1 at any time when the price equals B. If B is above spot, the position consists of `1 / (B - K)` calls with a strike K
+ * below B. If B is below spot, the position consists of `1 / (K - B)` puts with a strike K above B (Brown, Hobson and Rogers 2001). When
+ * the price equals B, the forward at the horizon is between `B` and `B * F / S`. The position must be worth at least 1 at both ends of this
+ * range, so the formulas use the less favourable end in place of B. The position's price has only one minimum over K, because option prices
+ * are convex in the strike.
  */
 export function superHedge(law: PriceLaw, side: number, moneyness: number, spotOverForward: number): number {
   const carried = moneyness / spotOverForward;

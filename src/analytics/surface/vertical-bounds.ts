@@ -1,15 +1,15 @@
 import type { QuoteBands } from './slice-model.ts';
 
 /**
- * The lowest and the highest probability of an end at or above a strike, 0 to 1. Quotes of vertical spreads imply both values. A vertical
- * spread is a bought call and a sold call with a higher strike.
+ * The lowest and the highest probability that the price ends at or above a strike, 0 to 1. Both probabilities follow from quotes of
+ * vertical spreads. A vertical spread is a bought call and a sold call, where the sold call has the higher strike.
  */
 export interface VerticalBounds {
   readonly low: number;
   readonly high: number;
 }
 
-/** The number of quotes on each side of the strike from which vertical spreads are formed. */
+/** Vertical spreads are formed from this number of quotes on each side of the strike. */
 const STRIKES = 6;
 
 /**

@@ -7,9 +7,8 @@ import type { Cell, RowKernel } from './row-kernel.ts';
 export const ROW_MESSAGES_MAX = 5;
 
 /**
- * Runs a kernel on the rows of one CSV. Input cells that no output replaces stay unchanged. An output replaces the input column with the
- * same name. All other outputs follow the last column. A row that cannot be computed counts as bad. Its outputs are empty, and its other
- * cells stay unchanged.
+ * Runs a kernel on the rows of one CSV. An output replaces the input column with the same name. All other outputs are added after the last
+ * column. All other cells stay unchanged. A row that cannot be computed counts as bad, and its outputs are empty.
  */
 export class CsvRun {
   rows = 0;
@@ -67,7 +66,7 @@ export class CsvRun {
     let error: string | undefined;
     if (cells.length !== this.#width) {
       error = `has ${cells.length} cells, but the header has ${this.#width}`;
-      // A short row gets empty cells up to the header's width, so that its outputs are in their columns.
+      // Empty cells are added to a row that is shorter than the header, so that the outputs are in the right columns.
       while (cells.length < this.#width) cells.push('');
       cells.length = this.#width;
     }

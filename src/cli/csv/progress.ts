@@ -22,7 +22,7 @@ export class ProgressBar {
     this.#nextMs = this.#startedMs + FIRST_MS;
   }
 
-  /** Updates the line. `bytes` and `rows` are the totals that were read until now. */
+  /** Updates the line. `bytes` and `rows` are the numbers of bytes and rows read so far. */
   update(bytes: number, rows: number): void {
     const now = this.nowMs();
     if (now < this.#nextMs) return;

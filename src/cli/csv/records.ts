@@ -7,22 +7,19 @@ export interface CsvRecord {
 }
 
 /**
- * Maximum length of a record that continues in the next piece, characters. A longer record is not CSV, or its closing quote is missing. The
- * limit bounds the use of memory.
+ * Maximum length of a record that continues in the next chunk, characters. A longer text is not CSV, or its closing quote is missing. The
+ * maximum limits the use of memory.
  */
 const RECORD_LENGTH_MAX = 1024 * 1024;
 
 const QUOTE = '"';
 
-/**
- * Splits a CSV, which arrives in pieces, into records. A line break is LF or CRLF. Within quotes, a line break belongs to the cell (RFC
- * 4180).
- */
+/** Splits a CSV that arrives in chunks into records. A line break is LF or CRLF. A quoted line break belongs to the cell (RFC 4180). */
 export class RecordSplitter {
   #rest = '';
   #line = 1;
 
-  /** Returns the records that end in this piece, without blank lines. Throws `OperatorError` if the rest exceeds RECORD_LENGTH_MAX. */
+  /** Returns the records that end in this chunk, without blank lines. Throws `OperatorError` if the rest exceeds `RECORD_LENGTH_MAX`. */
   push(piece: string): CsvRecord[] {
     const text = this.#rest + piece;
     const records: CsvRecord[] = [];
@@ -92,8 +89,8 @@ export function contentOf(cell: string): string {
 }
 
 /**
- * Returns whether quotes are open at index `end` of a text. `open` is true if index `start` is within quotes. If false, a cell begins
- * there.
+ * Returns whether quotes are open at index `end` of a text. `open` is true if index `start` is within quotes. If `open` is false, a cell
+ * begins at `start`.
  */
 function isOpenAt(text: string, start: number, end: number, open: boolean): boolean {
   for (let i = start; ; ) {

@@ -1,7 +1,7 @@
 import { parseDecimal } from '../../market/digits.ts';
 import { parseCallPut } from '../../market/option-symbol.ts';
 
-/** The computation that a command does for each row of a CSV. Inputs and outputs are columns by name. */
+/** The computation that a command does for each row of a CSV. The inputs and the outputs are named columns. */
 export interface RowKernel<Name extends string = string> {
   readonly inputs: Readonly<Record<Name, Cell>>;
   readonly outputs: readonly string[];
@@ -35,7 +35,7 @@ function within(isGood: (value: number) => boolean): (text: string) => number {
 }
 
 export const anyNumber: Cell = { parse: decimal, must: 'must be a number' };
-/** The smallest normal double. Smaller doubles have fewer digits, so their logarithms would be inexact. */
+/** The smallest normal double. Smaller (subnormal) doubles have fewer digits, so their logarithms are inexact. */
 const NORMAL_MIN = 2 ** -1022;
 
 export const positive: Cell = { parse: within((value) => value >= NORMAL_MIN), must: 'must be a number above 0' };

@@ -50,7 +50,7 @@ export const impliedVolatilityKernel = define({
   compute: (count, { put_call: callPut, ...columns }) => [impliedVolatility({ count, callPut, ...columns })],
 });
 
-/** The kernel of Merton's jump diffusion: the probability of an end at or above the strike, the call price and the put price. */
+/** The kernel of Merton's jump diffusion: the probability that spot ends at or above the strike, the call price and the put price. */
 export const mertonKernel = define({
   inputs: {
     spot: positive,
@@ -71,7 +71,7 @@ export const mertonKernel = define({
   },
 });
 
-/** Returns the kernel unchanged. With this call, TypeScript checks that `compute` reads only columns in `inputs`. */
+/** Returns the kernel unchanged. The call makes TypeScript check that `compute` reads only columns in `inputs`. */
 function define<Name extends string>(kernel: RowKernel<Name>): RowKernel<Name> {
   return kernel;
 }

@@ -5,12 +5,12 @@ import { type CsvRecord, RecordSplitter } from './records.ts';
 import type { RowKernel } from './row-kernel.ts';
 import { openInput, writeOut } from './streams.ts';
 
-/** In Latin-1, each byte is one character. So the bytes of unchanged cells stay the same for files of any encoding. */
+/** In Latin-1, each byte is one character. Unchanged cells therefore keep their bytes, whatever the encoding of the file is. */
 const ENCODING = 'latin1';
 const BOM = Buffer.from('\ufeff').toString(ENCODING);
 
 /**
- * Streams a CSV through a kernel to stdout. The stream has pieces, so the use of memory does not grow with the input. Throws
+ * Streams a CSV through a kernel to stdout. The input is read in chunks, so the use of memory does not grow with its size. Throws
  * `OperatorError` if the input is not a CSV with the kernel's columns. After the last row, throws `OperatorError` if some rows were bad.
  */
 export async function streamCsv(kernel: RowKernel, file: string | undefined): Promise<void> {

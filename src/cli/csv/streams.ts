@@ -2,12 +2,12 @@ import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { OperatorError } from '../../core/errors.ts';
 
-/** Size of a piece of the input. A piece has a few thousand rows, which one step computes. */
+/** Size of a chunk of the input. A chunk has a few thousand rows, which are computed in one step. */
 const PIECE_BYTES = 256 * 1024;
 const STDIN = 0;
 
 /**
- * Opens a file, or stdin if `file` is missing or `-`. Returns the pieces of the input, and the size of the whole input if known. Throws
+ * Opens a file, or stdin if `file` is missing or `-`. Returns the chunks of the input, and the size of the whole input if known. Throws
  * `OperatorError` if the file does not exist or is a folder, or if stdin is a terminal. Throws other errors of the system unchanged.
  */
 export function openInput(file: string | undefined) {
@@ -28,13 +28,13 @@ function sizeOf(stat: Stats): number | undefined {
   return stat.isFile() ? stat.size : undefined;
 }
 
-// The streams with an `error` listener. The listener does nothing, because each write gets its error in a callback. But without a listener,
+// The streams with an `error` listener. The listener does nothing, because each write gets its error in a callback. Without any listener,
 // an `error` event of the stream would end the process.
 const listened = new WeakSet<NodeJS.WriteStream>();
 
 /**
- * Writes to stdout. Resolves with true after the write, so that callers can wait for a slow reader. Resolves with false if the reader, for
- * example `head`, has closed the pipe. Rejects with all other errors of the write.
+ * Writes to stdout. Resolves with true when the write is complete, so that a caller can wait if the reader is slow. Resolves with false if
+ * the reader, for example `head`, has closed the pipe. Rejects with all other errors of the write.
  */
 export function writeOut(text: Buffer | string): Promise<boolean> {
   if (!listened.has(process.stdout)) {

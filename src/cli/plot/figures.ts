@@ -1,6 +1,6 @@
 /**
- * Absolute values of at least `LARGEST` have exponential notation, because no suffix of the compact notation fits them. Dollars below
- * `SMALLEST` also have exponential notation, because the compact notation would print leading zeros.
+ * Absolute values of at least `LARGEST` are printed in exponential notation, because the compact notation has no suffix for them. Dollars
+ * below `SMALLEST` are also printed in exponential notation, because the compact notation would print leading zeros.
  */
 const LARGEST = 1e15;
 const SMALLEST = 0.01;

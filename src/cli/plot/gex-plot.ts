@@ -9,9 +9,9 @@ export interface GexPicture {
   readonly profile: Profile;
 }
 
-/** The share of the height that a profile below the bars gets. */
+/** Height of a profile below the bars, as a share of the height of the plot. */
 const PROFILE_SHARE = 0.4;
-/** Maximum height of the profile, in lines. In a higher chart, every slope would look steep. */
+/** Maximum height of the profile, in lines. In a taller chart, every slope would look steep. */
 const PROFILE_MOST = 25;
 /** Minimum width of a plot with the profile beside the bars. There are `GAP` columns between the bars and the profile. */
 const WIDE = 132;

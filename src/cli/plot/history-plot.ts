@@ -7,13 +7,13 @@ export interface HistoryPicture {
   readonly simulated: boolean;
   /** Labels of the first and the last point in time. */
   readonly ends: readonly [string, string];
-  /** The lines of spot and of the levels, dollars. Spot is the first line. */
+  /** The prices of spot and of the levels over time, in dollars. Spot is the first line. */
   readonly prices: readonly TimeLine[];
   /** Net GEX, dollars per 1 % move. */
   readonly netGex: Float64Array;
 }
 
-/** The share of the height for the chart of net GEX. */
+/** Height of the chart of net GEX, as a share of the height of the plot. */
 const NET_SHARE = 0.35;
 
 /** Draws spot and levels over time within `height` lines, with a chart of net GEX below. */

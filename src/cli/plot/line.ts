@@ -5,7 +5,7 @@ export interface Style {
   readonly colour: boolean;
 }
 
-/** The meaning of a text, which determines its colour. On a terminal without colours, the position or the words show the meaning. */
+/** The role of a text, which determines its colour. On a terminal without colours, the position or the words show the role. */
 export type Ink = 'title' | 'positive' | 'negative' | 'level' | 'faint';
 
 export interface Span {
@@ -19,7 +19,7 @@ export interface Level {
   readonly price: number;
 }
 
-/** SGR codes, the escape sequences of colours and weights. These codes are the basic colours, which follow the terminal's theme. */
+/** SGR codes: escape sequences for colours and weights. Only basic colours are used, because they follow the terminal's theme. */
 const SGR: Readonly<Record<Ink, number>> = { title: 1, positive: 32, negative: 31, level: 33, faint: 2 };
 
 /** Formats one line of text without spaces at its end. Cuts the line at `width`. Every character must be one column wide. */

@@ -11,7 +11,7 @@ export interface Profile {
   readonly annotations: readonly Level[];
 }
 
-/** Draws net GEX as a function of spot. The drawn function covers the zero line and the vertical lines of the annotations. */
+/** Draws net GEX as a function of spot. The curve is drawn over the zero line and over the vertical lines of the annotations. */
 export function profileChart(data: Profile, width: number, height: number, style: Style): string[] {
   const { level, gex } = data;
   const [first, last] = [level[0]!, level.at(-1)!];
@@ -27,7 +27,7 @@ export function profileChart(data: Profile, width: number, height: number, style
 
   const dots = trace(gex, new Dots(columns, rows, style.unicode), rowOf);
   const zero = Math.floor((rowOf(0, dots.rows) * rows) / dots.rows);
-  // If zero shares a row with an end of the axis, the row's label is 0.
+  // If zero is in the same row as the highest or the lowest value, this row has the label 0.
   const labels = new Map([
     ...(high > 0 ? [[0, formatDollars(high)] as const] : []),
     ...(low < 0 ? [[rows - 1, formatDollars(low)] as const] : []),
@@ -62,7 +62,7 @@ export function profileChart(data: Profile, width: number, height: number, style
   ];
 }
 
-/** Draws the name and the price of an annotation on the side of its vertical line with more room. */
+/** Draws the name and the price of an annotation right of its vertical line, or left of it if the right side is too narrow. */
 function annotationText(column: number, columns: number, { name, price }: Level, line: string): string {
   const text = `${name} ${formatPrice(price)}`;
   if (column + 2 + text.length <= columns) return `${' '.repeat(column)}${line} ${text}`;

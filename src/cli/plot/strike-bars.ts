@@ -13,8 +13,8 @@ export interface StrikeGex {
 /** The maximum distance of a shown strike from spot, as a fraction of spot. Strikes with a level are always shown. */
 const WINDOW = 0.2;
 /**
- * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, the levels have initials instead of names. If the bars would
- * still be narrower than `BARS_MIN`, the figures are left out first, and the initials next.
+ * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, initials replace the names of the levels. If the bars would
+ * still be narrower than `BARS_MIN`, the figures are left out, and if necessary also the initials.
  */
 const BARS_FULL = 20;
 const BARS_MIN = 8;
@@ -123,10 +123,10 @@ function aligned(texts: readonly string[]): string[] {
   return texts.map((text) => text.padStart(width));
 }
 
-/** Characters for a cell that is partly filled from the left, in eighths. */
+/** Characters for a partly filled cell: from 0 to 7 eighths, filled from the left. */
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** Draws a bar of `length` cells from left to right, in `cells` cells. A positive length is always visible. */
+/** Draws a bar of `length` cells from left to right, in a space of `cells` cells. A positive length is always visible. */
 export function rightBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 8 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▏' : '.').slice(0, cells).padEnd(cells);
@@ -134,7 +134,7 @@ export function rightBar(length: number, cells: number, unicode: boolean): strin
   return ('█'.repeat(steps >> 3) + EIGHTHS[steps & 7]!).padEnd(cells);
 }
 
-/** Draws a bar from right to left. For this direction, Unicode has only one partly filled cell, the half-filled cell. */
+/** Draws a bar from right to left. The bar grows in steps of half a cell, because Unicode has fewer characters for this direction. */
 export function leftBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 2 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▕' : '.').slice(0, cells).padStart(cells);

@@ -4,13 +4,13 @@ import { Dots, rowsBetween, trace } from './trace.ts';
 
 export interface TimeLine {
   readonly name: string;
-  /** One value per point in time. `NaN` means a missing value. The chart spaces the points in time evenly, even across long gaps. */
+  /** One value per point in time. `NaN` means a missing value. The points are evenly spaced on the chart, even across long gaps in time. */
   readonly values: Float64Array;
   readonly ink?: Ink;
 }
 
 export interface TimeLines {
-  /** Where lines cross, the line that is first in this list is on top. */
+  /** Where lines cross, the line that comes first in this list is drawn on top. */
   readonly lines: readonly TimeLine[];
   /** Labels under the first and the last point in time. */
   readonly ends: readonly [string, string];
@@ -22,10 +22,10 @@ export interface TimeLines {
   readonly figure: (value: number) => string;
 }
 
-/** Minimum width of the chart, in columns. If the names beside the chart would make it narrower, the names are left out. */
+/** Minimum width of the chart, in columns. The names beside the lines are left out if they would make the chart narrower. */
 const COLUMNS_MIN = 24;
 
-/** Draws lines over time. The name and the last value are at the right end of each line. */
+/** Draws lines over time, with the name and the last value of each line at its right end. */
 export function timeChart(data: TimeLines, width: number, height: number, style: Style): string[] {
   const known = data.lines.flatMap(({ values }) => [...values].filter((each) => !Number.isNaN(each)));
   if (data.zero) known.push(0);
@@ -69,7 +69,7 @@ export function timeChart(data: TimeLines, width: number, height: number, style:
   ];
 }
 
-/** Returns the labels by row. A label has the name and the last value of its line, in the free row nearest to the line's end. */
+/** Returns the labels by row: the name and the last value of each line. A label is in the free row nearest to the end of its line. */
 function endLabels({ lines, figure }: TimeLines, rows: number, rowOf: (value: number) => number) {
   const labels = new Map<number, { readonly text: string; readonly ink: Ink | undefined }>();
   for (const { name, values, ink } of lines) {

@@ -51,7 +51,7 @@ export function rowsBetween(low: number, high: number): RowOf {
   return (value, count) => Math.round(range > 0 ? ((top - share(value)) / range) * (count - 1) : (count - 1) / 2);
 }
 
-/** Draws evenly spaced values over the whole width. Fills the rows between two neighbouring values. `NaN` leaves a gap. */
+/** Draws evenly spaced values over the whole width. Connects neighbouring values vertically. `NaN` leaves a gap. */
 export function trace(values: Float64Array, dots: Dots, rowOf: RowOf): Dots {
   let before: number | undefined;
   for (let column = 0; column < dots.columns; column++) {

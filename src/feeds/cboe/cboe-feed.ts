@@ -54,8 +54,8 @@ async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Provider
 }
 
 /**
- * Default of the maximum number of requests per minute. The exchange states no limit. The rate is as low as a person's who requests a page
- * every two seconds.
+ * Default maximum number of requests per minute. The exchange states no limit. A person who requests a page every two seconds has the same
+ * rate.
  */
 const RATE_PER_MINUTE = 30;
 const EVERY_MS = 5 * 60_000;

@@ -11,8 +11,8 @@ export interface Table {
   /** The lines above the header, each cut after PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];
   /**
-   * The rows below the header, which can be iterated once. The iteration reads each row when it is requested, so the whole table is never
-   * in memory. The iteration throws a `ClientError` if the table is rejected.
+   * The rows below the header. The rows can be iterated only once. The iteration reads each row when it is requested, so the whole table is
+   * never in memory. The iteration throws a `ClientError` if the table is rejected.
    */
   readonly rows: Iterable<readonly string[]>;
 }
@@ -23,17 +23,17 @@ export const FILE_ROWS_MAX = 250_000;
 export const COLUMNS_MAX = 100;
 /** Maximum number of lines of a text with a table. Every second line may be empty. */
 const LINES_MAX = 2 * FILE_ROWS_MAX;
-/** Maximum length of a row, characters. Even a row with COLUMNS_MAX columns is shorter. */
+/** Maximum length of a row, characters. Even a row with COLUMNS_MAX columns is shorter than this maximum. */
 export const ROW_CHARS_MAX = 64 * 1024;
 /** Maximum number of lines of a row. A number in a cell has no line breaks. A cell with a comment has a few line breaks. */
 const LINES_OF_ROW_MAX = 16;
 /** Maximum length of a line above the header, characters. Longer lines are cut. Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
-/** Number of lines among which a header is searched. The lines above the header contain a title, a date and other text. */
+/** Number of lines at the start of a text in which a header is sought. The lines above a header have a title, a date and other text. */
 export const PREAMBLE_LINES_MAX = 50;
 
-/** The characters that separate cells in the tables of people and spreadsheets. */
+/** The characters that separate cells in the tables that people and spreadsheets write. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** Returns whether the cells of a line, in lower case, are the header of a table. */

@@ -104,8 +104,8 @@ interface Snapshot {
 }
 
 /**
- * The minimum rows of a snapshot that is not stray, as a share of the rows in the underlying's largest snapshot. Wrong times in a few rows
- * create a stray snapshot.
+ * A snapshot is stray if it has less than this share of the rows in the underlying's largest snapshot. Wrong times in a few rows create a
+ * stray snapshot.
  */
 const STRAY_SHARE = 0.1;
 

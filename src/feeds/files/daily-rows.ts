@@ -14,7 +14,7 @@ export interface DailyRows<Row> {
   readonly name: string;
   /** Reads a row. Returns undefined if the row is not valid. `cell` returns a cell's text, or an empty text if the column is missing. */
   read(cell: (column: string) => string): Row | undefined;
-  /** Returns a delivery that contains `rows`. Rows are added to the list after the call. */
+  /** Returns a delivery that contains `rows`. Further rows are added to `rows` after the call. */
   delivery(rows: Row[]): Delivery;
 }
 

@@ -12,7 +12,7 @@ import { underlyingOfMost } from './roots.ts';
 
 /**
  * The format of the exchange's delayed quotes (Cboe): the JSON `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. The
- * time of the quotes is `data.last_trade_time` (New York time). If this field is missing, the time is `timestamp` (UTC).
+ * time of the quotes is `data.last_trade_time` (New York time). Without `data.last_trade_time`, the time is `timestamp` (UTC).
  */
 export const delayedQuotes: Format = {
   claims: (text) => /^\s*\{/.test(text),
@@ -31,9 +31,9 @@ export function* writtenChain(text: string, source: string, ticker?: string): Re
 }
 
 /**
- * Builds a chain from an answer with delayed quotes. The chain's underlying is `ticker`. If `ticker` is omitted, the underlying is the
- * underlying of most options. `offered` is the number of options that the answer lists. Returns `undefined` if the JSON does not contain
- * delayed quotes. Throws a `ClientError` if no chain can be built from the answer.
+ * Builds a chain from an answer with delayed quotes. The chain's underlying is `ticker`. If `ticker` is omitted, the chain has the
+ * underlying that most of the options have. `offered` is the number of options that the answer lists. Returns `undefined` if the JSON does
+ * not contain delayed quotes. Throws a `ClientError` if no chain can be built from the answer.
  */
 export function* quotedChain(
   answer: unknown,

@@ -12,18 +12,19 @@ import { decode, readMarketFile } from './read-market-file.ts';
 import type { FoundFile } from './walk.ts';
 
 /**
- * Maximum size of a file other than a tape: twice the size of the largest accepted chain. The whole file is in memory during the reading.
+ * Maximum size of a file that is neither a tape nor a Parquet file: twice the size of the largest accepted chain. The whole file is in
+ * memory while it is read.
  */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Maximum size of a file that this process reads. This maximum does not apply to plain tapes. Another process reads larger files, because
- * this process would block its event loop while it parses a large file. Most files with chains are smaller than the maximum.
+ * Maximum size of a file that this process reads. The maximum does not apply to uncompressed tapes. Another process reads larger files,
+ * because this process would block its event loop while it parses a large file. Most files with chains are smaller than the maximum.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
-/** Maximum size of JSON that this process parses. JSON of this size takes at most 75 ms, even if an attacker made it to be slow. */
+/** Maximum size of JSON that this process parses. Parsing takes at most 75 ms, even for JSON that was designed for slow parsing. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
-/** Size of a file's start, which is read first, bytes. These first lines show whether the file is a tape. */
+/** Number of bytes that are read first, at the start of a file. The first lines of a file show whether the file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {
@@ -38,8 +39,8 @@ export interface FileReadOptions {
 
 /**
  * Reads a file with the rules of `contentsOf`. `dir` is the folder of the file, and `origin` is the path of the file in this folder.
- * `isNamed` is true if a person gave the path of this file. Only such a file may be a link that leads out of the folder. Yields nothing if
- * the path is no longer a regular file. Throws errors of the file system.
+ * `isNamed` is true if a person gave the path of this file. Only a file that a person named may be a link that leads out of the folder.
+ * Yields nothing if the path is no longer a regular file. Throws errors of the file system.
  */
 export async function* deliveriesOf(
   dir: string,

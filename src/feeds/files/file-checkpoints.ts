@@ -10,9 +10,9 @@ export type Outcome = 'data' | 'none' | { readonly rejection: string };
 type Checkpoint = Extract<Delivery, { kind: 'checkpoint' }>;
 
 /**
- * The versions of one folder's files that have been read. The read versions are stored as checkpoints of the feed. The key of a checkpoint
- * consists of a digest of the folder's path and the file's path in the folder. The value of a checkpoint consists of the file's version
- * (see `versionOf`) and its outcome.
+ * The files of one folder that have been read, each with its version at that time. The versions are stored as checkpoints of the feed. The
+ * key of a checkpoint consists of a digest of the folder's path and the file's path in the folder. The value of a checkpoint consists of
+ * the file's version (see `versionOf`) and its outcome.
  */
 export class FileCheckpoints {
   readonly #folder: string;
@@ -34,7 +34,7 @@ export class FileCheckpoints {
     return new FileCheckpoints(folder, new Map(ofFolder.map(([key, value]) => [key.slice(prefix.length), value])));
   }
 
-  /** Returns whether the file has not changed since its last reading. */
+  /** Returns whether the file is unchanged since it was last read. */
   has(origin: string, stats: Stats): boolean {
     return this.isLast(origin, versionOf(stats));
   }
@@ -49,7 +49,9 @@ export class FileCheckpoints {
     return this.#values.has(origin);
   }
 
-  /** Returns whether an earlier version of the file had market data, or was rejected. The service reports a later version without data. */
+  /**
+   * Returns whether an earlier version of the file had market data, or was rejected. The service reports a later version that has no data.
+   */
   hadData(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));
   }
@@ -90,7 +92,7 @@ export class FileCheckpoints {
 }
 
 const FOLDER_DIGITS = 16;
-/** The start of a rejected file's stored outcome, before the reason. Existing databases contain this text, so it must never change. */
+/** The text before the reason in the stored outcome of a rejected file. Existing databases contain this text, so it must never change. */
 const REJECTED = 'refused ';
 
 /** Returns the version of a file: a text of three words that changes if the file or the reader changes. */

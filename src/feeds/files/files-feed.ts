@@ -25,10 +25,10 @@ export interface FilesFeedOptions {
 /**
  * Creates the feed of a drop folder and its sub-folders. Each poll reads the new files, and the files whose size or modification time
  * differs from their checkpoint. Checkpoints remain stored after a restart. Another process reads the files that may need much memory.
- * Files that are still being written are left to the next poll. A tape is read at once, because each written row is valid. A problem with a
- * file is reported once, and once more after a change of the file. Polls must not overlap.
+ * Files that are still being written are left to the next poll. A tape is read while it grows, because each written row is valid. A problem
+ * with a file is reported once, and once more after a change of the file. Polls must not overlap.
  *
- * The origin of a file and of its rejections is the path in the drop folder. The origin of the folder itself is `dir`.
+ * The origin of a file and of its rejections is the path of the file in the drop folder. The origin of the folder itself is `dir`.
  */
 export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pause = options.pause ?? (() => Bun.sleep(STABILITY_PAUSE_MS));
@@ -37,15 +37,15 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   let journal: ReadingJournal | undefined;
   let isFirstPoll = true;
   /**
-   * The problems that the last poll found: a reason for each origin. The first entry is for the folder itself, because an earlier process
-   * may have reported a problem with the folder.
+   * The problems that the last poll found: a reason for each origin. Before the first poll, the map has an entry for the folder itself,
+   * because an earlier process may have reported a problem with the folder.
    */
   let reported = new Map([[dir, '']]);
 
   async function* poll(nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     journal ??= new ReadingJournal(options.journal);
     const opened = journal;
-    // If the service stops while it reads a file, this does not count as a crash.
+    // A stop of the service while it reads a file does not count as a crash.
     const endReading = () => opened.end();
     signal?.addEventListener('abort', endReading);
     try {
@@ -78,8 +78,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     }
     isFirstPoll = false;
     if (options.keepDays !== undefined) await deleteOld(root, files, checkpoints, options.keepDays);
-    // The checkpoints of missing files are removed, so that a file that comes back is read again. The files of an unreadable folder may
-    // still exist.
+    // The checkpoints of missing files are removed, so that a file that comes back is read again. If a folder is unreadable, its files may
+    // still exist, so all checkpoints are kept.
     if (isComplete) yield* checkpoints.removalsOfMissing(present);
   }
 
@@ -99,8 +99,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield checkpoints.checkpointFor(origin, stats, { rejection: CRASHED });
       return;
     }
-    // The ledger of feeds may still have a rejection for an earlier process's temporary error. So the first poll clears the rejections of
-    // every file that it reads. Later polls clear only the rejections of files with a checkpoint.
+    // The ledger of feeds may still contain a rejection because of a temporary error in an earlier process. So the first poll clears the
+    // rejections of every file that it reads. Later polls clear only the rejections of files with a checkpoint.
     if (isFirstPoll || checkpoints.isKnown(origin)) yield { kind: 'resolved', origin };
     journal.begin(origin, version);
     let outcome = yield* clearErrorOnRead(

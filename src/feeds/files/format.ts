@@ -1,7 +1,7 @@
 import type { Step, Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 
-/** Number of table rows that one step reads, in some milliseconds. */
+/** Number of table rows that one step reads. A step takes some milliseconds. */
 export const STEP_ROWS = 2_000;
 /** The description of a step that reads rows. */
 export const READING: Step = { message: 'reading market data' };
@@ -13,7 +13,7 @@ export interface MarketFile extends FileFacts {
 
 /** Facts about a file, without its content. */
 export interface FileFacts {
-  /** Path of the file in the drop folder, with forward slashes. Rejections of the file have this origin. */
+  /** Path of the file in the drop folder, with forward slashes. `origin` is also the origin of the file's rejections. */
   readonly origin: string;
   /** Time of the last change of the file's content, ms since the epoch. */
   readonly modifiedMs: number;
@@ -21,7 +21,7 @@ export interface FileFacts {
 
 /** A format of market data. Formats are detected from the content, because names can be wrong. */
 export interface Format {
-  /** Returns whether a file that begins with `text` is meant to be in this format. A damaged file counts as well. */
+  /** Returns whether a file that begins with `text` is meant to be in this format. A damaged file of the format counts too. */
   claims(text: string): boolean;
   /** Reads the file. Throws a `ClientError` if no market data can be read. */
   read(file: MarketFile): Steps<Delivery[]>;

@@ -4,10 +4,10 @@ import { RejectedRows } from './rejected-rows.ts';
 
 /** Maximum number of tapes whose state is in memory. A state takes some 10 MB. Few tapes grow at the same time. */
 const TAPES_MAX = 4;
-/** Size of a piece in the search for the last line break, bytes. */
+/** Number of bytes that the search for the last line break reads at once. */
 const PIECE_BYTES = 64 * 1024;
 
-/** The state of a tape after it was read. The next read continues from this state. */
+/** The state of a tape after it was read. The next read of the tape continues from this state. */
 interface ReadState {
   readonly version: string;
   readonly tape: PrintsCsvReader;
@@ -19,10 +19,10 @@ interface ReadState {
 }
 
 /**
- * Reads tapes that grow. Each read continues at the end of the last read. So the total time for a growing tape is proportional to its
- * length, not to the square of its length. The reader of a tape stays in memory, because it counts equal rows. A new reader would start the
- * count at zero, and would mistake a row for a copy of an earlier equal row. After a restart of the service, the tape is read once from the
- * start.
+ * Reads tapes that grow. Each read starts where the previous read of the tape ended. So the total time for a growing tape is proportional
+ * to its length, not to the square of its length. The reader of a tape stays in memory, because it counts equal rows. A new reader would
+ * start the count at zero, and would mistake a row for a copy of an earlier equal row. After a restart of the service, the tape is read
+ * once from the start.
  *
  * A tape may also be rewritten in place. So a read continues only if the earlier bytes have not changed. The check computes a digest of all
  * earlier bytes at each read, at some 1.5 GB per second.
@@ -31,7 +31,7 @@ export class GrowingTapes {
   readonly #states = new Map<string, ReadState>();
 
   /**
-   * Yields the prints that were added to a tape since its last read. Yields all prints of the tape if the read cannot continue.
+   * Yields the prints that were added to a tape since its last read. Yields all prints of the tape if there is no state to continue from.
    *
    * @param isStored returns whether the contents of a version have been stored. @returns the counts of all rejected rows of the tape, and
    * whether the file still had all whole lines of this version.
@@ -66,8 +66,8 @@ export class GrowingTapes {
     if (end > from) yield* addRejected(tape.read(lines(), nowMs), rejectedRows);
     const digest = digested.digest('hex');
 
-    // A last line without a line break may be incomplete, so the next read reads this line again. If this line can already be read as a
-    // print, the print is delivered now. Then no state is stored, and the next read starts at the beginning.
+    // A last line without a line break may be incomplete, so the next read reads this line again. If the last line can already be read as a
+    // print, the print is delivered now. After such a delivery, no state is stored, and the next read starts at the beginning of the tape.
     const total = rejectedRows.copy();
     let isLastLineDelivered = false;
     if (end < size || end === 0) {

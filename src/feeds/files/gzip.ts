@@ -18,7 +18,7 @@ export function isGzip(head: Uint8Array): boolean {
 
 /**
  * Unpacks a gzip file piece by piece. Calls `onProgress` with the number of packed bytes that have been read so far. Throws a `ClientError`
- * if the file is damaged or truncated, or if its unpacked size exceeds INFLATION_MAX times its size. Throws errors of the file system.
+ * if the file is damaged or truncated, or if its unpacked size exceeds INFLATION_MAX times its file size. Throws errors of the file system.
  */
 export async function* inflated(
   content: Content,

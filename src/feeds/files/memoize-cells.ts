@@ -1,8 +1,8 @@
 import { memoize } from '../../core/cache.ts';
 
 /**
- * Returns a function that calls `work` with cells and caches the results. The function takes a key, a text with one cell per line. The
- * cache is bounded, because strangers may have written the cells.
+ * Returns a function that calls `work` with cells and caches the results. The returned function takes the cells as a key, which is a text
+ * with one cell per line. The cache is bounded, because strangers may have written the cells.
  */
 export function memoizeCells<T>(work: (cells: readonly string[]) => T): (key: string) => T {
   // The code copies the text, because a cached substring would keep its whole piece of the file in memory.
@@ -12,5 +12,5 @@ export function memoizeCells<T>(work: (cells: readonly string[]) => T): (key: st
 
 /** Maximum length of a cached key, characters. Longer keys would exhaust the memory. Keys of market data are shorter. */
 export const KEY_CHARS_MAX = 200;
-/** Maximum number of cached keys. The number exceeds the number of contracts that trade often on one day. */
+/** Maximum number of cached keys. On one day, fewer contracts than this maximum are traded often. */
 export const MEMOIZED_MAX = 50_000;

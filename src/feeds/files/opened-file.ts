@@ -4,16 +4,19 @@ import { join, sep } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { FileFacts } from './format.ts';
 
-/** Size of a piece, bytes. A piece has some hundred tape rows, which take two or three milliseconds. Requests run between two pieces. */
+/**
+ * Size of a piece, bytes. A piece has some hundred tape rows, and reading these rows takes two or three milliseconds. Requests run between
+ * two pieces.
+ */
 const PIECE_BYTES = 64 * 1024;
 
-/** Facts about a file with its size. */
+/** Facts about a file, including its size. */
 export interface ContentFacts extends FileFacts {
   /** Length of the file, bytes. */
   readonly size: number;
 }
 
-/** An open file that is read by position. After the opening, the path is not used, because it may then lead to another file. */
+/** An open file that is read by position. The path of an open file is not used again, because it may lead to another file later. */
 export class Content {
   constructor(
     readonly fd: number,

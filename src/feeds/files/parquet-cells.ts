@@ -64,19 +64,19 @@ export function cellReader({
     if (isDay && typeof value === 'string') return value.replace(MIDNIGHT, '');
     if (typeof value === 'string') return isInstant ? `${value}Z` : value;
     if (typeof value !== 'number') return String(value);
-    // hyparquet multiplied the whole number by a power of ten such as 0.01, which is inexact as a double.
+    // hyparquet multiplied a whole number by a power of ten. A power such as 0.01 is inexact as a double, so the code rounds the product.
     if (decimals !== undefined) return value.toFixed(decimals);
     return type === 'FLOAT' ? shortest(value) : String(value);
   };
 }
 
-/** Columns of dates. Data frames have no date type, so they write midnight of the date instead. */
+/** Columns of dates. Data frames have no date type, so they write a date as the time at midnight. */
 const DAYS: ReadonlySet<string> = new Set(['expiry', 'date']);
 const MIDNIGHT = /T00:00:00\.000000$/;
 
 const TIMESTAMPS: ReadonlySet<string> = new Set(['TIMESTAMP_MILLIS', 'TIMESTAMP_MICROS', 'INT96']);
 
-/** Formats a single-precision number as the shortest decimal that rounds to this number. So the result is 5000.3, not 5000.2998046875. */
+/** Formats a single-precision number as the shortest decimal that rounds to it. For example, the result is 5000.3, not 5000.2998046875. */
 function shortest(single: number): string {
   for (let digits = 6; digits < 9; digits++) {
     const decimal = Number(single.toPrecision(digits));

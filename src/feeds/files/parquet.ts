@@ -22,7 +22,7 @@ import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
 const GROUP_ROWS_MAX = 1_200_000;
 /** Maximum number of rows in a slice. */
 const SLICE_ROWS = 50_000;
-/** Maximum size of the metadata, bytes: enough for some thousand row groups. Parsed metadata takes some twenty times as much memory. */
+/** Maximum size of the metadata, bytes: enough for some thousand row groups. Parsed metadata is some twenty times larger in memory. */
 const METADATA_BYTES_MAX = 8 * 1024 * 1024;
 /**
  * The maximum number of rows in a file is its number of bytes plus `ROWS_FREE`. A row of a tape takes 5 to 20 bytes in a compressed file. A
@@ -37,8 +37,8 @@ export function isParquet(head: Uint8Array): boolean {
 
 /**
  * Reads a Parquet file with the columns of a chain table, of closes, of dividends or of a tape. The rules for text files with the same
- * columns apply. Yields nothing for a file with other columns. Throws a `ClientError` if nothing can be read. Throws errors of the file
- * system.
+ * columns also apply to Parquet files. Yields nothing for a file with other columns. Throws a `ClientError` if nothing can be read. Throws
+ * errors of the file system.
  */
 export async function* readParquet(
   content: Content,

@@ -53,7 +53,9 @@ export function contractReader(): (...cells: Cells) => PrintedContract | NoContr
   };
 }
 
-/** Reads a row's contract from the symbol, or from the other cells if the symbol is missing. The other cells must agree with the symbol. */
+/**
+ * Reads a row's contract from its symbol or, without a symbol, from its other cells. The other cells of a row must agree with its symbol.
+ */
 function contractOf(cells: ContractCells): PrintedContract | NoContract {
   const [symbol = '', ticker = '', expiry = '', type = '', strike = ''] = cells;
   const named = symbol === '' ? contractOfColumns(cells) : parseOptionSymbol(symbol);

@@ -26,8 +26,8 @@ const EPOCH = /^\d{9,16}(?:\.\d+)?$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))? ?(?:Z|UTC|([+-])(\d\d)(?::?(\d\d))?)?$/i;
 
 /**
- * Parses times such as `2026-08-17 13:30:00.007140+00` fast, because a tape has millions of times. Also accepts a `T` before the hour, and
- * a `Z` or no zone at the end. Returns NaN for any other text.
+ * A fast parser for times such as `2026-08-17 13:30:00.007140+00`, because a tape has millions of times. Also accepts a `T` before the
+ * hour, and a `Z` or no zone at the end. Returns NaN for any other text.
  */
 function usualMicros(text: string): number {
   const zoneStart = text.length - (text.endsWith('Z') ? 1 : text.endsWith('+00') ? 3 : 0);
@@ -52,9 +52,9 @@ function usualMicros(text: string): number {
 const [SPACE, POINT, COLON, LETTER_T] = [0x20, 0x2e, 0x3a, 0x54];
 
 /**
- * Converts a number of seconds, milliseconds or microseconds since the epoch to microseconds. Seconds are below 10^11 until the year 5138,
- * and milliseconds have been above 10^11 since 1973. So 10^11 is the limit between seconds and milliseconds. In the same way, 10^14 is the
- * limit between milliseconds and microseconds.
+ * Converts a number of seconds, milliseconds or microseconds since the epoch to microseconds. A number of seconds since the epoch is below
+ * 10^11 until the year 5138. A number of milliseconds since the epoch has been above 10^11 since 1973. So a number below 10^11 means
+ * seconds. A number from 10^11 to 10^14 means milliseconds, and a larger number means microseconds.
  */
 function epochMicros(value: number): number {
   if (value < 1e11) return Math.round(value * 1e6);

@@ -31,9 +31,9 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
  * or the columns of the contract.
  *
  * A day's tape has gigabytes, so it is read in pieces and delivered in batches. Reading a tape yields at least one batch. A bad row is
- * rejected and counted. The last row is also rejected if it may be incomplete. Other tables are rejected if their last row is incomplete,
- * but a tape is not, because a tape grows only at its end. So all earlier rows of the tape are valid, and its last row can be read again
- * when the tape has grown.
+ * rejected and counted. The last row is also rejected if it may be incomplete. Other tables are rejected if their last row is incomplete. A
+ * tape with an incomplete last row is not rejected, because a tape grows only at its end. So all earlier rows of the tape are valid, and
+ * its last row can be read again when the tape has grown.
  */
 export class PrintsCsvReader {
   #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;
@@ -90,7 +90,7 @@ export class PrintsCsvReader {
   }
 }
 
-/** Returns the decoder for a later section of a text. There, a byte-order mark is an ordinary character. */
+/** Returns the decoder for a later section of a text. In a later section, a byte-order mark is an ordinary character. */
 function continuationDecoder(): TextDecoder {
   return new TextDecoder('utf-8', { ignoreBOM: true });
 }

@@ -34,7 +34,7 @@ const ZONE_HOURS: Readonly<Record<string, number>> = {
   ...{ UTC: 0, GMT: 0, Z: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 },
 };
 
-/** Returns the time from the groups of a match as `HH:MM:SS`, or `undefined` if the time is invalid. */
+/** Returns the hour, the minute and the second of a match as `HH:MM:SS`, or `undefined` if the time is invalid. */
 function timeOf(groups: Record<string, string | undefined>): string | undefined {
   const half = groups.half?.toUpperCase();
   const shown = Number(groups.hour);

@@ -71,7 +71,7 @@ const NAMES: Readonly<Record<QuoteField, readonly string[]>> = {
   delta: ['delta'],
   gamma: ['gamma'],
   openInterest: ['open interest', 'open int', 'open int.', 'oi'],
-  // The table does not have this column.
+  // The quote table has no column for the multiplier.
   multiplier: [],
 };
 

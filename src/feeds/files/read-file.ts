@@ -14,8 +14,8 @@ export interface ReadFileDeps extends Pick<FileReadOptions, 'nowMs' | 'readIsola
 }
 
 /**
- * A reading that failed with a temporary error, such as missing permissions or a lack of file descriptors. A temporary error does not show
- * whether the file is valid.
+ * A failed attempt to read a file, with a temporary error such as missing permissions or a lack of file descriptors. A temporary error does
+ * not show whether the file is valid.
  */
 export interface TemporaryError {
   /** The reason for the error, in words. */
@@ -29,8 +29,9 @@ export interface TemporaryError {
  * temporary error. Errors without a code are thrown.
  *
  * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception, because
- * they may grow at their end while they are read. The function yields the prints of an uncompressed tape. The function returns the outcome
- * if all whole lines from the time of the scan were read. If some of these lines are missing, the function returns `undefined`.
+ * they may grow at their end while they are read. The function yields the prints of an uncompressed tape even if the tape has changed. The
+ * function then returns the outcome if it has read all whole lines that the tape had at the time of the scan. If some of the lines at the
+ * time of the scan are missing, the function returns `undefined`.
  *
  * @param root the drop folder's path without links.
  */
@@ -49,7 +50,7 @@ export async function* readFile(
   let reason: string | undefined;
   async function* readTape(content: Content) {
     isTape = true;
-    // The code uses the length at the time of the scan. Bytes that were appended after the scan belong to a later version.
+    // The code reads a tape up to its length at the time of the scan. Bytes that were appended after the scan belong to a later version.
     const seen = new Content(content.fd, { ...content.facts, size });
     const tape = yield* tapes.read(seen, version, nowMs, (stored) => checkpoints.isLast(origin, stored));
     rejectedRows = tape.rejectedRows;
@@ -61,8 +62,8 @@ export async function* readFile(
     const checkStable = async () => versionOf(await file.handle.stat()) === version;
     const reading = { nowMs, readTape, ...(readIsolated && { readIsolated }) };
     for await (const delivery of contentsOf(file.content, reading)) {
-      // The version is checked before the first delivery of the file. Any other file is read completely before its first delivery, so the
-      // check notices every write before and during the reading.
+      // The version of a file is checked before its first delivery, except for an uncompressed tape. A file that is not a tape is read
+      // completely before its first delivery, so the check notices every write before and during the reading.
       if (outcome === 'none' && reason === undefined && !isTape && !(await checkStable())) return undefined;
       if (delivery.kind === 'rejection') reason = delivery.reason;
       else outcome = 'data';

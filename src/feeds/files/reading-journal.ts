@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
  * Number of crashes after which a file is no longer read. A crash is an early end of the process that reads the file. One crash is not
- * enough, because a person or other work may have caused it.
+ * enough, because a person or other work may have caused the crash.
  */
 export const CRASHES_MAX = 2;
 
@@ -15,14 +15,14 @@ interface Entry {
 interface Journal {
   /** The file that was being read when the journal was written, with the process that read it. Null if no file was being read. */
   readonly reading: (Entry & { readonly pid: number }) | null;
-  /** The files whose reading ended in a crash, and the number of these crashes. */
+  /** The files whose reading ended in a crash, each with its number of crashes. */
   readonly crashed: readonly (Entry & { readonly times: number })[];
 }
 
 /**
- * Before a file is parsed, records that it is being read. If the process ends while it reads a file, the next start finds the file in the
- * journal. The journal must survive the end of the process, but need not survive a failure of the machine. So the journal is written but
- * never synced to the disk. Without a path, the journal is not written.
+ * Records which file is being read, before the file is parsed. If the process ends while it reads a file, the next start finds the file in
+ * the journal. The journal must survive the end of the process, but need not survive a failure of the machine. So the journal is written
+ * but never synced to the disk. Without a path, the journal is not written.
  */
 export class ReadingJournal {
   #crashed = new Map<string, Journal['crashed'][number]>();
@@ -49,7 +49,7 @@ export class ReadingJournal {
     this.#write({ origin, version });
   }
 
-  /** Counts a crash of a process on a version of a file. */
+  /** Adds one to the number of crashes on a version of a file. */
   recordCrash(origin: string, version: string): void {
     this.#crashed.set(origin, { origin, version, times: this.crashCount(origin, version) + 1 });
   }
@@ -81,7 +81,7 @@ export class ReadingJournal {
   }
 }
 
-/** Returns whether another process with this id is running. Such a process may be the previous service, which has not ended yet. */
+/** Returns whether another process with this id is running. The other process may be a previous service that has not ended yet. */
 function isOtherProcess(pid: number): boolean {
   try {
     return pid !== process.pid && process.kill(pid, 0);

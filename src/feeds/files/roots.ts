@@ -18,7 +18,7 @@ export function underlyingOfMost(rows: readonly { readonly root: string }[]): st
 
 /**
  * Returns the root of an option without a symbol. Options of SPX, NDX and RUT that expire on a third Friday have the root of the index and
- * are AM-settled. The other options of these indices have a different root and are PM-settled.
+ * are AM-settled. Other options of SPX, NDX and RUT have a different root and are PM-settled.
  */
 export function rootOn(ticker: string, expiry: string): string {
   const thirdFriday = nthWeekday(Number(expiry.slice(0, 4)), Number(expiry.slice(5, 7)), 5, 3);

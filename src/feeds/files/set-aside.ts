@@ -12,7 +12,7 @@ const NUMBER_MAX = 1_000;
 
 /**
  * Moves a rejected file from the drop folder to the same path in the folder `to`. Never overwrites a file in `to`: if the name exists, adds
- * a number to the name. Does not move a file that has changed since the scan, or whose folder is outside the drop folder. Does not move
+ * a number to the name. A file is not moved if it has changed since the scan, or if its folder is outside the drop folder. Does not move
  * links, because a moved link may not work. The promise never rejects. The result states that the file was moved, or why it was not moved.
  *
  * @param root the drop folder's path without links.
@@ -31,7 +31,7 @@ export async function setAside(root: string, { origin, stats }: FoundFile, to: s
     const changed = 'the file has changed meanwhile and is not set aside';
     if (!(await isSame(path))) return notMoved(changed);
     const name = await copyTo(to, origin, path);
-    // Another, unread file may now be at the path.
+    // Another file, which has not been read, may now be at the path.
     if (versionOf(await lstat(path)) !== versionOf(stats) || !(await isSame(path))) {
       await unlink(join(to, name));
       return notMoved(changed);
@@ -100,16 +100,17 @@ async function copyNew(from: string, to: string): Promise<void> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL);
   } catch (error) {
-    // The code removes a partial copy, which for example a full disk can leave.
+    // The code removes an incomplete copy. For example, a full disk can cause an incomplete copy.
     if (errorCode(error) !== 'EEXIST') await unlink(to).catch(() => {});
     throw error;
   }
 }
 
 /**
- * Deletes old files of a drop folder that were read completely and had market data. Old means more than `days` days before the newest file.
- * The newest file's modification time replaces the clock, so a wrong clock of this machine deletes nothing. Keeps links, rejected files,
- * files that have changed since the scan, and files without the permission to delete them. The promise never rejects.
+ * Deletes old files of a drop folder that were read completely and had market data. A file is old if it was last changed more than `days`
+ * days before the newest file. Files are compared with the newest file and not with the clock, so a wrong clock causes no deletion. Keeps
+ * links, rejected files, files that have changed since the scan, and files that the service has no permission to delete. The promise never
+ * rejects.
  *
  * @param root the drop folder's path without links.
  */

@@ -28,10 +28,10 @@ export interface FolderContents {
 }
 
 /**
- * Finds all regular files of a folder and its sub-folders, in the order of their paths. Reads each folder once, except the folder `except`.
- * Follows links to files within the folder. A link to a folder, or to a place outside the folder, is a problem. Ignores names that begin
- * with a dot, because editors and copy programs use such names for incomplete files. The promise never rejects. A file or a folder that
- * cannot be read is a problem.
+ * Finds all regular files of a folder and its sub-folders, in the order of their paths. Reads each folder once, but does not read the
+ * folder `except`. Follows links to files within the folder. A link to a folder or to a place outside `dir` is reported as a problem.
+ * Ignores names that begin with a dot, because editors and copy programs use such names for incomplete files. The promise never rejects. A
+ * file or a folder that cannot be read is reported as a problem.
  */
 export async function walk(dir: string, except?: string): Promise<FolderContents> {
   const files: FoundFile[] = [];
@@ -92,7 +92,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
     }
   }
 
-  /** Visits the target of a link under the path of the link. */
+  /** Visits the target of a link. The target is recorded under the path of the link. */
   async function follow(origin: string): Promise<void> {
     const target = await realpath(join(dir, origin)).catch((error: unknown) => error);
     if (typeof target !== 'string') {
@@ -113,7 +113,7 @@ const ALREADY_SCANNED = 'the path leads to a folder that is already scanned';
 
 /** Maximum number of files. Every poll checks all files, and a check of 10,000 files takes some 30 ms. */
 const FILES_MAX = 50_000;
-/** Number of `lstat` calls that run at the same time, because a single call may wait for a thread or for the network. */
+/** Number of `lstat` calls that run at the same time. Several calls run at once, because a call may wait for a thread or the network. */
 const STATS_AT_ONCE = 64;
 
 function readErrorReason(error: unknown): string {

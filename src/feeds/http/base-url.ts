@@ -5,10 +5,9 @@ import { isLoopback } from '../../core/loopback.ts';
  * Checks a provider's address from the setting `flag`. Returns the address without slashes at its end. `hasCredential` is true if the feed
  * sends a credential to this address.
  *
- * Throws `OperatorError` in three cases:
- * - The text is not a URL, or its scheme is not `scheme` with or without TLS (`http` or `https`, `ws` or `wss`).
- * - The URL contains a user, a password, a query or a fragment. Addresses are written to logs.
- * - A credential would be sent over a network without encryption.
+ * Throws `OperatorError` if the text is not a URL, or if its scheme is neither `scheme` nor `scheme` with TLS (`https` or `wss`). Throws
+ * `OperatorError` if the URL contains a user, a password, a query or a fragment, because addresses are written to logs. Throws
+ * `OperatorError` if a credential would be sent over a network without encryption.
  */
 export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', hasCredential: boolean): string {
   const url = URL.parse(text);

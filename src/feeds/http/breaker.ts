@@ -1,7 +1,7 @@
 /**
  * A circuit breaker. While a provider fails, the breaker limits the requests to the provider and the entries in the log. After FAILURES_MAX
- * failures in a row the breaker opens, and no request is sent for a minute. After this minute, one request is sent as a probe. If the probe
- * succeeds, the breaker closes again. If the probe fails, the breaker opens for twice as long as before.
+ * failures in a row the breaker opens, and no request is sent for a minute. After the minute without requests, one request is sent as a
+ * probe. If the probe succeeds, the breaker closes again. If the probe fails, the breaker opens for twice as long as before.
  */
 export class Breaker {
   #failures = 0;
@@ -33,7 +33,10 @@ export class Breaker {
     if (opened >= 0) this.hold(Math.min(OPEN_MS_MAX, OPEN_MS * 2 ** opened), reason);
   }
 
-  /** Opens the breaker for `forMs` milliseconds or longer, up to OPEN_MS_MAX, so that data does not become too old. */
+  /**
+   * Opens the breaker for `forMs` milliseconds, but at most for OPEN_MS_MAX, so that data does not become too old. If the breaker is
+   * already open until a later time, it stays open until then.
+   */
   hold(forMs: number, reason: string): void {
     this.#openUntil = Math.max(this.#openUntil, this.elapsed() + Math.min(OPEN_MS_MAX, forMs));
     this.#reason = reason;
@@ -45,7 +48,7 @@ export class Breaker {
  * number is above one, so that one failing ticker does not open the breaker.
  */
 const FAILURES_MAX = 4;
-/** Time for which the breaker opens the first time, ms. */
+/** Time for which the breaker stays open after it opens for the first time, ms. */
 const OPEN_MS = 60_000;
 /** Maximum time that the breaker stays open, ms. So a provider that works again is noticed within a quarter of an hour. */
 const OPEN_MS_MAX = 15 * 60_000;

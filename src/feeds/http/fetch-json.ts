@@ -10,7 +10,7 @@ import { retryAfterMs } from './retry.ts';
  */
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
-/** A body without parsing: it exceeds PARSED_BYTES_MAX or QUICK_JSON, so parsing may take long. */
+/** An unparsed body that exceeds PARSED_BYTES_MAX or QUICK_JSON, because parsing the body may take long. */
 export interface LargeResponse {
   readonly kind: 'large';
   readonly body: Uint8Array;
@@ -47,8 +47,7 @@ const REDIRECTS_MAX = 3;
 
 /**
  * Sends one GET request for JSON. The time, the size of the body and the number of redirects are bounded. The reasons of errors are Zomma's
- * own texts, because a server's message may contain the credential. Throws the reason of `signal` if `signal` is aborted. Returns other
- * errors.
+ * own texts, because a server's message may contain the credential. Throws `signal.reason` if `signal` is aborted. Returns other errors.
  */
 export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<ProviderResponse> {
   const deadline = AbortSignal.timeout(options.timeoutMs);
@@ -82,7 +81,7 @@ async function request(
     const location = response.headers.get('location');
     const target = location === null ? null : URL.parse(location, url.href);
     if (target === null) return permanent(`the provider answered ${status} without an address`);
-    // A redirected request would send the credential to another host.
+    // A request that follows a redirect to another host would send the credential to that host.
     if (target.origin !== url.origin) return permanent(`the provider redirects to another host, ${target.host}`);
     if (redirectsLeft === 0) return permanent(`the provider redirects more than ${REDIRECTS_MAX} times`);
     return request(target, options, signal, redirectsLeft - 1);
@@ -115,7 +114,7 @@ const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 500, 502, 504]);
 /**
  * Reads the unpacked body. Returns an error if the body has more than PROVIDER_BODY_BYTES_MAX bytes. Also returns an error if the body is
  * larger than INFLATED_BYTES_FREE and more than INFLATION_MAX times as large as the packed body. Only `Content-Length` states the size of
- * the packed body. For a response without this header field, the ratio is not checked.
+ * the packed body. If a response has no `Content-Length`, the ratio is not checked.
  */
 async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   const { headers, body } = response;

@@ -21,7 +21,7 @@ export interface ProviderOptions {
 export interface ProviderClient {
   /**
    * Requests JSON at a path below the base address, or at a complete address with the same scheme, host and port. Throws a `ClientError`
-   * with the reason if the answer is not JSON, or if it may take long to parse. Throws the reason of `signal` if `signal` is aborted.
+   * with the reason if the answer is not JSON, or if it may take long to parse. Throws `signal.reason` if `signal` is aborted.
    */
   get(address: string, signal?: AbortSignal): Promise<unknown>;
   /** Works like `get`, but returns an answer as bytes if parsing it may take long. */
@@ -91,7 +91,7 @@ export function createProviderClient(
 const TIMEOUT_MS = 30_000;
 const TRIES_MAX = 3;
 /**
- * The longest wait that a provider may ask for, ms. A request with a longer wait fails at once, because the other tickers must not wait.
+ * The longest wait that a provider may ask for, ms. A request that must wait longer fails at once, because the other tickers must not wait.
  */
 const WAIT_MS_MAX = 60_000;
 

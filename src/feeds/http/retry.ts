@@ -8,7 +8,7 @@ export function backoffMs(failures: number, random: () => number): number {
   return random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** failures);
 }
 
-/** Returns the wait of a `Retry-After` header, ms. Returns `undefined` if the header contains neither seconds nor an HTTP date. */
+/** Returns the wait from a `Retry-After` header, ms. Returns `undefined` if the header contains neither seconds nor an HTTP date. */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;

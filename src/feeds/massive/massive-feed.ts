@@ -35,7 +35,7 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
       requested.add(next);
       next = collected.add(await client.get(next, signal));
     }
-    // After the close, the underlying still trades, but its options do not trade. So the quotes are not newer than the close.
+    // After the close, the underlying still trades, but its options do not trade. So the time of the quotes is not later than the close.
     const asOf = Math.min(collected.newestMs ?? began, lastQuoted(clock.now()));
     return snapshotFrom('massive', ticker, asOf, collected);
   }
@@ -52,8 +52,8 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
 }
 
 /**
- * Default of `--feed-rate`: maximum number of requests per minute. Massive's paid plans have no limit. Consecutive requests reach a rate of
- * ten per second.
+ * Default of `--feed-rate`: maximum number of requests per minute. Massive's paid plans have no limit. Requests that are sent one after the
+ * other reach a rate of ten per second.
  */
 const RATE_PER_MINUTE = 600;
 /** Number of contracts on a page, the maximum that Massive allows. */
@@ -64,5 +64,7 @@ const PAGES_MAX = 600;
 const PAGES_PER_TICKER = 15;
 /** Default of `--feed-every`, ms: the interval between two polls. The default is longer if the requests of one poll take longer. */
 const EVERY_MS = 60_000;
-/** The maximum time by which a time may be ahead of the clock, because clocks may differ. Times further ahead are damaged data. */
+/**
+ * Maximum time by which a time in a page may be ahead of the clock, ms, because clocks may differ. Times further ahead are damaged data.
+ */
 const AHEAD_MS_MAX = 60_000;

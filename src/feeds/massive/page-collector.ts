@@ -13,7 +13,8 @@ export class PageCollector implements CollectedContracts {
   offered = 0;
   spot: number | undefined;
   /**
-   * The newest time up to `untilMs` of a quote or of the underlying, ms since the epoch. `undefined` if there is no time up to `untilMs`.
+   * The newest time of a quote or of the underlying that is not after `untilMs`, ms since the epoch. `undefined` if there is no time up to
+   * `untilMs`.
    */
   newestMs: number | undefined;
 

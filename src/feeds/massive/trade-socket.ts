@@ -28,12 +28,12 @@ export interface SocketOptions {
 export interface ConnectionEnd {
   /** The reason why the connection ended. The text is Zomma's own, because a server's message may contain the key. */
   readonly reason: string;
-  /** True if Massive rejects the key or the plan. Then another try soon afterwards would fail as well. */
+  /** True if Massive rejects the key or the plan. Another try soon after a rejection would fail as well. */
   readonly isRejected: boolean;
   /**
-   * The time after which trades may be missing, ms since the epoch. Usually this is the time of the last received data. If no data was
-   * received, this is the start of the connection. If the connection ended because messages were missing, this is the time of the last
-   * frame of messages.
+   * The time after which trades may be missing, ms since the epoch. Usually `lastReceivedAt` is the time of the last received data. If no
+   * data was received, `lastReceivedAt` is the start of the connection. If the connection ended because messages were missing,
+   * `lastReceivedAt` is the time of the last frame of messages.
    */
   readonly lastReceivedAt: number;
 }
@@ -123,18 +123,18 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
 /** Maximum length of a frame, characters: the length of some 25,000 trades. A frame of this length is parsed in some ten milliseconds. */
 const FRAME_CHARS_MAX = 4 * 1024 * 1024;
 /**
- * Bounds of the JSON in a frame. A trade has two containers, an object and its list of conditions, and some ten values. The container limit
+ * Bounds of the JSON in a frame. A trade has two containers (an object and its list of conditions) and some ten values. The container limit
  * allows some 10,000 trades in a frame.
  */
 const FRAME_JSON = { containers: 20_000, values: 1_000_000 };
 
 /**
  * Maximum number of whole intervals without an active subscription. An interval is half of `silenceMs`. The connection ends after one more
- * interval, so it lasts for 2.5 times `silenceMs`.
+ * interval, that is after `2.5 * silenceMs`.
  */
 const CONNECT_INTERVALS_MAX = 4;
 
-/** The statuses of a rejected key or plan, with their reasons. A person has to correct the key or the plan. */
+/** The statuses with which Massive rejects a key or a plan, each with a reason in words. A person has to correct the key or the plan. */
 const REJECTIONS: ReadonlyMap<unknown, string> = new Map([
   ['auth_failed', 'the socket rejects the key'],
   ['not_authorized', 'the plan does not include option trades'],

@@ -65,7 +65,7 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
       signal,
     );
     if (signal.aborted) return;
-    // The code reports the time from which trades may be missing, usually before the failure was noticed.
+    // The code reports the time from which trades may be missing. Usually the failure is noticed later.
     if (!isDownReported) queue.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
     if (end.isRejected) queue.rejection('massive:stream', end.reason);
@@ -76,8 +76,8 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
 }
 
 /**
- * The channel of all option trades. The feed keeps only trades of the tracked tickers. Single subscriptions are not possible, because there
- * are too many contracts and they change too often.
+ * The channel of all option trades. The feed keeps only trades of the tracked tickers. The feed cannot subscribe to each contract, because
+ * there are too many contracts, and the listed contracts change too often.
  */
 const ALL_TRADES = 'T.*';
 /**

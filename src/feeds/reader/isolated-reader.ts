@@ -35,8 +35,8 @@ let lastReader: Promise<void> = Promise.resolve();
 
 /**
  * Reads an open file or bytes in a separate process with bounded memory and time. `stdin` is the file's descriptor, or the bytes. Throws a
- * `ClientError` if nothing can be read, or if the reader exceeds a bound. Throws errors of the file system. If the reader ends early in any
- * other way, throws `ReaderEnded` for a file, and a `ClientError` for quotes.
+ * `ClientError` if nothing can be read, or if the reader exceeds a bound. Throws errors of the file system. If the reader ends early for
+ * any other reason, throws `ReaderEnded` for a file, and a `ClientError` for quotes.
  */
 async function* readIsolated(
   stdin: number | Uint8Array,
@@ -90,7 +90,8 @@ async function* deliveriesOfReader(
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait for the service, the reader process waits as well. During this wait, a reader without messages is no error.
+    // While deliveries wait for the service, the reader process waits as well. A waiting reader sends no messages, and this is not an
+    // error.
     if (messages.length > 0) lastMessageAt = performance.now();
     else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
       kill(`reading the data made no progress for ${SILENCE_MS_MAX / 1_000} s`);
@@ -124,7 +125,7 @@ const END_MS = 1_000;
 
 /**
  * The error of a reader that ended early without exceeding a bound. For example, the system ran out of memory, or a person killed the
- * reader. The file may be valid, and can be read again. So this error has the fields of a file-system error: a code and a system call.
+ * reader. The file may be valid, and can be read again. So `ReaderEnded` has the fields of a file-system error: a code and a system call.
  */
 export class ReaderEnded extends Error {
   readonly code = 'EREADER';

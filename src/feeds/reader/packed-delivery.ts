@@ -11,7 +11,7 @@ export interface PackedPrints {
   readonly seriesOf: Uint32Array;
   /** The values of NUMBERS for each print. NaN means null. */
   readonly numbers: Float64Array;
-  /** A sum for each print: CALL if the print is a call, the FLAGS of the print, and SIDE times the index of its side in SIDES. */
+  /** A sum for each print: CALL for a call, plus the FLAGS of the print, plus SIDE times the index of the print's side in SIDES. */
   readonly flags: Uint8Array;
   readonly refused?: Readonly<Record<string, number>>;
 }
@@ -19,14 +19,14 @@ export interface PackedPrints {
 const NUMBERS = ['strike', 'price', 'size', 'multiplier', 'at', 'bid', 'ask', 'delta'] as const;
 const CALL = 1;
 const FLAGS = { multiLeg: 2, sweep: 4, block: 8, canceled: 16, simulated: 32 } as const;
-/** The sides by index. These two highest bits contain the index of the side. */
+/** The sides by index. The two highest bits of an entry of `flags` contain the index of the side. */
 const SIDES = [null, 'ask', 'bid', 'mid'] as const;
 const SIDE = 64;
 
 /** The format in which a delivery is sent between processes. */
 export type PackedDelivery = Exclude<Delivery, { kind: 'prints' }> | PackedPrints;
 
-/** Converts a delivery to the format between processes. Prints become columns, and other deliveries stay unchanged. */
+/** Converts a delivery to the format in which it is sent between processes. Prints become columns, and other deliveries stay unchanged. */
 export function packDelivery(delivery: Delivery): PackedDelivery {
   if (delivery.kind !== 'prints') return delivery;
   const { prints, refused } = delivery;

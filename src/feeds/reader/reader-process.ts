@@ -13,9 +13,9 @@ export function programCommand(): string[] {
 const RUNNING_EXECUTABLE = '/proc/self/exe';
 
 /**
- * Returns a copy of the environment without the settings of the service, so that a started process gets no credentials. The process's
- * garbage collector takes `heapBytes` for the memory size of the machine. With the real size, the collector would wait until a large part
- * of the machine's memory is in use.
+ * Returns a copy of the environment without the settings of the service, so that a started process gets no credentials. The garbage
+ * collector of a process with this environment assumes that the machine has `heapBytes` bytes of memory. With the real size, the collector
+ * would wait until a large part of the machine's memory is in use.
  */
 export function childEnv(heapBytes: number): Record<string, string> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_')) as [string, string][];

@@ -24,7 +24,7 @@ export interface Quote {
 /**
  * Computes the quotes of several contracts of one instrument together. `atOf` returns the quote time of a contract, by its index. American
  * options are priced as European options. The right to exercise early is usually worth less than the spread. For puts deep in the money,
- * the right is worth more than the spread, so the quotes of such puts are somewhat too low.
+ * the right to exercise early is worth more than the spread, so the quotes of such puts are somewhat too low.
  */
 export function quotesOf(
   instrument: Instrument,
@@ -65,7 +65,7 @@ export function tickOf(instrument: Instrument, price: number): number {
 
 /** The risk-free rate, continuously compounded, per year. */
 export const RATE = 0.04;
-/** The least time to settlement in the computation of prices, ms. As in the analyses, this value replaces shorter times. */
+/** The least time to settlement in the computation of prices, ms. If the time is shorter, the code uses the minimum, as the analyses do. */
 export const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 

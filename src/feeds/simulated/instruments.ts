@@ -12,7 +12,7 @@ export interface Instrument extends Character {
   readonly sectorKey: number;
   /** The key for the random numbers of the market. */
   readonly marketKey: number;
-  /** The price around which the path varies, dollars. */
+  /** The price around which the simulated price varies, dollars. */
   readonly basePrice: number;
   /** Usual at-the-money implied volatility, a decimal per year. */
   readonly baseIv: number;
@@ -27,11 +27,13 @@ export interface Instrument extends Character {
 export type Cadence = 'daily' | 'weekly' | 'monthly';
 
 interface Character {
-  /** Weight of the market's random numbers in the returns of the instrument. The squares of the three weights add up to 1. */
+  /**
+   * Weight of the market's random numbers in the instrument's returns. The squared weights of market, sector and instrument add up to 1.
+   */
   readonly marketLoading: number;
   /**
-   * Weight of the sector's random numbers in the returns of the instrument. The weights of market and sector determine the third weight,
-   * which is for the instrument's own random numbers.
+   * Weight of the sector's random numbers in the returns of the instrument. The weight of the instrument's own random numbers follows from
+   * the weights of market and sector.
    */
   readonly sectorLoading: number;
   /** The parameter rho of the SSVI volatility surface. The parameter is negative if puts are more expensive than calls. */
@@ -72,7 +74,7 @@ const CHARACTERS: Readonly<Record<Kind, Character>> = {
   volatility: { marketLoading: -0.8, sectorLoading: 0, skew: 0.6, dividend: 0 },
 };
 
-/** Returns the profile of a ticker that is missing in PROFILES. Only an operator's universe contains such tickers. */
+/** Returns the profile of a ticker that is missing in PROFILES. Only an operator's universe can contain a ticker without a profile. */
 function defaultProfile(key: number): Profile {
   const basePrice = Math.round(20 * Math.exp(2.5 * uniform(key, 10)));
   const baseIv = 0.2 + 0.4 * uniform(key, 11);

@@ -12,7 +12,7 @@ import {
 import { settlementOf } from '../../market/option-symbol.ts';
 import type { Cadence, Instrument } from './instruments.ts';
 
-/** An expiry that is listed on a day, with values that are equal for all its contracts. */
+/** An expiry that is listed on a day, with the values that all its contracts share. */
 export interface Term {
   readonly expiry: string;
   /** Settlement instant, ms since the epoch. */
@@ -43,8 +43,9 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
 }
 
 /**
- * Returns the strikes of an expiry around the previous trading day's close. Strikes are close together near the price. Their distances grow
- * with the distance from the price and with the time to expiry. All strikes are within a few standard deviations of the price.
+ * Returns the strikes of an expiry around the previous trading day's close. Strikes are close together near the price. The distances
+ * between strikes grow with the distance from the price and with the time to expiry. All strikes are within a few standard deviations of
+ * the price.
  */
 export function listedStrikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));
@@ -67,8 +68,8 @@ export function listedStrikesOf(instrument: Instrument, { width, days }: Term, p
 }
 
 /**
- * Returns the expiries that are listed on a day, as on real exchanges. LISTINGS has the number of expiries for each cadence: trading days,
- * Fridays, and third Fridays of months, quarters and Januaries. An expiry on a holiday moves to the previous trading day.
+ * Returns the expiries that are listed on a day, as on real exchanges. For each cadence, LISTINGS has the number of expiries of each type:
+ * trading days, Fridays, and third Fridays of months, quarters and Januaries. An expiry on a holiday moves to the previous trading day.
  */
 export function expiriesOn(date: string, cadence: Cadence): readonly string[] {
   return expiriesOf(`${cadence} ${date}`);
@@ -105,18 +106,18 @@ const REACH_DEVIATIONS = 3.5;
 /** Minimum and maximum distance between the price and the outermost strike, as a difference of log prices. */
 const REACH_MIN = 0.12;
 const REACH_MAX = 1.6;
-/** Share of the distance to the outermost strike within which strikes are close together. */
+/** Strikes are close together within this share of the distance from the price to the outermost strike. */
 const NEAR = 0.5;
 /** Minimum number of strikes on each side of the price. */
 const STRIKES_A_SIDE_MIN = 3;
 /** Maximum number of strikes of an expiry. */
 const STRIKES_MAX = 80;
-/** Maximum number of strikes of an expiry of the busiest funds. */
+/** Maximum number of strikes of an expiry, for the busiest funds. */
 const STRIKES_MAX_BUSY = 120;
-/** Distances between neighbouring strikes in use on exchanges, dollars. */
+/** Distances between neighbouring strikes that exchanges use, dollars. */
 const LADDER = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000] as const;
 
-/** Returns the index in LADDER where the search begins. At the same price, strikes of funds are closer together than strikes of shares. */
+/** Returns the LADDER index of the first distance to try. At equal prices, strikes of funds are closer together than strikes of shares. */
 function firstRung({ cadence, isFund }: Instrument, price: number): number {
   if (cadence === 'daily') return 1;
   const rung = [40, 120, 250, 600].filter((bound) => price >= bound).length;

@@ -4,9 +4,9 @@ import { normal } from './random.ts';
 
 /**
  * Returns the simulated price at an instant, or the last close if the market is closed. The log prices are a Brownian bridge. A block of
- * two years is halved repeatedly until the intervals are half a minute long. The price at an instant needs about twenty random numbers. The
- * close of a day is on the same path as the day's other prices. The price stays plausible, because it returns to the base price at the end
- * of each block.
+ * two years is halved repeatedly until the intervals are half a minute long. The price at an instant needs the random numbers of about
+ * twenty midpoints. The close of a day is on the same path as the day's other prices. The price stays plausible, because it returns to the
+ * base price at the end of each block.
  */
 export function spotAt(instrument: Instrument, atMs: number): number {
   return priceAt(instrument, pathTime(atMs));
@@ -49,11 +49,11 @@ export function closedDays(asOf: number, count: number): string[] {
 const SHARES_PER_DEPTH = 4_000;
 /** Ratio of realised to implied volatility. The ratio is below 1, as usual in real markets. */
 const REALISED_OVER_IMPLIED = 0.9;
-/** Change of the implied volatility's logarithm per unit of its path. The volatility moves about 20 % up or down. */
+/** Change of the implied volatility's logarithm for a change of 1 in its Brownian bridge. The volatility moves about 20 % up or down. */
 const IV_WANDER = 0.3;
 /** Weekdays in a block. */
 const BLOCK_DAYS = 512;
-/** Number of units of the path in a day. A day is halved ten times, which gives 1,024 units of about half a minute. */
+/** Number of units into which a day of the path is divided. A day is halved ten times, which gives 1,024 units of about half a minute. */
 const DAY_UNITS = 1_024;
 /** Share of a day's variance that accrues before the open. */
 const OVERNIGHT = 0.2;
@@ -65,7 +65,7 @@ function priceAt(instrument: Instrument, position: number): number {
   return Math.max(0.01, Math.round(price * 100) / 100);
 }
 
-/** Returns the random number for a return: a weighted sum over the market, the sector and the instrument. */
+/** Returns the random number for a return: the weighted sum of the random numbers of the market, the sector and the instrument. */
 function shock(instrument: Instrument, key: number): number {
   const { marketLoading, sectorLoading } = instrument;
   const ownLoading = Math.sqrt(1 - marketLoading ** 2 - sectorLoading ** 2);
@@ -76,7 +76,7 @@ function shock(instrument: Instrument, key: number): number {
   );
 }
 
-/** Returns a Brownian bridge at a position. The variance is 1 per year of 252 days. `draw` returns the random number of a midpoint. */
+/** Returns a Brownian bridge's value at a position. The variance is 1 per year of 252 days. `draw` returns a midpoint's random number. */
 function bridgeAt(position: number, draw: (midpoint: number) => number): number {
   const length = BLOCK_DAYS * DAY_UNITS;
   let low = Math.floor(position / length) * length;

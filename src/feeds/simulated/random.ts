@@ -1,6 +1,6 @@
 /**
- * Returns the hash of up to four numbers: MurmurHash3, 32 bits (A. Appleby, public domain). The random numbers need no state, because each
- * is a hash of its purpose (seed, ticker, day, contract). So any time of the simulation can be computed without earlier times.
+ * Returns the hash of up to four numbers by MurmurHash3, 32 bits (Austin Appleby, public domain). The random numbers need no state, because
+ * each is a hash of its purpose (seed, ticker, day, contract). So any state of the simulation can be computed without earlier states.
  */
 export function hash(a: number, b = 0, c = 0, d = 0): number {
   let h = mixed(mixed(mixed(mixed(0, a), b), c), d);

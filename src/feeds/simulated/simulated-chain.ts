@@ -74,9 +74,9 @@ interface Listing {
   /** The terms in order of settlement. The strikes of a term are the rows [start, end) of `strike`. */
   readonly terms: readonly { readonly term: Term; readonly start: number; readonly end: number }[];
   readonly strike: Float64Array;
-  /** Contracts outstanding. The call of row i of `strike` is row 2i, and the put is row 2i + 1. */
+  /** Contracts outstanding. The call at the strike `strike[i]` has the index `2 * i`, and the put has the index `2 * i + 1`. */
   readonly openInterest: Float64Array;
-  /** Share of the open interest that is traded on the day, in the order of `openInterest`. */
+  /** For each contract in the order of `openInterest`, the share of the open interest that is traded on the day. */
   readonly turnover: Float64Array;
 }
 
@@ -127,7 +127,7 @@ function openInterestOf(
   return Math.floor(instrument.depth * place * maturity * roundness(strike, reference) * puts * liking);
 }
 
-/** Returns the factor of a strike in the open interest. The factor is larger for round strikes. The price determines the round strikes. */
+/** Returns the open-interest factor of a strike. The factor is larger for round strikes. The price determines which strikes are round. */
 function roundness(strike: number, price: number): number {
   const unit = 10 ** Math.floor(Math.log10(price) - 1);
   if (Number.isInteger(strike / (10 * unit))) return 4;

@@ -18,7 +18,7 @@ export function simulatedPrints(instrument: Instrument, date: string): Print[] {
     .sort((a, b) => a.at - b.at);
 }
 
-/** Returns the simulated trades of an instrument with after < time <= upTo, in the order of their days. */
+/** Returns the simulated trades of an instrument that are later than `after` but not later than `upTo`, in the order of their days. */
 export function simulatedPrintsIn(instrument: Instrument, after: number, upTo: number): Print[] {
   const prints: Print[] = [];
   for (let date = newYorkDate(after); date <= newYorkDate(upTo); date = addDays(date, 1)) {
@@ -44,8 +44,8 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
     const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1) / candidate.width);
     const callPut = random.uniform() < bullish ? 1 : -1;
     const strikes = listedStrikesOf(instrument, term, reference);
-    // The out-of-the-money distance of a strike from the price, in standard deviations. A few orders have strikes deep in the money, as in
-    // box spreads and dividend trades.
+    // How far the strike is out of the money, in standard deviations. A few orders have strikes deep in the money, as in box spreads and
+    // dividend trades.
     const distance = random.uniform() < 0.05 ? -2 : 1.2 * random.uniform();
     const strikeAt = (deviations: number) => nearest(strikes, reference * Math.exp(callPut * deviations * term.width));
     const id = `simulated:${instrument.key.toString(16)}:${date}:${n}`;
@@ -70,8 +70,8 @@ function sizeOf(price: number, random: Random): number {
 }
 
 /**
- * Returns the print of an order. A customer buys at the ask, sells at the bid, or trades at the mid with another customer. A third of the
- * trades have a price between the mid and the bid or ask.
+ * Returns the print of an order. A customer buys at the ask, sells at the bid, or trades at the mid with another customer. In a third of
+ * the purchases and sales, the price is between the mid and the ask or bid.
  */
 function printOf(instrument: Instrument, order: Order, { bid, ask, delta }: Quote, random: Random): Print {
   const side = random.pick(SIDES, ([, weight]) => weight)[0];

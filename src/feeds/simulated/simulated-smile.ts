@@ -1,7 +1,7 @@
 /**
- * The parameters of the implied volatility by log-moneyness and time. The volatility is SSVI with a power-law phi (Gatheral and Jacquier,
- * "Arbitrage-free SVI volatility surfaces", 2014, section 4). The parameters are within the paper's bounds, so there is neither butterfly
- * nor calendar arbitrage.
+ * The parameters of the implied volatility as a function of log-moneyness and time. The volatility surface is SSVI with a power-law phi
+ * (Gatheral and Jacquier, "Arbitrage-free SVI volatility surfaces", 2014, section 4). The parameters are within the paper's bounds, so
+ * there is neither butterfly nor calendar arbitrage.
  */
 export interface SimulatedSmile {
   /** At-the-money volatility of the shortest expiries, a decimal per year. */
@@ -12,17 +12,17 @@ export interface SimulatedSmile {
   readonly skew: number;
 }
 
-/** Returns the total implied variance at log(K/F) = k, `years` before the expiry. K is the strike, and F is the forward. */
+/** Returns the total implied variance at the log-moneyness `k = log(K/F)`, `years` before expiry. K is the strike, and F is the forward. */
 export function totalVariance(smile: SimulatedSmile, k: number, years: number): number {
   return varianceAt(slopesOf(smile, years), k);
 }
 
-/** Returns the implied volatility at log(K/F) = k, `years` before the expiry, a decimal per year. */
+/** Returns the implied volatility at the log-moneyness `k`, `years` before the expiry. The volatility is a decimal per year. */
 export function smileVolatility(smile: SimulatedSmile, k: number, years: number): number {
   return Math.sqrt(totalVariance(smile, k, years) / years);
 }
 
-/** Replaces each log(K/F) in a column by the implied volatility `years` before the expiry. */
+/** Replaces each log-moneyness in a column with the implied volatility at this log-moneyness, `years` before the expiry. */
 export function smileVolatilities(smile: SimulatedSmile, column: Float64Array, years: number): void {
   const slopes = slopesOf(smile, years);
   for (let row = 0; row < column.length; row++) column[row] = Math.sqrt(varianceAt(slopes, column[row]!) / years);

@@ -57,7 +57,7 @@ export function lastPriceOf(answer: unknown): number | undefined {
   return last > 0 && Number.isFinite(last) ? last : undefined;
 }
 
-/** Maximum number of expirations of a ticker, because each expiration takes a request. SPX has some sixty expirations. */
+/** Maximum number of expirations of a ticker. Each expiration takes a request. SPX has some sixty expirations. */
 const EXPIRATIONS_MAX = 200;
 
 /** Returns a list unchanged, and any other value as a list with one element. Returns an empty list for null or a missing value. */
@@ -79,7 +79,7 @@ function contractOf(option: JsonRecord, root: string, expiry: string): ContractR
     last: jsonNumber(option.last),
     volume: jsonNumber(option.volume),
     openInterest: jsonNumber(option.open_interest),
-    // The implied volatility of the mid quote. If this is missing, the implied volatility of Tradier's smoothed surface.
+    // `mid_iv` is the implied volatility of the mid quote. Without `mid_iv`, the code uses Tradier's smoothed volatility.
     iv: midIv > 0 ? midIv : jsonNumber(greeks.smv_vol ?? greeks.mid_iv),
     delta: jsonNumber(greeks.delta),
     gamma: jsonNumber(greeks.gamma),

@@ -24,7 +24,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
   const delayMs = isSandbox ? 15 * 60_000 : 0;
   const client = createProviderClient(base, { authorization: `Bearer ${options.token}` }, ratePerMinute, options);
 
-  /** Returns the last price, or `undefined` if the request fails. Without the last price, the quotes imply the spot. */
+  /** Returns the last price, or `undefined` if the request fails. If there is no last price, the spot is computed from the quotes. */
   async function priceOf(symbol: string, signal: AbortSignal | undefined): Promise<number | undefined> {
     try {
       return lastPriceOf(await client.get(`/v1/markets/quotes?symbols=${symbol}`, signal));

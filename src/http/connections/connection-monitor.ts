@@ -23,13 +23,13 @@ export interface ConnectionMonitorDeps {
  * descriptor accepts no connection.
  *
  * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, the monitor inspects the connections.
- * If there may be too many connections, the monitor records which connections make requests and for which account, and closes the
- * connections that exceed the limits. The monitor inspects descriptors, because the runtime does not list connections. HTTP/1.1 and HTTP/2
- * are treated alike.
+ * If there may be too many connections, the monitor records the requests and the account of each connection. The monitor then closes the
+ * connections that exceed the limits. The monitor inspects descriptors, because the runtime does not list connections. The monitor treats
+ * connections with HTTP/1.1 and HTTP/2 in the same way.
  */
 export type ConnectionMonitor = ReturnType<typeof createConnectionMonitor>;
 
-/** The limits on connections and streams. They are computed from the limit on open descriptors. */
+/** The limits on connections and streams, which are computed from the limit on open descriptors. */
 export interface DescriptorPlan {
   /** The soft limit on open descriptors of the process. */
   readonly descriptors: number;
@@ -43,7 +43,10 @@ export interface DescriptorPlan {
   readonly addressMax: number;
   /** Maximum number of connections without a key from all addresses together. */
   readonly keylessMax: number;
-  /** Maximum number of open MCP streams and of open level streams, for all accounts. The limits leave connections for requests. */
+  /**
+   * Maximum number of open MCP streams and of open level streams, for all accounts. The limits on streams leave connections free for
+   * requests.
+   */
   readonly mcpStreamsMax: number;
   readonly liveStreamsMax: number;
   /**
@@ -85,7 +88,7 @@ export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
 const SCAN_MS = 1_000;
 /** Time between two inspections of the connections if there are not too many connections, ms. */
 const CALM_SCAN_MS = 5_000;
-/** The minimum ratio of the pause after an inspection to the inspection. The pauses take 99 % of the time. */
+/** Minimum pause after an inspection, as a multiple of the inspection's duration. So inspections take at most 1 % of the time. */
 const SCAN_SHARE = 100;
 const IDLE_MS = 30_000;
 const GRACE_MS = 2_000;
@@ -94,7 +97,7 @@ const GRACE_MS = 2_000;
  * can belong to one account, because each connection needs a request.
  */
 const MEMBER_MS = 60_000;
-/** Maximum number of connections that one step closes. Such a step takes about 5 ms. */
+/** Maximum number of connections that one step closes. To close so many connections takes about 5 ms. */
 const CLOSED_PER_STEP = 500;
 /** Minimum time between two reports of closed connections, ms. */
 const REPORT_EVERY_MS = 10_000;
@@ -120,12 +123,14 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
   let server: ConnectionServer | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
   let ownDescriptors = 0;
-  /** The time at which the recording of requests began. Undefined if requests are not recorded. Recording takes 1 or 2 µs each. */
+  /** The time at which the recording of requests began. Undefined if requests are not recorded. To record a request takes 1 or 2 µs. */
   let recordingSinceMs: number | undefined;
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
-  /** The time of the last count of descriptors. New requests are recorded with this time, which is precise enough. */
+  /**
+   * The time of the last count of descriptors. Requests are recorded with this approximate time, because the limits need no exact times.
+   */
   let checkedMs = 0;
   let unreported = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 
@@ -196,8 +201,8 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
         const connections = known(found);
         const nowMs = performance.now();
         if (toFree > 0 || isCrowded(connections, limits)) crowdedMs = nowMs;
-        // The recording of requests ends MEMBER_MS after the last time with too many connections. After a short pause, the monitor still
-        // knows the members.
+        // The recording of requests ends MEMBER_MS after the last time with too many connections. If there are too many connections again
+        // soon, the monitor still knows which connections belong to members.
         if (nowMs - crowdedMs >= MEMBER_MS) {
           recordingSinceMs = undefined;
           return [];
@@ -219,7 +224,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
     }
   };
 
-  /** Returns the known facts on the connections, and deletes the records of closed connections. */
+  /** Returns each connection together with its recorded data, and deletes the records of closed connections. */
   const known = (found: readonly OwnConnection[]): (KnownConnection & { connection: OwnConnection })[] => {
     const nowMs = performance.now();
     const closedPeers = new Set(records.keys());

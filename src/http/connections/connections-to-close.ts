@@ -1,4 +1,4 @@
-/** A connection without an open stream, and the known facts on its client. Times are in ms of `performance.now()`. */
+/** A connection without an open stream, and what the monitor knows about its client. Times are in ms of `performance.now()`. */
 export interface KnownConnection {
   readonly address: string;
   /** The time at which the connection was first seen. */
@@ -7,7 +7,7 @@ export interface KnownConnection {
   readonly recordedSinceMs: number;
   /** The time of the last request, with or without a key. Undefined if no request was recorded. */
   readonly lastRequestMs: number | undefined;
-  /** The account of a recent request with a valid key. Undefined if there was no such request. */
+  /** The account of a recent request with a valid key. Undefined if no recent request had a valid key. */
   readonly account: string | undefined;
 }
 
@@ -19,16 +19,16 @@ export interface ConnectionLimits {
   /** Time without a request after which a connection without a key is closed, ms. */
   readonly idleMs: number;
   /**
-   * A new connection counts towards the limits after this time, ms. Within this time, the client can send a key. If too few descriptors are
-   * free, a connection counts from its start.
+   * A new connection counts towards the limits only after this time, ms, so that the client has time to send a key. If too few descriptors
+   * are free, a connection counts from its start.
    */
   readonly graceMs: number;
 }
 
 /**
- * Returns the connections to close. First takes all connections without a key that are idle or exceed the limits. If these connections are
- * fewer than `toFree`, takes more connections one by one. Each of these belongs to the account with the most remaining connections.
- * Connections without a key are grouped by address instead of account.
+ * Returns the connections to close. The function first takes all connections without a key that are idle or exceed the limits. If there are
+ * fewer than `toFree` such connections, the function takes more connections one by one, each from the account that has the most remaining
+ * connections. Connections without a key are grouped by address instead of account.
  */
 export function connectionsToClose<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -58,8 +58,8 @@ export function connectionsToClose<Connection extends KnownConnection>(
 }
 
 /**
- * Returns whether the connections would exceed the limits if no connection belonged to a member. If not, the monitor need not identify the
- * accounts of the connections.
+ * Returns whether the connections would exceed the limits if no connection belonged to a member. If the result is false, the monitor need
+ * not identify the accounts of the connections.
  */
 export function isCrowded(
   connections: readonly Pick<KnownConnection, 'address'>[],
@@ -86,7 +86,7 @@ function groupedByPriority<Connection extends KnownConnection>(
 function takeFromLargest<Connection>(groups: readonly Connection[][], count: number): Connection[] {
   if (count <= 0) return [];
   const sizes = groups.map(({ length }) => length).sort((a, b) => b - a);
-  // Groups longer than `level` are shortened to this length. The shortening removes `count` connections or a few more.
+  // Each group longer than `level` is shortened to `level` connections. Together, the groups lose `count` connections or a few more.
   let [level, above, freed] = [sizes[0] ?? 0, 0, 0];
   while (level > 0 && freed < count) {
     while ((sizes[above] ?? 0) >= level) above++;

@@ -13,8 +13,8 @@ export interface OwnConnection {
 
 /**
  * The sockets of this process, read from the operating system, because the runtime does not list sockets. All calls must be on the thread
- * of the event loop. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the next
- * `await`.
+ * of the event loop. The server accepts and closes connections on that thread, so a descriptor cannot pass to another connection before the
+ * next `await`.
  */
 export interface OwnSockets {
   /** Yields the connections that were accepted on a port. Each step yields the connections of STEP_DESCRIPTORS descriptors. */
@@ -26,7 +26,7 @@ export interface OwnSockets {
   end(connection: OwnConnection, port: number): void;
   /**
    * Directs all new connections of a port to one listener of the port. `index` is the listener's position in the order of the kernel.
-   * Returns false if the system does not allow this.
+   * Returns false if the system does not allow a program to direct connections.
    */
   steer(port: number, index: number): boolean;
 }
@@ -40,7 +40,7 @@ const SHUT_BOTH = 2;
 const SOL_SOCKET = 1;
 const SO_ACCEPTCONN = 30;
 const SO_ATTACH_REUSEPORT_CBPF = 51;
-/** The packet filter instruction that returns a constant. */
+/** The opcode of the packet filter instruction that returns a constant. */
 const BPF_RETURN = 0x06;
 /** Size of a buffer for a socket address, bytes. Every socket address fits into the buffer. */
 const ADDRESS_BYTES = 128;
@@ -140,7 +140,7 @@ export function openDescriptors(): number {
     // Since Linux 6.2, the size of this folder is the number of open descriptors. Reading the size does not need a descriptor.
     return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length - 1;
   } catch (error) {
-    // No descriptor is left to read the folder, so all descriptors are open.
+    // The error EMFILE means that no descriptor is left to read the folder, so the number of open descriptors is the maximum.
     return (error as NodeJS.ErrnoException).code === 'EMFILE' ? descriptorsMax() : Number.NaN;
   }
 }

@@ -1,8 +1,8 @@
 import { openOwnSockets } from './own-sockets.ts';
 
 /**
- * Directs the new connections of a port to the newest listener. A listener that closes also resets connections that wait to be accepted,
- * and closes idle connections. With steering, an older listener gets no new connections, and can stay open for its present connections.
+ * Directs the new connections of a port to the newest listener. When a listener closes, it closes idle connections and resets connections
+ * that it has not yet accepted. With steering, an older listener gets no new connections, and can stay open for its present connections.
  */
 export function createPortSteering(port: number) {
   const sockets = openOwnSockets();

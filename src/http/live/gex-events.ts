@@ -34,22 +34,22 @@ export interface GexEventsOptions {
 
 type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 'firstMissedAt' | 'currentLevels'>;
 
-/** Maximum number of events on a page. Such a page has about 100 KB. */
+/** Maximum number of events on a page. A full page has about 100 KB. */
 const PAGE_EVENTS = 256;
 /**
- * Number of events in memory. So many events take about 2 MB, and cover more than a minute if 59 tickers change every second. A stream that
- * needs older events reads the store.
+ * Number of events in memory. The events take about 2 MB, and cover more than a minute if the levels of 59 tickers change every second. A
+ * stream that needs older events reads the store.
  */
 const RECENT_EVENTS = 4_096;
 /** Events are dropped when their number reaches this multiple of RECENT_EVENTS. */
 const DROP_FROM = 1.25;
-/** Maximum number of events that one call of `refresh` reads. Such a call takes about 5 ms. */
+/** Maximum number of events that one call of `refresh` reads. A call that reads so many events takes about 5 ms. */
 const REFRESH_EVENTS = 1_024;
 /** Maximum number of cached pages from the store. The cached pages take about 8 MB. */
 const SHARED_PAGES = 64;
-/** A client that has missed more than a day starts with the current levels. The history has older levels, under its own route. */
+/** A client that has missed more than a day starts with the current levels. The route of the history returns older levels. */
 const REPLAY_MS = 24 * 3_600_000;
-/** Time for which current levels are cached, ms. Levels with a future date become current at this date, without an event. */
+/** Time for which current levels are cached, ms. Levels with a future date become current on that date without an event. */
 const CURRENT_MS = 1_000;
 
 export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax = RECENT_EVENTS }: GexEventsOptions) {
@@ -72,7 +72,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
         hasMore = events.length === PAGE_EVENTS;
       }
       if (count > 0) pages.clear();
-      // Drops many events at once. Many events are dropped at once, because each drop moves all other events.
+      // Drops many events at once, because each drop copies all events that remain.
       if (recent.length > DROP_FROM * recentMax) {
         from = recent.at(-recentMax - 1)!.seq;
         recent = recent.slice(-recentMax);
@@ -106,15 +106,15 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
       return page;
     },
     /**
-     * Returns whether a client that has all events up to `seq` can resume there. Returns false if `seq` is higher than the last sequence
-     * number of the log, or if the oldest missed event was stored more than 24 hours ago.
+     * Returns whether a client that has all events up to `seq` can resume the stream after `seq`. Returns false if `seq` is higher than the
+     * last sequence number of the log, or if the oldest missed event was stored more than 24 hours ago.
      */
     canResumeFrom(seq: number, tickers: ReadonlySet<string>) {
       if (seq > log.lastLevelSeq()) return false;
       const missedAt = log.firstMissedAt([...tickers], seq, simulated);
       return missedAt === undefined || nowMs() - missedAt < REPLAY_MS;
     },
-    /** Returns the newest levels of the tickers in the order of the log, and the last sequence number of the log at that time. */
+    /** Returns the newest levels of the tickers in the order of the log, and the last sequence number before the levels were read. */
     current(tickers: Iterable<string>) {
       // The sequence number is read before the levels. Levels that another process adds meanwhile therefore have a higher number.
       const upTo = log.lastLevelSeq();

@@ -39,7 +39,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     timer = undefined;
     try {
       announceStep('live levels');
-      // Another process may have stored many levels. Other work therefore runs between two reads.
+      // Another process may have stored many levels. Between two reads, other work can run.
       if (events.refresh()) timer = setTimeout(broadcast, 0);
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });

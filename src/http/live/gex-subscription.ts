@@ -9,7 +9,7 @@ export interface SubscriptionDeps {
   readonly after: number | undefined;
   /** Runs `work`, which reads the store, in the scheduler. */
   readonly runScheduled: <Result>(work: () => Result) => Promise<Result>;
-  /** Called when the client has closed the connection, or after an error while reading the log. */
+  /** Called when the client has closed the connection, or when an error occurs while the log is read. */
   readonly onClose: () => void;
 }
 
@@ -19,13 +19,13 @@ export interface SubscriptionDeps {
  */
 export type Subscription = ReturnType<typeof createSubscription>;
 
-/** Number of unread bytes of the client below which the next page is read. */
+/** If the client has fewer unread bytes than this number, the stream reads the next page. */
 const QUEUE_BYTES = 64 * 1024;
 
 export function createSubscription({ events, tickers, after, runScheduled, onClose }: SubscriptionDeps) {
   let cursor = after ?? 0;
   let started = false;
-  /** Wakes the stream. Undefined if the stream does not wait for new events. */
+  /** Wakes the stream. The function is undefined while the stream does not wait for new events. */
   let wakeUp: (() => void) | undefined;
 
   const send = (chunks: readonly Uint8Array[]): void => {

@@ -3,7 +3,7 @@ import { ClientError } from '../../core/errors.ts';
 import { runToCompletion, type Steps } from '../../core/steps.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 
-/** Maximum number of messages in a batch of revision 2025-03-26. The limit bounds the work, because short messages can cause much work. */
+/** Maximum number of messages in a batch of revision 2025-03-26. The maximum is low, because even a short message can cause much work. */
 const BATCH_MAX = 50;
 
 /** Returns the messages of a posted body. Throws `ClientError` (422) if there are no messages or too many messages. */
@@ -28,8 +28,8 @@ export class BatchDelivery<Message> {
     this.waiting.push(message);
     if (this.isUnderWay) return;
     this.isUnderWay = true;
-    // The scheduler rejects the job if the account has too many jobs. Then all messages are delivered at once, and the scheduler rejects
-    // each call for the same reason.
+    // If the account has too many jobs, the scheduler rejects this job. The code then delivers all messages at once, and the scheduler
+    // rejects the job of each call for the same reason.
     new Promise((resolve) =>
       resolve(this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
     ).catch(() => runToCompletion(this.deliveries()));

@@ -2,15 +2,15 @@ import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { RETRY } from '../../sse/sse-format.ts';
 import type { StreamEnd } from '../../sse/stream-registry.ts';
 
-/** A client counts as behind at this number of unread bytes. The stream registry ends a stream if its client is behind for too long. */
+/** A client with this number of unread bytes counts as behind. The stream registry ends a stream if its client is behind for too long. */
 const BEHIND_BYTES = 256 * 1024;
-/** A stream ends at once at this number of unread bytes. Without a limit, the queue could grow without end. */
+/** A stream with this number of unread bytes ends at once. Without a limit, the queue could grow without end. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A stream of server-sent events to one client, with limited unread bytes. */
 export type ClientStream = ReturnType<typeof createClientStream>;
 
-/** Creates a stream. Calls `onClose` at most once, after the client or the limit of unread bytes ends the stream. */
+/** Creates a stream. Calls `onClose` at most once, after the client closes the stream or the unread bytes reach their limit. */
 export function createClientStream(onClose: (reason: 'client' | 'behind') => void) {
   let closeWhenRead: (() => void) | undefined;
   const stream = createBoundedStream({
@@ -36,7 +36,7 @@ export function createClientStream(onClose: (reason: 'client' | 'behind') => voi
       stream.drop();
       onClose('behind');
     },
-    /** Ends the stream. The last line of the stream is `retry:`. If the reason is `behind`, the stream drops the unread bytes instead. */
+    /** Ends the stream with the line `retry:`. For the reason `behind`, drops the unread bytes and sends no `retry:` line. */
     end,
     /** Closes the stream when the client is no longer behind. Afterwards, calls `done`. Does nothing if the stream has already ended. */
     finish(done: () => void) {

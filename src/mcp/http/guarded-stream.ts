@@ -60,7 +60,7 @@ export function openGuardedStream(
   const handleEnd = (reason: StreamEnd): void => {
     streams.remove(registered);
     onEnd?.();
-    // The normal end of a stream for one POST is not reported, because such ends are very frequent.
+    // The normal end of an answer stream is not reported, because such streams end very often.
     if (isAnswer && reason === 'client') return;
     observe({ kind: 'stream_closed', account: account.id, reason, streams: streams.size });
   };

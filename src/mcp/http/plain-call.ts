@@ -10,7 +10,7 @@ export interface PlainCall {
 
 /**
  * Reads a POST as a plain tool call: one message without metadata, with the required headers of the transport. Returns `undefined` for any
- * other valid or invalid POST. The SDK answers these POSTs and explains their errors.
+ * other valid or invalid POST. The SDK answers every other POST and explains its errors.
  */
 export function plainCallOf({ headers }: Request, body: unknown): PlainCall | undefined {
   if (!isRecord(body) || body.method !== 'tools/call' || body.jsonrpc !== '2.0') return undefined;
@@ -25,7 +25,7 @@ export function plainCallOf({ headers }: Request, body: unknown): PlainCall | un
     return undefined;
   }
   const { name, arguments: args = {} } = params;
-  // The validator would reject the field `__proto__`, but the SDK drops this field. So the SDK must answer a call with this field.
+  // The SDK must answer a call with the field `__proto__`, because the SDK drops this field, but the validator would reject it.
   if (!isRecord(args) || Object.hasOwn(args, '__proto__')) return undefined;
   const accepted = headers.get('accept');
   const isUsual =

@@ -62,7 +62,7 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
   }
 
   receive(message: JSONRPCMessage): void {
-    // The later messages of a batch come in later steps, and the session may have ended before.
+    // The session may have ended before a later message of a batch is delivered.
     if (this.hasEnded) return;
     this.liveness.touch();
     if ('method' in message && 'id' in message) {

@@ -9,7 +9,7 @@ import { SubscribedResources } from './session-quota.ts';
 import { SseSession } from './sse-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/** Creates the sessions of the two HTTP+SSE endpoints. A session ends with its stream. Only the account of a session can use it. */
+/** Creates the sessions of the two HTTP+SSE endpoints. A session ends with its stream. A session can be used only by its own account. */
 export function createSseSessions(deps: TransportDeps) {
   const { streams, quota, bus } = deps;
   const sessions = new Map<string, SseSession>();
@@ -55,7 +55,7 @@ export function createSseSessions(deps: TransportDeps) {
       return {
         receive(body: unknown) {
           const [first, ...others] = messagesOf(body);
-          // The rate limit has already counted the first message with its HTTP request.
+          // The rate limit has already counted the HTTP request, which includes the first message.
           if (others.length > 0) deps.charge?.(account, others.length);
           session.receive(first!);
           const delivery = new BatchDelivery<JSONRPCMessage>(deps, account, (message) => session.receive(message));

@@ -24,8 +24,8 @@ import { SubscribedResources } from './session-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
- * A session of Streamable HTTP. Each POST gets a new transport, and each POST with requests also gets a new SDK server. Both are removed
- * after the answers, because most sessions are idle, and an SDK server takes more memory than the rest of a session.
+ * A session of Streamable HTTP. Each POST gets a new transport, and each POST with requests also gets a new SDK server. The transport and
+ * the server are removed after the answers. Most sessions are idle, and an SDK server takes more memory than the rest of a session.
  */
 export class StreamableSession implements McpSession {
   /** True if the client's model can read resources. Undefined until the client has identified itself with `initialize`. */
@@ -53,8 +53,8 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Answers a tool call without the SDK, because the SDK's schemas and transport take three times as much time as most tools. The answer
-   * equals the SDK's answer, and the same events cancel the call.
+   * Answers a tool call without the SDK, because the SDK's schemas and transport take three times as much time as most tools. The answer is
+   * identical to the SDK's answer, and a call is canceled in the same cases as with the SDK.
    */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
     const { deps, account } = this;
@@ -91,7 +91,7 @@ export class StreamableSession implements McpSession {
     if (server)
       this.posts.set(transport, { id: messages.length === 1 ? (body as JSONRPCRequest).id : undefined, drop });
     const cleanUp = () => {
-      // A remaining listener would keep the request in memory until the connection closes.
+      // If the listener were not removed, it would keep the request in memory until the connection closes.
       request.signal.removeEventListener('abort', drop);
       this.closePost(transport, server);
     };
@@ -116,7 +116,7 @@ export class StreamableSession implements McpSession {
   /** Opens the session's notification stream. Closes the old stream, because its connection may be lost. */
   async listen(request: Request): Promise<Response> {
     this.deps.streams.assertCapacity(this.account);
-    // The SDK's transport only checks the request. The stream of the session takes half the memory of the SDK's stream.
+    // The SDK's transport only checks the request. The session opens its own stream, which takes half as much memory as the SDK's stream.
     const transport = createTransport(false);
     const { status, headers, body } = await transport.handleRequest(request);
     if (status !== 200) return new Response(body, { status, headers });
@@ -126,8 +126,8 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Opens the stream. The method is separate from `listen`, because the stream's closures keep their whole scope in memory. In `listen`,
-   * this scope would include the request.
+   * Opens the stream. The method is separate from `listen`, because the stream's closures keep their whole scope in memory, and the scope
+   * of `listen` includes the request.
    */
   private openNotificationStream(peer: string | undefined): ReadableStream<Uint8Array> {
     this.notificationStream?.close();

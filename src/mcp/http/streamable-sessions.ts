@@ -54,7 +54,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     deps.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
-  /** Ends the longest idle session of the account with the most sessions, if this account exceeds `share` sessions. */
+  /** If the account with the most sessions has more than `share` sessions, ends its session with the longest idle time. */
   const makeRoom = (share: number): void => {
     const largest = counts.largest(share);
     const nowMs = performance.now();
@@ -90,7 +90,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 
   return {
-    /** Answers a plain tool call in a session. Returns `undefined` for any other request. The caller passes such a request to `handle`. */
+    /** Answers a plain tool call in a session. Returns `undefined` for any other request. The caller passes other requests to `handle`. */
     call(account: Account, request: Request, body: unknown) {
       const call = plainCallOf(request, body);
       const session = call && sessions.get(request.headers.get('mcp-session-id') ?? '');
@@ -118,7 +118,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 }
 
-/** Checks only the method's name. The SDK reports all other errors in the request. */
+/** Checks only the method's name. The SDK reports any other fault of the request. */
 function isInitializing(body: unknown): boolean {
   if (Array.isArray(body)) return body.some(isInitializing);
   return (body as { method?: unknown } | null)?.method === 'initialize';

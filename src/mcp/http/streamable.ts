@@ -25,14 +25,14 @@ export function createStreamable(deps: TransportDeps) {
     {
       legacy: 'reject',
       bus,
-      // The stream registry limits the streams, in total and by account, and sends pings on them.
+      // The stream registry limits the number of streams, in total and by account, and sends pings on the streams.
       maxSubscriptions: Number.MAX_SAFE_INTEGER,
       keepAliveMs: 0,
     },
   );
   const answer = async (account: Account, request: Request, body: unknown): Promise<Response> => {
     const messages = body === undefined ? 1 : batchOf(body).length;
-    // The rate limit has already counted the first message with its HTTP request.
+    // The rate limit has already counted the HTTP request, which includes the first message.
     if (messages > 1) deps.charge?.(account, messages - 1);
     if (!isModernMessage(body) && (await isLegacyRequest(request, body)))
       return sessions.handle(account, request, body);
@@ -94,7 +94,7 @@ function isJson(headers: Headers): boolean {
   return headers.get('content-type')?.includes('json') ?? false;
 }
 
-/** Returns whether the protocol version in a message's `_meta` is 2026-07-28 or later. The SDK's own check takes longer. */
+/** Returns whether a message's `_meta` contains a protocol version, as in revisions from 2026-07-28 on. The SDK's check takes longer. */
 function isModernMessage(body: unknown): boolean {
   if (!isRecord(body) || !isRecord(body.params) || !isRecord(body.params._meta)) return false;
   return PROTOCOL_VERSION_META_KEY in body.params._meta;

@@ -7,9 +7,9 @@ import type { SessionQuota } from './session-quota.ts';
 export interface TransportDeps extends McpDeps {
   readonly streams: StreamRegistry;
   readonly quota: SessionQuota;
-  /** Returns a client's address and port, so that a connection with a stream does not count as idle. Absent without monitoring. */
+  /** Returns a client's address and port, so that a connection with an open stream does not count as idle. Absent without monitoring. */
   readonly peerOf?: ((request: Request) => string | undefined) | undefined;
-  /** The server's path prefix at its proxy, without a slash at its end. */
+  /** The path prefix of the server behind a proxy, without a slash at the end. */
   readonly basePath?: string;
   /** Sends changes of tools and resources to sessions and streams. */
   readonly bus: ServerEventBus;

@@ -12,7 +12,7 @@ import { standardStreams } from './standard-streams.ts';
 export async function bridge(settings: RemoteSettings, client = standardStreams()): Promise<void> {
   /** The unanswered requests, by id. */
   const pending = new Map<RequestId, PendingRequest>();
-  // The code ignores errors here, because the bridge ends with the client's streams.
+  // The code ignores errors here, because the bridge ends anyway when the client's streams end.
   const sendToClient = (message: JSONRPCMessage): void => void client.send(message).catch(() => {});
   const failRequest = (id: RequestId, error: RpcError): void => {
     if (pending.delete(id)) sendToClient({ jsonrpc: '2.0', id, error });
@@ -48,7 +48,7 @@ export async function bridge(settings: RemoteSettings, client = standardStreams(
     const request = cancelled === undefined ? undefined : pending.get(cancelled);
     if (request) pending.delete(cancelled!);
     await remote.send(message).catch(() => {});
-    // In revisions without sessions, the end of the call's stream cancels the call.
+    // In protocol revisions without sessions, a call is canceled when its stream is closed.
     request?.abort.abort();
   };
 
@@ -66,7 +66,7 @@ export async function bridge(settings: RemoteSettings, client = standardStreams(
 
 interface PendingRequest {
   readonly abort: AbortController;
-  /** True if the server has accepted the request. Then the answer comes on a stream. */
+  /** True if the server has accepted the request and will send its answer on a stream. */
   isAccepted: boolean;
 }
 

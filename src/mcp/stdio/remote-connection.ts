@@ -37,7 +37,7 @@ export interface RemoteSettings {
   readonly key: string;
 }
 
-/** A connection to a running server, for the client's messages and the bridge's own requests. The client does not see these requests. */
+/** A connection to a running server, for the client's messages and for requests of the bridge itself, which the client does not see. */
 export class RemoteConnection extends StreamableHTTPClientTransport {
   private readonly pending = new Map<RequestId, PromiseWithResolvers<Result>>();
   private requestCount = 0;
@@ -94,7 +94,7 @@ function errorOf({ code, message, data }: RpcError): ProtocolError {
   return ProtocolError.fromError(code, message, data);
 }
 
-/** Returns the error of a failed request to the server at `url`. The message is the server's error text, if there is any. */
+/** Returns the error of a failed request to the server at `url`. If the server has sent an error text, it becomes the message. */
 export function rpcErrorOf(error: unknown, url: URL): RpcError {
   if (error instanceof ProtocolError) {
     return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };

@@ -91,7 +91,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
   }
 
   return {
-    /** Sends a message. If the server has forgotten the session, sends it in a new session. Rejects if the message cannot be sent. */
+    /** Sends a message. If the server has forgotten the session, sends the message in a new one. Rejects if the message cannot be sent. */
     async send(...[message, options]: Parameters<StreamableHTTPClientTransport['send']>) {
       if (isJSONRPCRequest(message)) trackRequest(message);
       const used = current;

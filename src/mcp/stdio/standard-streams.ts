@@ -13,7 +13,8 @@ const LAST_ANSWERS_MS = 10_000;
 
 /**
  * Returns MCP's transport over this process's standard input and output. A client that sends requests through a pipe closes the pipe after
- * the last request. So after the end of the input, the transport stays open until all requests are answered, up to `lastAnswersMs`.
+ * the last request. Therefore, after the end of the input, the transport stays open until all requests are answered, but at most for
+ * `lastAnswersMs`.
  */
 export function standardStreams(
   source: Readable = process.stdin,
@@ -62,9 +63,9 @@ export class StandardStreams extends StdioServerTransport {
     this.closing.resolve();
   }
 
-  /** Resolves when all requests are answered or the transport is closed. Closes it after `withinMs` ms if an answer is missing. */
+  /** Resolves when all requests are answered or the transport is closed. Closes the transport if an answer is missing after `withinMs`. */
   async waitForAnswers(withinMs: number): Promise<void> {
-    // The runtime delivers the last messages within this turn of the event loop.
+    // The runtime delivers the last messages in the current turn of the event loop.
     await new Promise(setImmediate);
     this.inputEnded = true;
     if (this.unanswered.size === 0) return;
@@ -83,7 +84,7 @@ export class StandardStreams extends StdioServerTransport {
   }
 
   private trackRequest(message: JSONRPCMessage): void {
-    // A `subscriptions/listen` request is not answered, and gets notifications instead.
+    // A `subscriptions/listen` request gets notifications instead of an answer.
     if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.unanswered.add(message.id);
     if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return;
     this.completeRequest(message.params?.requestId as RequestId);

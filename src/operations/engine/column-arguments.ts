@@ -7,7 +7,10 @@ import { defaulted } from './schemas.ts';
 import { dividendYield, rate, spot, strike, tte } from './shared-fields.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
-/** Maximum number of rows in one request, enough for a full index chain. Such a request takes about 30 ms. Clients split larger tables. */
+/**
+ * Maximum number of rows in one request, enough for a full index chain. A request with so many rows takes about 30 ms. Clients split larger
+ * tables.
+ */
 export const COLUMN_ROWS_MAX = 20_000;
 
 /** Number of rows that one step of 2 or 3 ms computes. */
@@ -128,7 +131,7 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
   return { count, columns };
 }
 
-/** Returns the row of the first value that is not finite, is out of bounds, or is no side. Returns -1 if all values are valid. */
+/** Returns the row of the first value that is not finite, is out of bounds, or is not a valid side. Returns -1 if all values are valid. */
 function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
   // The code is a loop, because callbacks would take longer than all other work on the column.
   for (let row = 0; row < values.length; row++) {

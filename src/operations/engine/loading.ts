@@ -1,7 +1,7 @@
 import { ClientError } from '../../core/errors.ts';
 import type { Market } from '../../market/market.ts';
 
-/** The initial load from a drop folder or from the simulated market. Before it begins, the load counts as complete. */
+/** The initial load from a drop folder or from the simulated market. Until `begin` is called, the load counts as complete. */
 export interface Loading {
   /** Starts the load. The load is complete when the promise `loaded` resolves or rejects. */
   begin(loaded: Promise<unknown>): void;

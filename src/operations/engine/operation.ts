@@ -8,7 +8,7 @@ import { textColumn } from './wrapped-schemas.ts';
 
 /**
  * One function of the service, such as the analysis of a chain. REST, MCP, OpenAPI, the command line and the typed client use the same
- * definition. Each adapter has its own view of the arguments, and sends some keys of the full result.
+ * definition. Each adapter has its own schema for the arguments, and sends a selection of the full result's keys.
  */
 export interface Operation<
   Input extends TObject = TObject,
@@ -51,15 +51,17 @@ export interface ToolForm<Key extends string = string> {
   readonly question: string;
   /** The anchor of the section in docs/methods that describes the method of the operation. */
   readonly method: string;
-  /** Texts on units and signs. Every host shows these texts, because they are part of the description, the arguments or the answer. */
+  /**
+   * Texts on units and signs. Every MCP host shows the texts, because each text is part of the description, the arguments or the answer.
+   */
   readonly units: readonly string[];
   /** Keys that the default answer always has. */
   readonly answers: readonly Key[];
   /** Keys that the default answer has only if an argument asks for them. These keys are optional in `full`. */
   readonly onDemand?: readonly Key[];
   /**
-   * Keys of the full result that MCP adds to the provenance of an answer. They show how the arguments were understood, and figures that
-   * prevent wrong conclusions.
+   * Keys of the full result that MCP adds to the provenance of an answer. The keys show how the operation understood the arguments, and
+   * give figures that prevent wrong conclusions.
    */
   readonly echoes?: readonly Key[];
 }
@@ -95,7 +97,9 @@ export interface Answer<Result> {
   readonly provenance?: Provenance;
 }
 
-/** Source and age of an answer's data. The age is computed for now or for the replay's moment. No other figure uses the wall clock. */
+/**
+ * Source and age of an answer's data. The age is computed for now or for the replay's moment. No figure except the age uses the wall clock.
+ */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;
@@ -104,7 +108,7 @@ export interface Provenance {
   readonly age_s: number;
   /** True if the exchange was open for more than `Context.staleAfterMs` since the quotes were taken. */
   readonly stale: boolean;
-  /** Caveats about the figures. An example is a flow that is computed from snapshots. */
+  /** Caveats about the figures, for example that a flow is computed from snapshots. */
   readonly notes: readonly string[];
 }
 
@@ -143,7 +147,7 @@ export interface Context {
   readonly onTicker?: (ticker: string) => void;
 }
 
-/** Returns the operation unchanged. With this function, TypeScript infers the types of `run` from the schemas. */
+/** Returns the operation unchanged. A call of this function lets TypeScript infer the types of `run` from the schemas. */
 export function defineOperation<
   Input extends TObject,
   Full extends TObject,

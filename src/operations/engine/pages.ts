@@ -38,9 +38,9 @@ function digestOf(selection: RowSelection): string[] {
 const DIGEST_LENGTH = 4;
 
 /**
- * Returns the first row of a page and a context for the page. If there is no cursor, the row is 0. In this context, the newest chain of the
- * ticker is the snapshot of the first page, even after newer snapshots. Throws `ClientError` if the cursor is malformed, belongs to another
- * ticker or to other arguments, or belongs to a snapshot that is no longer stored.
+ * Returns the first row of a page and a context for the page. If there is no cursor, the row is 0. In the returned context, the newest
+ * chain of the ticker is the snapshot of the first page, even if newer snapshots are stored. Throws `ClientError` if the cursor is
+ * malformed, belongs to another ticker or to other arguments, or belongs to a snapshot that is no longer stored.
  */
 export function pageFrom(
   given: string | undefined,

@@ -60,7 +60,8 @@ export const restView = memoizeByObject(
 /**
  * Validates the arguments, runs the operation and picks the keys of the view. Throws `ClientError` with the given code if the arguments are
  * invalid. Throws `ClientError` (unprocessable) if numeric arguments lead to a number that is not finite. Passes on every `ClientError` of
- * the operation. Throws a plain `Error` if the answer does not match its schema for another reason. Such a mismatch is a defect.
+ * the operation. Throws a plain `Error` if the answer does not match its schema for another reason. An answer that does not match its
+ * schema is a defect.
  */
 export function* perform(
   { operation, input, output, answers, echoes }: View,

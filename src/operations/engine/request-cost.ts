@@ -2,23 +2,26 @@ import type { Chain } from '../../market/chain.ts';
 import type { PrintsQuery } from '../../market/tape.ts';
 
 /**
- * The cost of work, in tokens of the account's rate limit. Each request costs one token. A request without a cached result also costs the
- * tokens below. One token pays for a few milliseconds of work on one core.
+ * The cost of work, in tokens of the account's rate limit. Each request costs one token. A request whose result is not cached also costs
+ * tokens at the rates of the constants below. One token pays for a few milliseconds of work on one core.
  */
 
-/** Number of contracts that one token pays to analyse. The analysis of an index with 30,000 contracts costs 15 tokens. */
+/** Number of contracts that are analysed for one token. The analysis of an index with 30,000 contracts costs 15 tokens. */
 export const ANALYSIS_CONTRACTS = 2_000;
-/** Number of option prices at a moved spot for one token. A contract that is priced at n spots counts n times. */
+/** Number of option prices that are computed at moved spots for one token. A contract that is priced at n spots counts n times. */
 export const MOVED_CONTRACTS = 50_000;
-/** Number of tickers in a screen whose stored levels one token pays to read. */
+/** Number of tickers whose stored levels a screen reads for one token. */
 export const SCREENED_TICKERS = 10;
-/** Number of contracts in stored snapshots whose volumes one token pays to sum. */
+/** Number of contracts in stored snapshots whose volumes are summed for one token. */
 export const SNAPSHOT_CONTRACTS = 20_000;
-/** Number of prints for one token, if the sums are stored. */
+/** Number of prints that are read for one token, if the sums of the prints are stored. */
 export const SUMMED_PRINTS = 200_000;
-/** Number of prints for one token, if the request reads prints one by one. A request with a minimum premium reads prints one by one. */
+/**
+ * Number of prints that are read for one token, if the request reads prints one by one. A request with a minimum premium reads prints one
+ * by one.
+ */
 export const SINGLE_PRINTS = 20_000;
-/** Number of table rows for one token, as JSON or as binary columns. The token of each request pays for JSON_ROWS rows. */
+/** Number of table rows for one token, as JSON or as binary columns. The token that each request costs covers JSON_ROWS rows. */
 export const JSON_ROWS = 1_000;
 export const BINARY_ROWS = 10_000;
 
@@ -27,7 +30,9 @@ export function analysisCost({ count }: Chain): number {
   return Math.ceil(count / ANALYSIS_CONTRACTS);
 }
 
-/** Returns the cost of pricing `contracts` contracts at `spots` spots each, tokens. The request's token pays for MOVED_CONTRACTS prices. */
+/**
+ * Returns the cost of pricing `contracts` contracts at `spots` spots each, tokens. The request's own token covers MOVED_CONTRACTS prices.
+ */
 export function movesCost(contracts: number, spots: number): number {
   return rowsCost(contracts * spots, MOVED_CONTRACTS);
 }

@@ -4,14 +4,14 @@ import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Steps } from '../../core/steps.ts';
 
 export interface SchedulerLimits {
-  /** Maximum number of incomplete jobs of one account. The scheduler rejects more jobs, because they would only wait. */
+  /** Maximum number of incomplete jobs of one account. The scheduler rejects further jobs, because further jobs would only wait. */
   readonly accountJobsMax: number;
   /**
    * Maximum number of begun jobs per account. A job has begun when its first step has run. A job that has not begun only takes memory for
    * its arguments.
    */
   readonly accountBegunMax: number;
-  /** If all accounts together have at least `begunMax` begun jobs, an account with a begun job may not begin a second job. */
+  /** If all accounts together have at least `begunMax` begun jobs, an account with a begun job cannot begin another job. */
   readonly begunMax: number;
   /** Deadline of a job, ms after its submission. A job that is incomplete at its deadline fails. */
   readonly deadlineMs: number;
@@ -20,8 +20,8 @@ export interface SchedulerLimits {
 const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunMax: 8, deadlineMs: 30_000 };
 
 /**
- * Length of a turn, ms. A turn is a series of steps without a pause. A turn ends after the first step that exceeds this length. Between two
- * turns, the event loop serves sockets.
+ * Length of a turn, ms. A turn is a series of steps without a pause. A turn ends after the first step at whose end the turn has taken at
+ * least TURN_MS. Between two turns, the event loop serves sockets.
  */
 const TURN_MS = 8;
 /** Maximum time for prompt jobs between two turns, ms. */
@@ -38,9 +38,9 @@ export interface Job<Result> {
   /** Returns whether the caller no longer waits for the result. Called before each step, except immediate steps of prompt jobs. */
   readonly isDropped?: (() => boolean) | undefined;
   /**
-   * True if steps run immediately while no other job waits. Pipelined HTTP/1.1 requests need prompt jobs: the runtime closes a connection
-   * if a request that waits for a turn is followed by another request. All other jobs wait for a turn, because several answers in one turn
-   * take less CPU time.
+   * True if steps run immediately while no other job waits. Pipelined HTTP/1.1 requests need prompt jobs, because the runtime closes a
+   * connection if a second request arrives while the first request waits for a turn. All other jobs wait for a turn, because several
+   * answers in one turn take less CPU time.
    */
   readonly isPrompt?: true;
   /** False if the job does not count towards `accountJobsMax`, because another limit applies to it, such as the limit on streams. */
@@ -52,9 +52,9 @@ export interface Job<Result> {
 /** The scheduler divides the time of one core fairly among accounts. All computation of REST, MCP and live streams runs in a scheduler. */
 export interface Scheduler {
   /**
-   * Runs the steps of a job. Steps of other jobs run between them. Throws `ClientError` (429) if the account has too many incomplete jobs.
-   * Rejects with the error of a step. Rejects with `ClientError` if the account has too few tokens (429) or the deadline has passed (503).
-   * Rejects with `AbortError` if the caller no longer waits.
+   * Runs the steps of a job. Steps of other jobs can run between two steps. Throws `ClientError` (429) if the account has too many
+   * incomplete jobs. Rejects with the error of a step. Rejects with `ClientError` if the account has too few tokens (429) or the deadline
+   * has passed (503). Rejects with `AbortError` if the caller no longer waits.
    */
   run<Result>(job: Job<Result>): Promise<Result>;
   /** Throws `ClientError` (429) if `run` would throw this error. The server can then reject a request before it reads the body. */
@@ -64,9 +64,9 @@ export interface Scheduler {
 }
 
 /**
- * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. An account without jobs that
- * submits a job gets the used time of the account that was served last. A small request of a new account therefore waits only for the
- * current turn, even if other accounts have requested much work. `nowMs` is a clock in ms.
+ * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. If an account without jobs
+ * submits a job, its used time is set to the used time of the account that was served last. A small request of a new account therefore
+ * waits only for the current turn, even if other accounts have requested much work. `nowMs` is a clock in ms.
  */
 export function createScheduler(
   limits: Partial<SchedulerLimits> = {},
@@ -104,7 +104,10 @@ export function createScheduler(
     if (isScheduled) setImmediate(turn);
   };
 
-  /** Takes the next job of an account. Takes a job that has not begun if the account may begin a job. Otherwise takes a begun job. */
+  /**
+   * Takes the next job of an account. If the account may begin a job and has a job that has not begun, takes this job. Otherwise, takes a
+   * begun job.
+   */
   const take = ({ begun, waiting }: Lane): Entry => {
     const isNew = waiting.length > 0 && begun.length < (begunOfAll < begunMax ? accountBegunMax : 1);
     if (!isNew) return begun.shift()!;
@@ -125,7 +128,9 @@ export function createScheduler(
     return true;
   };
 
-  /** Runs one step of a job. Fails the job if its caller no longer waits or its deadline has passed. Returns true if the job is done. */
+  /**
+   * Runs one step of a job. Lets the job fail if its caller no longer waits or its deadline has passed. Returns true if the job is done.
+   */
   const proceed = (entry: Entry): boolean => {
     const { job, submittedAt } = entry;
     if (job.isDropped?.()) return fail(entry, new DOMException('The caller no longer waits', 'AbortError'));
@@ -155,7 +160,8 @@ export function createScheduler(
   };
 
   /**
-   * Runs steps of a job until the job is done, or until prompt jobs have used PROMPT_MS since the turn. Returns true if the job is done.
+   * Runs steps of a job until the job is done, or until prompt jobs have used PROMPT_MS since the last turn. Returns true if the job is
+   * done.
    */
   const completesAtOnce = (entry: Entry): boolean => {
     const from = entry.submittedAt - promptMs;

@@ -2,8 +2,9 @@ import { Type } from '@sinclair/typebox';
 import { defaulted, number, oneOf } from './schemas.ts';
 
 /**
- * Bounds of fields that several operations share. The bounds exclude answers that are not finite, and catch wrong units (4 for 4 %, days
- * for years). The bounds are wide enough for every traded option. Prices are in dollars, volatilities are decimals per year.
+ * Bounds of fields that several operations share. The bounds prevent answers that are not finite, and reject values with a wrong unit (4
+ * instead of 0.04 for 4 %, days instead of years). The bounds are wide enough for every traded option. Prices are in dollars, volatilities
+ * are decimals per year.
  */
 const PRICE_MIN = 1e-6;
 const PRICE_MAX = 1e9;
@@ -12,7 +13,9 @@ const TTE_MIN = 1e-8;
 const TTE_MAX = 100;
 const IV_MIN = 1e-4;
 const IV_MAX = 100;
-/** Maximum of an amount in dollars, above any flow or exposure of one underlying. The bound keeps sums and products in answers finite. */
+/**
+ * Maximum of an amount, dollars, larger than any flow or exposure of one underlying. The bound keeps sums and products in answers finite.
+ */
 const DOLLARS_MAX = 1e15;
 
 export const priceField = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
@@ -25,7 +28,7 @@ export const putCall = oneOf(['C', 'P'], 'C for a call, P for a put.');
 export const spot = priceField('Spot price of the underlying, dollars.');
 export const strike = priceField('Strike price, dollars.');
 
-/** The schema of an option's price. The price of an option may be 0. The price of an underlying may not. */
+/** The schema of an option's price. Unlike the price of an underlying, the price of an option may be 0. */
 export const optionPrice = number('Price of the option, dollars.', { minimum: 0, maximum: PRICE_MAX });
 
 export const tte = number('Years to expiry: days / 365.25.', { minimum: TTE_MIN, maximum: TTE_MAX });

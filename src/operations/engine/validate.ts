@@ -4,12 +4,12 @@ import { memoizeByObject } from '../../core/cache.ts';
 import { ClientError, type ClientErrorCode, type FieldError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
 
-/** A custom schema keyword. A schema keyword. If it is true, all array fields must have the same length. */
+/** A custom schema keyword. If the keyword is true, all array fields of the object must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
 /**
- * Maximum number of field errors in an answer. So many errors are enough to correct a request. Together with NAME_MAX, this limit bounds
- * the size of the answer to a hostile request.
+ * Maximum number of field errors in an answer. Ten errors are enough to correct a request. Together with NAME_MAX, this limit bounds the
+ * size of the answer to a hostile request.
  */
 const FIELD_ERRORS_MAX = 10;
 /** Maximum length of an unknown field's name in an error, characters. */
@@ -18,7 +18,7 @@ const NAME_MAX = 40;
 /**
  * Checks a value against an object schema. Returns the value with the defaults of absent fields. Throws `ClientError` with the given code
  * if the value is invalid. The error names each invalid field and the condition that the field must meet. The error never contains values.
- * It contains the names of unknown fields, cut to NAME_MAX characters.
+ * The error contains the names of unknown fields, shortened to NAME_MAX characters.
  */
 export function validate(schema: TObject, value: unknown, code: ClientErrorCode): Record<string, unknown> {
   const { check, defaults } = compiled(schema);
@@ -81,7 +81,7 @@ function expected({ type, schema }: ValueError): string {
   return type === ValueErrorType.ObjectRequiredProperty ? `is missing, and ${rule}` : rule;
 }
 
-/** For an array column, replaces the error "neither a value nor an array of values" by the errors of the array's items. */
+/** If a column is an array, replaces the error "neither a value nor an array of values" with the errors of the array and its items. */
 function* withinColumns(errors: Iterable<ValueError>): Iterable<ValueError> {
   for (const error of errors) {
     const variant = Array.isArray(error.value) ? arrayVariant(error.schema) : -1;
@@ -89,7 +89,7 @@ function* withinColumns(errors: Iterable<ValueError>): Iterable<ValueError> {
     else {
       for (const inner of error.errors[variant]!) {
         yield inner;
-        // If the array is too long, for example, the errors of the array's items are left out.
+        // If the array itself has an error, for example because it is too long, the errors of its items are left out.
         if (inner.path === error.path) break;
       }
     }
@@ -120,7 +120,7 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Returns the key of a reference token. This is the inverse of `escaped`. */
+/** Returns the key of a reference token. Reverses `escaped`. */
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

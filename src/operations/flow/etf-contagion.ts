@@ -140,11 +140,11 @@ function largePremium(context: Context, chain: Chain): number | undefined {
 }
 
 /**
- * Returns the correlation between the daily returns of a stock and an ETF, from the last closes up to the date `until`. The date is the day
- * of the stock's snapshot. If there is no snapshot, uses the newest closes. Returns null if too few closes are known.
+ * Returns the correlation between the daily returns of a stock and an ETF, from the last closes up to the date `until`. `until` is the day
+ * of the stock's snapshot. If there is no snapshot, the function uses the newest closes. Returns null if too few closes are known.
  */
 function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
-  // Reads a few additional closes, because the stock and the ETF may lack the closes of different days.
+  // Reads a few additional closes, because a day's close may be missing for the stock or for the ETF.
   const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);
   return returnCorrelation(closes(name), closes(etf), CORRELATION_CLOSES);
 }

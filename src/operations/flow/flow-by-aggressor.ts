@@ -114,7 +114,7 @@ function* flowOf(tape: PrintsQuery, minPremium: number, prepared: PreparedChain)
 
 const RULES = ['feed', 'quote', 'tick'] as const;
 
-/** Counts the prints whose side each rule determines. Leaves out prints of contracts with adjusted deliverables. */
+/** For each rule, counts the prints whose side the rule determines. Leaves out prints of contracts with adjusted deliverables. */
 function rulesOf({ contracts, byContract }: TapeSums) {
   const rules = { feed: 0, quote: 0, tick: 0 };
   const isCounted = contracts.series.map(({ root }) => !rootOf(root).adjusted);

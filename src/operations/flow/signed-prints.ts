@@ -112,8 +112,8 @@ function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<
     return counted;
   };
   const counted = yield* addUp(minPremium > 0 ? PARTS.one : PARTS.ofDay, 0);
-  // Divides the last runs of prints into shorter runs, and sums the shorter runs. The function then knows more exactly where the newest
-  // `limit` prints begin, and fewer prints have to be read one by one.
+  // Divides the last runs of prints into shorter runs, and sums the shorter runs. The shorter runs show more exactly where the newest
+  // `limit` prints begin, so fewer prints must be read one by one.
   for (const mostParts of minPremium > 0 ? [] : [PARTS.many, PARTS.few, PARTS.one]) {
     if (last.length > 0) yield* addUp(mostParts, last[0]!.fromMs);
   }

@@ -13,7 +13,7 @@ import { objectOrNull } from '../engine/wrapped-schemas.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 import { gapNotes } from '../reading/signed-tape.ts';
 
-/** The answer has a note if contracts with |delta| above 0.9 have more than this share of the premium. */
+/** The answer has a note if more than this share of the premium is in contracts with |delta| above 0.9. */
 const DEEP_SHARE_NOTED = 0.25;
 
 export const getWhalePrints = defineOperation({
@@ -117,8 +117,8 @@ function premiumBySide(large: readonly PrintSum[], expiry: string) {
 }
 
 /**
- * A cache of the flow by expiry. The flow is computed from the snapshots of the window. An entry belongs to the newest snapshot, and is
- * valid while the snapshots of the window stay the same. Reading a month of snapshots takes tens of ms.
+ * A cache of the flow by expiry. The flow is computed from the snapshots of the window. An entry belongs to the newest chain, and is valid
+ * while the window has the same snapshots. Reading a month of snapshots takes tens of ms.
  */
 const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
 

@@ -4,7 +4,7 @@ import type { GammaFlip } from '../../analytics/exposure/gamma-flip.ts';
 import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { number, textField } from '../engine/schemas.ts';
 
-/** The fields for the sign of net GEX and the certainty of this sign. */
+/** The fields that state the sign of net GEX, and how certain the sign is. */
 export const regimeFields = {
   regime: textField(
     `positive_gamma or negative_gamma, by the sign of net GEX; undetermined if sign_margin_pct is below ${SIGN_MARGIN_MIN_PCT}.`,
@@ -25,8 +25,8 @@ export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
 }
 
 /**
- * Returns a note if the regime is undetermined, for answers that do not have `regimeFields`. Returns an empty list if the sign of net GEX
- * is certain enough.
+ * Returns a note if the regime is undetermined. The note is for answers without `regimeFields`. Returns an empty list if the sign of net
+ * GEX is certain enough.
  */
 export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): string[] {
   if (gammaRegime(exposures) !== 'undetermined') return [];
@@ -38,7 +38,7 @@ export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): str
 export const UNRESOLVED_FLIP_NOTE =
   'Net gamma has one sign within 50 % of spot, so gex_flip is the spot at which net gamma is nearest 0.';
 
-/** Returns caveats about gamma and the flip, for answers without the counts of contracts and without the field `flip_resolved`. */
+/** Returns caveats about gamma and the flip, for answers that have neither the counts of contracts nor the field `flip_resolved`. */
 export function gammaNotes({ counts: { used, left_out } }: PreparedChain, { resolved }: GammaFlip): string[] {
   const notes: string[] = [];
   if (left_out.no_volatility === used) notes.push('No contract has a volatility, so gamma is unknown and counts as 0.');

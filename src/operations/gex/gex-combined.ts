@@ -13,7 +13,7 @@ import { provenanceOf } from '../reading/market-reading.ts';
 import { MILLION } from './gex-report.ts';
 import { variantFields, variantSchema } from './level-variants.ts';
 
-/** For each index, the fund that tracks the index, and a multiple: the approximate ratio of the index to the fund's price. */
+/** For each index, the fund that tracks the index. `multiple` is the approximate ratio of the index to the fund's price. */
 const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple: number }>> = {
   SPX: { fund: 'SPY', multiple: 10 },
   NDX: { fund: 'QQQ', multiple: 40 },

@@ -94,7 +94,7 @@ export function* gexByExpiryOf(prepared: PreparedChain) {
 
 type Row = ReturnType<typeof rowOf>;
 
-/** Computes one row per series. Rows are in order of settlement, and rows with the same settlement are in order of root. */
+/** Computes one row per series. Rows are sorted by settlement, and rows with the same settlement by root. */
 function* expiryRows(prepared: PreparedChain, surface: FittedSurface): Steps<Row[]> {
   const series = inOrderOfSettlement(prepared.series);
   const rows: Row[] = [];
@@ -107,13 +107,13 @@ function* expiryRows(prepared: PreparedChain, surface: FittedSurface): Steps<Row
   return rows;
 }
 
-/** Computes the row of one series. `before` is the sum of gross gamma over the series with an earlier settlement, dollars per 1 % move. */
+/** Computes the row of one series. `before` is the gross gamma of all series that settle earlier, dollars per 1 % move. */
 function rowOf(prepared: PreparedChain, { clock }: FittedSurface, each: PreparedSeries, before: number) {
   const { start, end, tte, forwardMethod, rate } = each;
   const gex = gexBySeries(prepared);
   const index = prepared.series.indexOf(each);
   const [gross, all] = [gex.gross[index]!, gex.grossOfAll];
-  // All shares are 0 if there is no gamma.
+  // If no contract has gamma, every share is 0.
   const percent = (part: number) => (all > 0 ? (100 * part) / all : 0);
   const figures = seriesFigures(prepared, each);
   return {
@@ -124,7 +124,7 @@ function rowOf(prepared: PreparedChain, { clock }: FittedSurface, each: Prepared
     sign_margin_pct: signMarginPct(gex.net[index]!, gross),
     gross_share_pct: percent(gross),
     expired_share_pct: percent(Math.min(before + gross, all)),
-    // If every weight is 0, the options pay out the same amount at each strike, so there is no max pain.
+    // If every weight is 0, the total payout of the options is the same at each strike, so there is no max pain.
     max_pain: prepared.weight.subarray(start, end).some((weight) => weight > 0) ? maxPain(prepared, each) : null,
     forward_method: forwardMethod as string,
     rate,

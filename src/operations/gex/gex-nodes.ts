@@ -129,8 +129,8 @@ type RecordedGexNodes = Pick<
 
 /**
  * Returns the REST answer for the snapshot of a level record, for live events. The answer also has the regime, the gross exposure, and
- * whether the flip is resolved. The provenance has no age, so the content of an event does not depend on the time of sending. The return
- * type makes the compiler require every key of the REST answer.
+ * whether the flip is resolved. The provenance has no age, so the content of an event does not depend on when the event is sent. Because of
+ * the return type, the compiler requires every key of the REST answer.
  */
 export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   return {
@@ -154,7 +154,7 @@ export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   };
 }
 
-/** Returns caveats about the walls that the figures of the default answer do not show. */
+/** Returns caveats about the walls, because the figures of the default answer do not show such cases. */
 function wallNotes(report: GexReport): string[] {
   const notes: string[] = [];
   if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)

@@ -99,7 +99,7 @@ export const getHedgingProfile = defineOperation({
 });
 
 function rowOf({ move, spot, shares: exact, gex, grossGex }: HedgingAtMove, volume: number | null) {
-  // Adding 0 turns -0 into 0.
+  // If the rounded number is -0, adding 0 changes -0 to 0.
   const shares = Math.round(exact) + 0;
   return {
     move_pct: move,

@@ -105,7 +105,7 @@ export const detectLethalNodes = defineOperation({
     const { chain, prepared } = yield* readExpiry(input.expiry, input.ticker, page.context);
     const count = input.limit ?? TOP;
     yield step('Ranking the contracts');
-    // Finds one node more than the page needs. This node shows that there is a next page.
+    // Finds one node more than the page needs. The additional node shows that there is a next page.
     const found = hedgingNodes(prepared, count + 1, page.row);
     const nodes = found.slice(0, count);
     const isPaged = input.limit !== undefined || input.cursor !== undefined;
@@ -170,7 +170,7 @@ function step(message: string): Step {
 
 /**
  * Returns the probability that each node's contract settles in the money, from the volatility surface. Returns null for a contract that
- * settles more than a day later, and for a contract whose series the surface leaves out.
+ * settles more than a day after the snapshot, and for a contract whose series is not in the surface.
  */
 function* endsInTheMoney(prepared: PreparedChain, nodes: readonly HedgingNode[]): Steps<(number | null)[]> {
   const { asOf } = prepared.chain;
@@ -185,7 +185,7 @@ function* endsInTheMoney(prepared: PreparedChain, nodes: readonly HedgingNode[])
   });
 }
 
-/** Returns the known cash dividends up to the last settlement among the nodes, in order of date. */
+/** Returns the known cash dividends up to the last settlement of the nodes, sorted by date. */
 function knownDividends({ chain, options }: PreparedChain, nodes: readonly HedgingNode[]) {
   const lastMs = Math.max(...nodes.map(({ settlesAt }) => settlesAt));
   const ofNextDay = dividendsBefore(options.cashDividends, chain.asOf + DAY_MS, chain.asOf);

@@ -5,7 +5,7 @@ import { number, objectOf, textField } from '../engine/schemas.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from './gex-report.ts';
 
-/** The schema of a row: the stored levels of one moment, in a form for models. */
+/** The schema of a row: the stored levels of one moment, with the units and names that models get. */
 export const levelRow = objectOf({
   as_of: textField('When the quotes were taken, ISO 8601.'),
   spot: number('Spot, dollars.'),

@@ -13,7 +13,7 @@ import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-s
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 
-/** The fields of a variant. A variant has levels from other weights or signs of the contracts, to compare with the defaults. */
+/** The fields of a variant: levels from other weights or signs of the contracts, for comparison with the default levels. */
 export const variantSchema = {
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
@@ -63,7 +63,7 @@ export const zeroDteVariant = describedObject("Contracts that expire on the snap
 
 /**
  * Computes the levels of the contracts that expire on the snapshot's day, with the dealer sign of the prepared chain. Returns null if all
- * contracts of the day have settled, or if the chain has none.
+ * contracts that expire on this day have settled, or if no contract expires on this day.
  */
 export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
   const { chain, options, series, sign } = prepared;

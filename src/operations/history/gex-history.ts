@@ -143,8 +143,8 @@ function columnsOf(rows: readonly LevelRecord[]) {
 }
 
 /**
- * Returns a note if the levels of some snapshots of the given tickers are not computed yet. In a replay, throws `ClientError` (unavailable)
- * instead, because the answer would change later.
+ * Returns a note if the levels of some snapshots of the given tickers are not computed yet. In a replay, the function throws `ClientError`
+ * (unavailable) instead of a note, because the answer would change later.
  */
 export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
   const due = [names].flat().reduce((sum, name) => sum + market.levelsDue(name), 0);
@@ -165,7 +165,7 @@ export function newestProvenance(name: string, context: Context, notes: readonly
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
 }
 
-/** Returns a note if rows are missing, because the history of the simulated market is still being generated. */
+/** Returns a note if rows may be missing because the history of the simulated market is still being generated. */
 export function pastNotes(name: string, { market, feedStates }: Context): string[] {
   if (!market.findChain(name)?.simulated) return [];
   const past = feedStates().find((state) => state.past !== null)?.past;
@@ -182,7 +182,7 @@ function noLevelsNote(newest: number | undefined): string {
     : `No levels of this ticker are stored in the range. The newest levels before its end are of ${iso(newest)}.`;
 }
 
-/** The code of errors in arguments. The history can be read over GET only, and GET uses this code for errors in arguments. */
+/** The code of errors in arguments. The history has only a GET route, and the check of arguments on GET uses this code. */
 const CODE = 'invalid_parameter';
 
 /** Length of the period for the volatility rank, New York days. The last day counts. */
@@ -193,7 +193,7 @@ export function yearIvRank(ticker: string, levelsAt: number, market: Market): Iv
   return ivRank(market.volatilitiesOfDays(ticker, yearUntil(newYorkDate(levelsAt)), levelsAt));
 }
 
-/** Returns the days of the year that ends with a day, oldest first. */
+/** Returns the YEAR_DAYS days that end with the day `last`, the oldest day first. */
 const yearUntil = memoize(8, (last: string) =>
   Array.from({ length: YEAR_DAYS }, (_, i) => addDays(last, i + 1 - YEAR_DAYS)),
 );

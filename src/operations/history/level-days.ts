@@ -23,8 +23,9 @@ export interface CountedDay extends LevelDay {
 }
 
 /**
- * Reads the trading days of a period that have levels, a volatility and a close. Counts the other trading days by reason. The period is
- * `days` calendar days long, and ends on the New York day of the newest levels. `from` and `to` are null if no levels are stored.
+ * Reads the trading days of a period that have levels, a volatility and a close. Counts the trading days that are left out for each reason.
+ * The period is `days` calendar days long, and ends on the New York day of the newest levels. `from` and `to` are null if no levels are
+ * stored.
  */
 export function* readLevelDays(name: string, days: number, market: Market) {
   const counted: CountedDay[] = [];
@@ -46,13 +47,13 @@ export function* readLevelDays(name: string, days: number, market: Market) {
   return { from, to, days: counted, leftOut };
 }
 
-/** The reason why a day does not count. */
+/** The reason why a trading day is left out. */
 type LeftOut = 'no_levels' | 'no_volatility' | 'no_close';
 
 /** Number of trading days that one step reads. A day with a snapshot each second takes about 5 ms. */
 const DAYS_PER_STEP = 2;
 
-/** Reads a trading day. Returns the reason if the day does not count. `official` is the close of the day, if a feed delivered the close. */
+/** Reads a trading day. If the day is left out, returns the reason. `official` is the close of the day, if a feed delivered the close. */
 function readDay(name: string, date: string, official: number | undefined, market: Market): CountedDay | LeftOut {
   const [openMs, closeMs] = [openOf(date), closeOf(date)];
   const levelsAt = market.lastLevelsAt(name, openMs - 1);
@@ -77,7 +78,7 @@ function readDay(name: string, date: string, official: number | undefined, marke
   };
 }
 
-/** Returns the spot of a day's last snapshot. Returns `undefined` if this snapshot is from before the close. */
+/** Returns the spot of a day's last snapshot. Returns `undefined` if the last snapshot is from before the close. */
 function spotAfter(closeMs: number, name: string, date: string, market: Market): number | undefined {
   const lastAt = market.lastLevelsAt(name, newYorkInstant(addDays(date, 1), '00:00') - 1);
   return lastAt !== undefined && lastAt >= closeMs ? market.levels(name, [lastAt])[0]?.spot : undefined;

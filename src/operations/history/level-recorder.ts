@@ -15,7 +15,7 @@ export interface RecorderDeps {
   /** Minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   readonly observe: Observe;
-  /** Returns the id of the due snapshot to record first after the start. Returns `undefined` if no snapshot is due. */
+  /** Returns the id of the due snapshot that is recorded first after the start. Returns `undefined` if no snapshot is due. */
   readonly firstId?: () => number | undefined;
   /** Called when this process or another process may have stored new levels. */
   readonly onRecorded?: () => void;
@@ -37,11 +37,12 @@ export interface LevelRecorder {
 const POLL_MS = 500;
 
 /**
- * Records the levels of stored snapshots, including snapshots of other processes. First come the snapshots stored since the start, the
- * oldest snapshot first. Then come the snapshots that were due at the start, the newest snapshot first. The store lists the due snapshots,
- * and stores the levels of each snapshot in one transaction, so no level is lost if the process ends. Two processes that record at the same
- * time record the same levels, but 30-day volatilities that may be up to a minute apart. If a snapshot is damaged or a defect prevents its
- * recording, the recorder tries the snapshot once per start and reports it to `observe`.
+ * Records the levels of stored snapshots, including snapshots of other processes. The recorder first records the snapshots stored since the
+ * start, the oldest snapshot first. The recorder then records the snapshots that were due at the start, the newest snapshot first. The
+ * store lists the due snapshots, and stores the levels of each snapshot in one transaction, so no level is lost if the process ends. If two
+ * processes record at the same time, they record the same levels. The 30-day volatilities of two processes may come from quotes that are up
+ * to a minute apart. If a snapshot is damaged or a defect prevents its recording, the recorder tries the snapshot once per start and
+ * reports it to `observe`.
  */
 export function createLevelRecorder({
   store,
@@ -51,10 +52,10 @@ export function createLevelRecorder({
   onRecorded,
 }: RecorderDeps): LevelRecorder {
   const volatilities: Volatilities30d = new Map();
-  /** Ids of the snapshots that were due at the start, the last stored snapshot first. `backlogDone` is the number of recorded ids. */
+  /** Ids of the snapshots that were due at the start, the last stored snapshot first. `backlogDone` counts the processed ids. */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
-  /** Id of the last listed snapshot. Snapshots with larger ids are new. */
+  /** The highest snapshot id that was listed so far. Snapshots with larger ids are new. */
   let lastListedId = 0;
   let version = '';
   let woken = false;
@@ -85,8 +86,8 @@ export function createLevelRecorder({
   };
 
   /**
-   * Returns the snapshots that became due since the last call, in the order in which they were stored. The first call sets the backlog, and
-   * returns at most the id from `firstId`.
+   * Returns the snapshots that became due since the last call, in the order in which they were stored. The first call sets `backlog`, and
+   * returns only the id that `firstId` returns, if this id is due.
    */
   const listNew = (): number[] => {
     if (backlog === undefined) {
@@ -153,9 +154,9 @@ export function createLevelRecorder({
 }
 
 /**
- * For each ticker, the last computed 30-day volatility with the moment of its quotes, ms since the epoch. The 30-day volatility needs a
- * fitted surface, which takes longer than all other levels. A live feed delivers several snapshots a second, so the recorder computes the
- * 30-day volatility only once a minute.
+ * For each ticker, the last computed 30-day volatility, and the moment of the quotes that it is computed from, ms since the epoch. The
+ * 30-day volatility needs a fitted surface, which takes longer than all other levels. A live feed delivers several snapshots a second, so
+ * the recorder computes the 30-day volatility only once a minute.
  */
 type Volatilities30d = Map<string, { readonly asOf: number; readonly value: number | null }>;
 const VOLATILITY_REUSED_MS = 60_000;
@@ -189,7 +190,7 @@ export function* levelRecordOf(
   atmIv30d?: number | null,
 ): Steps<LevelRecord | undefined> {
   const { underlying, asOf, simulated } = chain;
-  // Sums the prints of the 30 days before the snapshot. Prints after the snapshot were unknown at the snapshot.
+  // Sums the prints of the 30 days before the snapshot. Later prints are left out, because they were not known at the time of the snapshot.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   try {
     return yield* computeLevelRecord(chain, directionalPremium(sums), storedDividends(store, chain), atmIv30d);

@@ -15,7 +15,7 @@ import { dueNotes, pastNotes } from './gex-history.ts';
 /** Maximum number of rows in an answer. The rows and the provenance take less than 2,000 tokens of a model's context. */
 const ROWS_MAX = 18;
 const PREVIOUS_CLOSE = 'previous_close';
-/** The code of an error in the combination of several arguments. */
+/** The code of errors in arguments and in combinations of arguments. */
 const CODE = 'unprocessable';
 
 const input = objectOf({

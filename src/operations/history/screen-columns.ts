@@ -68,7 +68,7 @@ const WORD_COLUMNS = {
 export interface Condition {
   readonly column: keyof ScreenRow;
   isMetBy(row: ScreenRow): boolean;
-  /** A note if the bound of the condition probably has a wrong unit. */
+  /** A note for the client, present if the bound of the condition probably has a wrong unit. */
   readonly note?: string;
 }
 

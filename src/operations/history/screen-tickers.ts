@@ -29,9 +29,9 @@ const ROWS = 15;
 /** Maximum number of sources that a note names. */
 const SOURCES_NAMED = 4;
 const CONDITIONS_MAX = 8;
-/** A rank counts as the rank of a whole year if at least this many days have levels. */
+/** If fewer days than this have levels, a note states that the rank is not computed from a whole year. */
 const RANK_DAYS_WHOLE = 200;
-/** Number of tickers whose levels one step reads. The volatilities of a year take about a millisecond per ticker. */
+/** Number of tickers whose levels one step reads. To read a year of volatilities takes about a millisecond per ticker. */
 const TICKERS_PER_STEP = 4;
 
 const input = objectOf({
@@ -99,7 +99,8 @@ export const screenTickers = defineOperation({
       ...missingNotes(request.tickers, withoutData, context),
     ];
     return {
-      // If a request has no `tickers`, the answer has the number of tickers. The names would be longer than the rows.
+      // If a request has no `tickers`, a note gives only the number of tickers without data, because the names would be longer than the
+      // rows.
       result: {
         rows: shown,
         matched: matched.length,
@@ -126,7 +127,7 @@ function namesOf(tickers: readonly string[] | undefined, { market, universe }: C
 interface Reading {
   readonly row: ScreenRow;
   readonly levels: Pick<LevelEvent, 'source' | 'simulated' | 'asOf'>;
-  /** The number of days with a volatility. The rank is computed from these days. */
+  /** The number of days with a volatility, from which the rank is computed. */
   readonly rankDays: number;
 }
 
@@ -176,8 +177,8 @@ function readRow(name: string, context: Context): Reading | undefined {
 
 /**
  * Returns the rows that meet all conditions. If `withWhipsaw` is true, the rows have the whipsaw index. The whipsaw index is computed last,
- * and only for rows that meet the other conditions, because the index needs a surface. `scanned` has the rows for which the index was
- * computed.
+ * and only for rows that meet the other conditions, because the index needs a surface. `scanned` is the list of rows for which the index
+ * was computed.
  */
 function* matchingRows(
   rows: readonly ScreenRow[],
@@ -197,7 +198,10 @@ function* matchingRows(
   return { scanned, matched: scanned.filter(isMatch) };
 }
 
-/** Returns a note for each requested column that is null for some tickers. These tickers are sorted last and meet no condition. */
+/**
+ * Returns a note for each requested column that is null for some tickers. If a column is null for a ticker, the ticker is sorted last and
+ * meets no condition on the column.
+ */
 function nullNotes(named: ReadonlySet<string>, rows: readonly ScreenRow[], scanned: readonly ScreenRow[]): string[] {
   return [...named].flatMap((column) => {
     const considered = column === WHIPSAW ? scanned : rows;
@@ -214,7 +218,7 @@ function rankNotes(readings: readonly Reading[]): string[] {
     : [`iv_rank is from at most ${days} stored days, not from a year.`];
 }
 
-/** Returns a note on the tickers without data. The note counts these tickers, and suggests tickers for unknown names. */
+/** Returns the number of tickers without data or, for requested tickers without data, the nearest tickers with data. */
 function missingNotes(
   requested: readonly string[] | undefined,
   without: readonly string[],

@@ -49,8 +49,8 @@ const full = objectOf({
 const BINARY_INPUTS = { put_call: SIDE, spot, strike, tte, iv, rate, dividend: dividendYield };
 
 /**
- * Computes the Greeks of a binary body. The answer has the layout of the body, with the columns in the order of GREEKS. The function works
- * on whole columns, and creates no JavaScript value per cell.
+ * Computes the Greeks of a binary body. The answer has the layout of the body, with the columns in the order of GREEKS. The function
+ * processes whole columns, and creates no JavaScript value for a single cell.
  */
 function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Uint8Array> {
   if (given !== undefined && given !== 'market' && given !== 'raw') {
@@ -69,7 +69,10 @@ function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Ui
   return new Uint8Array(answer.buffer);
 }
 
-/** Computes prices and Greeks of many options in columns. A single request for an option returns the same bits as the row of the option. */
+/**
+ * Computes prices and Greeks of many options in columns. A request for a single option returns exactly the same numbers as the row of the
+ * option.
+ */
 export const computeGreeksBatch = defineOperation({
   name: 'compute_greeks_batch',
   title: 'Option Greeks in columns',

@@ -64,7 +64,7 @@ export const solveImpliedVolatilities = defineOperation({
 
 type Status = (typeof STATUSES)[number];
 
-/** Returns the status of a kernel's result. For valid arguments, the kernel returns NaN only for a price at or above the cap. */
+/** Returns the status of a kernel's result. If the arguments are valid, NaN means that the price is at or above its upper bound. */
 function statusOf(iv: number): Status {
   if (iv > 0) return 'ok';
   return iv === 0 ? 'at_or_below_intrinsic' : 'at_or_above_cap';

@@ -16,7 +16,7 @@ import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.
 import { seriesFigures } from '../reading/series-figures.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
 
-/** Number of rows on a page. 18 rows of the tool take up to 1,800 tokens of a model's context. Clients of the REST route are programs. */
+/** Number of rows on a page. A tool's page of 18 rows takes up to 1,800 tokens of a model's context. REST pages can be larger. */
 const ROWS = { contracts: 10, most: 18 };
 const REST_ROWS = { default: 100, most: 1_000 };
 
@@ -152,7 +152,7 @@ function step(message: string): Step {
   return { message, total: 2 };
 }
 
-/** Arguments that select contracts. A request with one of these arguments needs an expiry. */
+/** Arguments that select contracts. A request with an argument of this list must also have an expiry. */
 const OF_CONTRACTS = ['put_call', 'near_delta', 'near_pct_from_spot', 'strike_min', 'strike_max'] as const;
 
 /**
@@ -231,7 +231,7 @@ function quotesOf(
   };
 }
 
-/** Returns a note if some contracts have Greeks although their quotes determine no volatility. */
+/** Returns a note if some contracts have Greeks but no volatility of their own. */
 function missingNotes(quotes: readonly Static<typeof quoteRow>[]): string[] {
   const missing = quotes.filter(({ iv, delta }) => iv === null && delta !== null).length;
   if (missing === 0) return [];

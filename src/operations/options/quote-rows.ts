@@ -32,8 +32,8 @@ export const quoteRow = objectOf({
 });
 
 /**
- * Returns the rows of some contracts. A row includes the volatility from which its Greeks are computed. Rows have their root only if
- * `withRoot` is true. A figure is null if the data does not determine it.
+ * Returns the rows of some contracts. A row includes the volatility from which its Greeks are computed. A row includes its root only if
+ * `withRoot` is true. A figure is null if the data does not determine the figure.
  */
 export function quoteRows(prepared: PreparedChain, contracts: readonly number[], withRoot: boolean) {
   const { chain, series, seriesIndex, row } = prepared;
@@ -49,7 +49,7 @@ export function quoteRows(prepared: PreparedChain, contracts: readonly number[],
       ...(withRoot && { root: series[seriesIndex[contract]!]!.series.root }),
       bid: finiteOrNull(chain.bid[at]!),
       ask: finiteOrNull(chain.ask[at]!),
-      // A mid that is not above intrinsic value determines no volatility.
+      // If the mid price is not above the intrinsic value, the mid price determines no volatility.
       iv: own.mid[i]! > 0 ? own.mid[i]! : null,
       iv_bid: finiteOrNull(own.bid[i]!),
       iv_ask: finiteOrNull(own.ask[i]!),

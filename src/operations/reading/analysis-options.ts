@@ -8,7 +8,7 @@ import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { dividendYield, rate, ticker } from '../engine/shared-fields.ts';
 import { preparedChainOf, provenanceOf } from './market-reading.ts';
 
-/** A ticker and the options for the analysis of its chain. With options, an analysis can give the figures of other tools. */
+/** A ticker and the options for the analysis of its chain. With the right options, an analysis gives the figures of other tools. */
 export const chainInput = objectOf({
   ticker,
   forward: defaulted(
@@ -55,7 +55,7 @@ export const chainInput = objectOf({
 
 type ChainInput = Static<typeof chainInput>;
 
-/** Prepares a ticker's newest chain with a request's options. Throws `ClientError` if the ticker has no chain or no contract matches. */
+/** Prepares a ticker's newest chain with a request's options. Throws `ClientError` if there is no chain or no matching contract. */
 export function readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
   return preparedChainOf(optionsOf(input), input.ticker, context);
 }

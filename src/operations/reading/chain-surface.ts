@@ -15,7 +15,7 @@ export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface>
 
 /**
  * Returns the probability distribution of the price at `endsAt` (ms since the epoch). `noJump` is the probability that no jump happens
- * before `endsAt`. For each surface, the last JUMP_LAWS_CACHED distributions are cached.
+ * before `endsAt`. The last JUMP_LAWS_CACHED distributions of each surface are cached.
  */
 export function jumpLawOf(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
   return jumpLaws.of(surface, `${endsAt} ${noJump}`, {

@@ -12,7 +12,7 @@ export const averageDailyVolume = numberOrNull(
   `Shares of the underlying traded per day, mean of the known volumes of the last ${VOLUME_DAYS} closes; null if none is known.`,
 );
 
-/** Returns the average daily volume of a chain's underlying, shares. Null if no volume was known at the snapshot. */
+/** Returns the average daily volume of a chain's underlying, shares. Returns null if no volume was known at the time of the snapshot. */
 export function averageDailyVolumeOf({ underlying, asOf }: Chain, { market }: Context): number | null {
   const today = newYorkDate(asOf);
   // The volume of a day is not complete before the close.
@@ -20,7 +20,7 @@ export function averageDailyVolumeOf({ underlying, asOf }: Chain, { market }: Co
   return averageVolume(market.closes(underlying, last, VOLUME_DAYS));
 }
 
-/** Returns the absolute number of shares as a percentage of a daily volume. Returns null if the daily volume is not known. */
+/** Returns the absolute value of `shares` as a percentage of a daily volume. Returns null if the daily volume is not known. */
 export function shareOfVolumePct(shares: number, dailyVolume: number | null): number | null {
   return dailyVolume === null ? null : (100 * Math.abs(shares)) / dailyVolume;
 }

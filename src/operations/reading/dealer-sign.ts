@@ -67,8 +67,8 @@ function* sumTape(tape: PrintsQuery): Steps<TapeSums> {
 }
 
 /**
- * Returns the chain with dealers who hold the opposite of the customers' positions. Repeated calls with the same chain and positions return
- * the same object, so that results cached for the object stay valid.
+ * Returns the chain with dealer signs that are the opposite of the customers' positions. Repeated calls with the same chain and positions
+ * return the same object, so that results cached for the object stay valid.
  */
 export function withFlowSign(prepared: PreparedChain, positions: CustomerPositions): PreparedChain {
   const cached = flowSignCache.get(prepared);

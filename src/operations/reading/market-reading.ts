@@ -57,7 +57,7 @@ function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): rea
   return market.flow(chain, FLOW_WINDOW_DAYS, largePrintMinUsd);
 }
 
-/** Returns the levels of a market reading. Caches the levels by their only inputs: the prepared chain and its premium. */
+/** Returns the levels of a market reading. The levels are cached by their only inputs, which are the prepared chain and its premium. */
 export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
   const premium = directionalPremium(large);
   return levels.of(prepared, JSON.stringify([...premium]), {
@@ -103,8 +103,8 @@ export function provenanceOf(
 }
 
 /**
- * Returns a note for a replay if the flow window begins before the oldest stored prints. The note prevents the wrong conclusion that there
- * was no flow before these prints.
+ * Returns a note for a replay if the flow window begins before the oldest stored prints. Without the note, a reader could wrongly conclude
+ * that there was no flow before the oldest stored prints.
  */
 function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): string[] {
   const storedFrom = market.isPast ? market.printsKeptFrom() : 0;

@@ -28,8 +28,8 @@ export const tapeInput = {
 };
 
 /**
- * Returns the result of `work` for the prints of a chain's underlying over some days. The work runs in steps, because reading many prints
- * takes a long time. The last results are cached while the prints are unchanged.
+ * Returns the result of `work` for the prints of a chain's underlying in the last `days` days. The work runs in steps, because reading many
+ * prints takes a long time. The last results are cached while the prints are unchanged.
  */
 export function* cachedTapeResult<Result>(
   cache: StepCache<Chain, Result>,
@@ -48,8 +48,8 @@ export function* cachedTapeResult<Result>(
 export const CACHED_RESULTS_MAX = 4;
 
 /**
- * Calls `take` with each stretch of a tape, in steps. A stretch consists of consecutive prints. One call of `take` lasts a few
- * milliseconds. A stretch has at most `mostParts` parts.
+ * Calls `take` with each stretch of a tape, in steps. A stretch is a run of consecutive prints in at most `mostParts` parts. One call of
+ * `take` lasts a few milliseconds.
  */
 export function* forEachStretch(
   tape: PrintsQuery,
@@ -85,10 +85,10 @@ export function tapeNotes(chain: Chain, days: number, context: Context): string[
   return ['The ticker has no prints, so its flow is not known.'];
 }
 
-/** Maximum number of gaps that a note names. For all other gaps, the note has only the number. */
+/** Maximum number of gaps that a note names. The note states only the number of all other gaps. */
 const NAMED_GAPS_MAX = 3;
 
-/** Returns a note on the gaps since `days` days before a snapshot. In a gap, the feed received no prints in trading hours. */
+/** Returns a note on the gaps since `days` days before a snapshot. In a gap, the feed received no prints although the exchange was open. */
 export function gapNotes(chain: Chain, days: number, context: Context): string[] {
   if (chain.simulated) return [];
   const now = context.nowMs();

@@ -131,7 +131,7 @@ export const calculateMertonProbability = defineOperation({
     const deviation = Math.sqrt(atmVariance);
     const beyond = (of: PriceLaw) => clampProbability(endBeyond(of, side, moneyness));
     const model = jumpDiffusionLaw(jumpDiffusion);
-    // The touch probability takes longer than all other steps, so it is computed only if the caller gets it.
+    // The touch probability takes longer than all other steps, so it is computed only if the answer includes it.
     const touch = isWanted('touch_probability')
       ? yield* touchProbabilities(law, jumpDiffusion, { spot, strike, forward })
       : { probability: Number.NaN, most: Number.NaN };
@@ -177,10 +177,10 @@ export const calculateMertonProbability = defineOperation({
   },
 });
 
-/** The answer has a note if the spot of the request differs from the spot of the chain by more than this share. */
+/** The answer has a note if the spot of the request differs from the spot of the chain by more than this share of the chain's spot. */
 const SPOT_DIFFERENCE_NOTED = 0.1;
 
-/** Returns notes on an unexpected horizon. Days count from the day of the quotes, not from today. */
+/** Returns notes on a horizon that may surprise the caller. Days are counted from the day of the quotes, not from today. */
 function horizonNotes({ asOf }: Chain, endsAt: number, nowMs: number): string[] {
   const end = new Date(endsAt).toISOString();
   if (endsAt <= asOf + TTE_FLOOR_MS)

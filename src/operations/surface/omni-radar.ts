@@ -31,12 +31,12 @@ import {
 } from './radar-density.ts';
 import { TARGET_DTE, whipsawOf } from './radar-whipsaw.ts';
 
-/** The answer has a note if the distance from target_dte to the expiry is above `FAR_DAYS` days and above `FAR_SHARE` times target_dte. */
+/** The answer has a note if the expiry differs from target_dte by more than `FAR_DAYS` days and by more than `FAR_SHARE` of target_dte. */
 const FAR_DAYS = 7;
 const FAR_SHARE = 0.25;
-/** The answer has a note if the expiry's share of all gross gamma is smaller than this. */
+/** The answer has a note if the expiry has less than this share of all gross gamma. */
 const THIN_SHARE = 0.01;
-/** The answer has a note if the error of the density fit is larger than this, vol points. */
+/** The answer has a note if the error of the density fit is larger than this value, vol points. */
 const ROUGH_FIT = 2;
 const DTE_MAX = 3650;
 
@@ -187,7 +187,7 @@ function step(message: string): Step {
   return { message, total: 4 };
 }
 
-/** Returns notes on weak data of the scanned expiry that the figures do not show. */
+/** Returns notes on weaknesses in the data of the scanned expiry, because the figures do not show these weaknesses. */
 function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: ScannedDensity, target?: number): string[] {
   const { series } = of;
   const notes: string[] = [];

@@ -34,7 +34,7 @@ export const gexBoundaries = describedObject(
   },
 );
 
-/** Computes the delta-notional of the large flow on the day of a chain. The input is prints or, if there are none, daily volumes. */
+/** Computes the delta-notional of the large flow on the day of a chain, from prints or, if there are no prints, from daily volumes. */
 export function* kineticOf({ chain, prepared }: MarketReading, context: Context): Steps<FlowNotional> {
   if (!context.market.hasPrints(chain.underlying)) {
     return yield* volumeDeltaNotional(prepared, context.largePrintMinUsd);

@@ -55,7 +55,7 @@ export interface ScannedDensity {
   readonly atmIv: number;
   /** The error of the fit, vol points. The error is 0 if there are no quotes. */
   readonly fitError: number;
-  /** The number of the expiry's quotes. The number is 0 if the quotes do not determine a smile. */
+  /** The number of quotes of the expiry, or 0 if the quotes do not determine a smile. */
   readonly quotes: number;
 }
 

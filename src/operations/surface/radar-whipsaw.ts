@@ -9,7 +9,7 @@ import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { closesKnown, levelsOf, type MarketReading, readMarket } from '../reading/market-reading.ts';
 import { densityOf } from './radar-density.ts';
 
-/** The default of a scan's target days to expiry. */
+/** The default value of `target_dte` of a scan, days. */
 export const TARGET_DTE = 30;
 
 /** Number of daily returns from which the realised volatility is computed. */

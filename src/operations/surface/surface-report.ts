@@ -17,15 +17,15 @@ import { type SurfaceAnswer, surfaceAnswer } from './surface-answer.ts';
 
 /** The constant maturities of the answer, calendar days. */
 const MATURITIES = [7, 30, 60, 90, 180, 365];
-/** Number of times and of strikes in the grid. */
+/** The number of maturities and the number of strikes in the grid. */
 const GRID = { times: 60, strikes: 200 };
 /** Cost of the grid, rate-limit tokens: about 150 ms of work. */
 const GRID_TOKENS = 30;
-/** Maximum of the argument that selects the settlement for the quotes, days. */
+/** Maximum value of the argument that selects the settlement whose quotes are returned, days. */
 const QUOTES_DAYS_MAX = 3_650;
-/** Maximum number of digits of a strike. A strike is computed from its ratio to the forward. */
+/** Number of significant digits of a strike. The limit is needed because a strike is computed from its ratio to the forward. */
 const STRIKE_DIGITS = 12;
-/** The grid extends by this number of the last expiry's at-the-money standard deviations below and above the forward. */
+/** The distance from the forward to each edge of the grid, in at-the-money standard deviations of the last expiry. */
 const GRID_REACH = 3;
 
 export const getVolatilitySurface = defineOperation({
@@ -122,7 +122,7 @@ export function* reportSurface(
   };
 }
 
-/** Returns the quotes of a settlement. Each quote has the volatilities at both edges of its band. */
+/** Returns the quotes of a settlement. Each quote has the volatilities at the lower and the upper edge of its band. */
 function quotesOf({ settlesAt, forward, tte, quotes }: SurfaceSlice): SurfaceAnswer['quotes'] {
   const { callPut, moneyness, price, halfWidth } = quotes;
   const count = price.length;
@@ -143,7 +143,7 @@ function quotesOf({ settlesAt, forward, tte, quotes }: SurfaceSlice): SurfaceAns
   };
 }
 
-/** Returns the sum of the event variances up to a settlement. `settlement` is the position of the settlement in the slices. */
+/** Returns the sum of the event variances up to a settlement. `settlement` is the index of the settlement's slice. */
 function varianceOf(events: readonly EventVariance[], settlement: number): number {
   return events.reduce((sum, event) => sum + (event.settlement <= settlement ? event.variance : 0), 0);
 }
@@ -163,7 +163,7 @@ function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVari
 
 function eventRows({ clock, slices }: FittedSurface, events: readonly EventVariance[]) {
   const moves = events.map(({ variance }) => Math.sqrt(variance));
-  // The variance is the square of the move. A small change of the move is therefore the change of the variance divided by twice the move.
+  // The variance is the square of the move. So a small change of the variance changes the move by `change / (2 * move)`.
   const ofMove = (change: (event: EventVariance) => number) =>
     events.map((event, i) => change(event) / (2 * moves[i]!));
   const instant = (settlement: number) => new Date(slices[settlement]?.settlesAt ?? clock.startMs).toISOString();
@@ -189,7 +189,7 @@ function clockOf({ clock: { weights } }: FittedSurface) {
 
 type RowInput = ReturnType<typeof rowInput>;
 
-/** Returns the inputs for one row of smile columns. `ofEvents` is the sum of the event variances up to the time of the row. */
+/** Returns the inputs that `smileRows` needs for one row. `ofEvents` is the sum of the event variances up to the time of the row. */
 function rowInput({ law, years, forward, atmVariance, tte }: HorizonLaw, near: SurfaceSlice, ofEvents: number) {
   const { atmBand: band, skewBand } = near.fit;
   return { law, tte, years, forward, variance: atmVariance, ofEvents, band, skewBand };
@@ -236,8 +236,8 @@ function nearestSlice({ slices }: FittedSurface, at: number): SurfaceSlice {
 }
 
 /**
- * Returns the total variance at several times. The square roots of the times are evenly spaced. The first time is 16 % of the way from the
- * quotes to the first settlement. The last time is the last settlement.
+ * Returns the total variance at several times. The square roots of the times are evenly spaced. The first time lies after 16 % of the time
+ * from the quotes to the first settlement. The last time is the last settlement.
  */
 function* gridOf(surface: FittedSurface) {
   const { clock, slices } = surface;

@@ -24,12 +24,12 @@ export const DATABASE = 'zomma.sqlite';
 const SECRET = 'secret.encrypted';
 const MANIFEST = 'manifest.json';
 
-/** The description of a backup's contents. With this data, a program can check that the backup is complete. */
+/** The description of a backup's contents. With the manifest, a program can check that the backup is complete. */
 export interface Manifest {
   readonly format: 1;
   readonly version: string;
   readonly schema: number;
-  /** When the backup was made, ISO 8601. */
+  /** The time at which the backup was made, ISO 8601. */
   readonly made_at: string;
   readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
   /** The number of rows in each table. */
@@ -44,8 +44,8 @@ export interface SealedSecret {
 
 /**
  * Copies the state of a database at one moment to the folder `to`, which must not exist. A server may write during the copy. The copy is
- * checked and synced to the disk. It has a manifest with digests, and only this user can read it. The folder appears in one step, when it
- * is complete.
+ * checked and synced to the disk. The copy has a manifest with digests, and only the user of this process can read the copy. The folder
+ * appears in one step, when it is complete.
  *
  * Throws `OperatorError` if the folder exists, the schema of the database is older than the first supported schema, or the copy is damaged.
  */
@@ -87,8 +87,8 @@ export async function makeBackup(
 }
 
 /**
- * Checks that a backup is complete and undamaged. The files must have the digests of the manifest, and the tables must have the numbers of
- * rows in the manifest. Throws `OperatorError` that names the file and the reason.
+ * Checks that a backup is complete and undamaged. The files must match the digests in the manifest. Each table must have as many rows as
+ * the manifest states. Throws an `OperatorError` that names the file and the reason.
  */
 export async function checkBackup(from: string): Promise<Manifest> {
   const manifest = readManifest(from);
@@ -108,8 +108,8 @@ export async function checkBackup(from: string): Promise<Manifest> {
 }
 
 /**
- * Checks a backup and writes its database to the path `database`. The folder of the path must exist. The database appears in one step, when
- * it is complete. Returns the secret if the backup has a secret.
+ * Writes the database of a backup to the path `database`. The folder of the path must exist. The database appears in one step, when it is
+ * complete. Returns the secret if the backup has a secret.
  *
  * Throws `OperatorError` if the passphrase is missing or wrong.
  */
@@ -189,7 +189,7 @@ async function digestOf(path: string): Promise<{ bytes: number; sha256: string }
   return { bytes: statSync(path).size, sha256: hash.digest('hex') };
 }
 
-/** To derive a key from a passphrase takes about 0.1 s and 32 MiB. */
+/** Deriving a key from a passphrase takes about 0.1 s and 32 MiB of memory. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 const CIPHER = 'aes-256-gcm';
 

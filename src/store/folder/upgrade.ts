@@ -15,14 +15,14 @@ import {
 /** The number of the newest schema. */
 export const SCHEMA = newestSchema(MIGRATIONS);
 
-/** Returns the path of the copy before an upgrade from the given schema. */
+/** Returns the path of the copy that is made before an upgrade from the given schema. */
 export function copyBeforeUpgrade(path: string, schema: number): string {
   return `${path}.schema-${schema}`;
 }
 
 /**
  * Upgrades a database to the newest schema, in one transaction. Before the upgrade, copies the database to `copyBeforeUpgrade`, so that
- * `undoUpgrade` can restore it. A new database gets no copy. Returns the previous schema, or undefined if no upgrade was needed.
+ * `undoUpgrade` can restore it. A new database is not copied. Returns the previous schema, or undefined if no upgrade was needed.
  *
  * Throws `OperatorError` if the program does not know the schema of the database, or if a migration fails. The database is then unchanged.
  */
@@ -40,7 +40,7 @@ export function upgrade(db: Database, path: string, migrations: readonly string[
  * Replaces the database by the newest copy that an upgrade has made. The replaced database stays in the same folder. The caller must hold
  * the folder's lock, and no other process may have the database open. Returns the copy's schema and the replaced database's path.
  *
- * Throws `OperatorError` if there is no copy of an earlier schema from `FIRST_SCHEMA` on.
+ * Throws `OperatorError` if no copy has an earlier schema that is at least `FIRST_SCHEMA`.
  */
 export function undoUpgrade(path: string): { readonly schema: number; readonly kept: string } {
   const db = openAnySchema(path);
@@ -54,7 +54,7 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
       'An upgrade makes the copy. Restore a backup with `zomma restore` instead.',
     );
   }
-  // Moves the write-ahead log into the database file. If the log remained, SQLite would apply the log to the copy.
+  // Moves the write-ahead log into the database file. If the log stayed, SQLite would apply the log to the file that replaces the database.
   db.run('PRAGMA journal_mode = DELETE');
   db.close(true);
   const kept = copyBeforeUpgrade(path, now);
@@ -67,16 +67,16 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
 }
 
 /**
- * Rewrites a database without the space that removed data occupies, and replaces the old file. The caller must hold the lock of the folder,
- * and no other process may write to the database. If the process is killed, the path has the old or the new file.
+ * Rewrites a database to free the space of removed data, and replaces the old file. The caller must hold the lock of the folder, and no
+ * other process may write to the database. If the process is killed, the path has the old or the new file.
  */
 export function compactDatabase(path: string): void {
   const db = new Database(path, { readwrite: true, strict: true });
-  // Database files of earlier versions do not have this option. With this option, later removals return their space to the disk.
+  // Database files of earlier versions do not have auto_vacuum. With auto_vacuum, later removals return their space to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   const draft = `${path}.compact`;
   copyDurably(db, draft);
-  // Moves the write-ahead log into the database file. If the log remained, SQLite would apply the log to the copy.
+  // Moves the write-ahead log into the database file. If the log stayed, SQLite would apply the log to the file that replaces the database.
   db.run('PRAGMA journal_mode = DELETE');
   db.close(true);
   renameSync(draft, path);

@@ -16,13 +16,17 @@ export interface SummedParts {
 /** The functions that `blockSums` creates. */
 export type BlockSums = ReturnType<typeof blockSums>;
 
-/** Minimum number of prints per contract for stored sums. If there are fewer prints per contract, adding up the prints is as fast. */
+/**
+ * Minimum number of prints per contract for stored sums. With fewer prints per contract, adding up the prints takes no longer than reading
+ * sums.
+ */
 const PRINTS_PER_CONTRACT_MIN = 4;
 
 /**
  * Creates the functions that read and write the stored sums of blocks. A block is a run of consecutive parts of a day, or all parts of the
- * day. The sums of a block are the sums of its prints by contract. Two counts of the block are stored with its sums: all prints and valid
- * prints. The sums are valid only while the block has the stored counts. A write to the tape therefore need not remove any sums.
+ * day. The sums of a block are the sums of its prints by contract. The numbers of all prints and of valid prints in the block are stored
+ * with the sums. Stored sums are valid only while the block still has the stored numbers of prints. A write to the tape therefore does not
+ * need to remove stored sums.
  */
 export function blockSums(db: Database, parts: TapeParts) {
   const selectSums = db.prepare<{ rowid: number; last: number; entries: number; valid: number }, [number]>(
@@ -49,7 +53,7 @@ export function blockSums(db: Database, parts: TapeParts) {
     if (valid < PRINTS_PER_CONTRACT_MIN * sums.contracts.strike.length) return;
     putSums.run(block[0]!.id, block.at(-1)!.id, entries, valid, encodeSums(sums));
   };
-  /** Records that a day is summed: its small parts are joined into larger parts, and all its parts are added up. */
+  /** Records that a day is summed, which means that its small parts are joined and the sums of all its parts are added up. */
   const recordSummedDay = ({ simulated, underlying, day }: TapeDay, dayParts: readonly Part[]): void => {
     const { entries, valid } = countsOf(dayParts);
     putDay.run(simulated, underlying, day, entries, valid);

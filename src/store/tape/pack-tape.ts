@@ -8,12 +8,12 @@ import type { TapeParts } from './tape-parts.ts';
 import type { PartWriter } from './write-parts.ts';
 
 /**
- * Limits of a transaction that moves rows into parts: the maximum number of rows, and a time in ms. After this time, no more rows are
- * moved. With these limits, a transaction takes about 10 ms.
+ * Limits of a transaction that moves rows into parts: the maximum number of rows, and a time in ms. Once the time has passed, no more rows
+ * are moved. With these limits, a transaction takes about 10 ms.
  */
 export const MOVED_AT_ONCE = 512;
 const MOVED_MS = 8;
-/** Number of free pages that stay in the database file. All other free pages are returned to the disk in steps of this number. */
+/** Number of free pages that stay in the database file. Each step returns at most this number of other free pages to the disk. */
 const FREE_PAGES = 256;
 
 /** The dependencies of `tapePacker`. */
@@ -41,7 +41,7 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
     return oldest.length;
   };
 
-  /** Moves rows of the last tape in the array `tapes`. Removes a tape without rows from the array. */
+  /** Moves rows of the tapes in `tapes`, beginning with the last tape. Removes a tape from the array when no row is left to move. */
   const moveOldest = (tapes: TapeId[], beforeMs: number, limit: number): number => {
     const until = performance.now() + (MOVED_MS * limit) / MOVED_AT_ONCE;
     let moved = 0;

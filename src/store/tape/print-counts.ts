@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 
-/** The fields of a `prints` row that determine the count for the row. */
+/** The fields of a `prints` row that determine which count includes the row. */
 interface Counted {
   readonly simulated: number;
   readonly underlying: string;
@@ -12,7 +12,10 @@ interface Counted {
 export interface PrintCounts {
   /** Runs `work`, and then writes the counts that `work` changed. Callers must call this method within a transaction. */
   batch<T>(work: () => T): T;
-  /** Adds to the counts of rows and of canceled rows. Negative numbers reduce the counts. Callers must call this method within `batch`. */
+  /**
+   * Adds `entries` and `canceled` to the counts of the row's minute. Negative numbers reduce the counts. Callers must call this method
+   * within `batch`.
+   */
   count(row: Counted, entries: number, canceled: number): void;
   /** Returns the number of rows from `fromMs` to `toMs`, and how many of these rows are canceled. */
   of(simulated: number, underlying: string, fromMs: number, toMs: number): { entries: number; canceled: number };
@@ -81,8 +84,8 @@ export function printCounts(db: Database): PrintCounts {
     of(simulated, underlying, fromMs, toMs) {
       const tapeKey = [simulated, underlying] as const;
       const hasNoRows = (from: number, to: number) => from > to || selectAny.get(...tapeKey, from, to)!.found === 0;
-      // The first and the last slot may be partly outside the range. If all rows of a slot are in the range, the counts of the slot are
-      // used. This is usual for the last slot of a day.
+      // The first and the last slot may be partly outside the range. If all rows of a slot are in the range, as is usual for the last slot
+      // of a day, the counts of the slot are used.
       const [first, last] = [slotOf(fromMs), slotOf(toMs)];
       const from = hasNoRows(first * SLOT_MS, fromMs - 1) ? first : first + 1;
       const to = hasNoRows(toMs + 1, (last + 1) * SLOT_MS - 1) ? last : last - 1;

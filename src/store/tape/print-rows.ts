@@ -8,13 +8,13 @@ import { CANCELED, CORRECTED } from './tape-entries.ts';
 /** Smallest premium of a print in the index of large prints, dollars. */
 const INDEXED_MIN = 25_000;
 
-/** A row with only the columns of `TapeColumns`. This row takes less time to read than the full row. */
+/** A row with only the columns of `TapeColumns`, which takes less time to read than a full row. */
 export interface ColumnRow extends TapeRow {
   readonly rowid: number;
   readonly flags: number;
 }
 
-/** A position between two rows: after the row with the id `rowid` at the moment `atMs`. */
+/** A position between two rows, directly after the row with the id `rowid` at the moment `atMs`. */
 export interface RowCursor {
   readonly atMs: number;
   readonly rowid: number;
@@ -34,8 +34,8 @@ export type PrintRows = ReturnType<typeof printRows>;
 
 /**
  * Creates the functions that read and write the prints that are not packed yet. Each of these prints is a row of the table `prints`. The id
- * of a row is the id of its print. When a print is corrected, its row is stored as canceled under another id. The rowids are in order of
- * arrival. Reads leave out canceled rows, unless their comment states otherwise.
+ * of a row is the id of its print. When a print is corrected, its row gets another id and is marked as canceled. The rowids are in order of
+ * arrival. A function that reads leaves out canceled rows, unless its comment states otherwise.
  */
 export function printRows(db: Database) {
   const counts = printCounts(db);
@@ -46,8 +46,8 @@ export function printRows(db: Database) {
        $bid, $ask, $delta, $multiLeg, $sweep, $block, $canceled) ON CONFLICT DO NOTHING`,
   );
   const selectKnown = db.prepare<PrintRow, [number, string]>(`${SELECT} WHERE simulated = ? AND id = ?`);
-  // The id of a corrected copy consists of the print's id, '~' and a rowid. In sorted order, such an id is between two texts: the print's
-  // id followed by '~', and the print's id followed by '~:'.
+  // The id of a corrected copy consists of the print's id, '~' and a rowid. In sorted order, the id of a corrected copy is between two
+  // texts: the print's id followed by '~', and the print's id followed by '~:'.
   const selectEarlier = db.prepare<PrintRow, [number, string]>(
     `${SELECT} WHERE simulated = ?1 AND id > ?2 || '~' AND id < ?2 || '~:'`,
   );
@@ -95,7 +95,7 @@ export function printRows(db: Database) {
   );
   const selectTapes = tapesIn(db);
 
-  /** Cancels the row of a print, or marks the row as corrected, with `statement`. Counts the row as canceled. */
+  /** Runs `statement`, which cancels the row of a print or marks the row as corrected. Counts the row as canceled. */
   const retireBy = (statement: typeof cancel, { simulated, underlying, at, id }: Print): void => {
     statement.run(Number(simulated), id);
     counts.count({ simulated: Number(simulated), underlying, at }, 0, 1);
@@ -103,8 +103,8 @@ export function printRows(db: Database) {
 
   return {
     /**
-     * Runs `work`, and then writes the counts of rows. Callers must call this method within a transaction. Within `work`, callers may call
-     * the methods that write.
+     * Runs `work`, and then writes the counts of rows. Callers must call this method within a transaction. The methods that write must be
+     * called within `work`.
      */
     counted: counts.batch,
     /** Inserts a print. Returns false if a row already has the id of the print. */
@@ -116,12 +116,12 @@ export function printRows(db: Database) {
     },
     /** Cancels a stored print. */
     cancel: (stored: Print): void => retireBy(cancel, stored),
-    /** Marks a stored print as corrected. After that, the correction can use the id of the print. */
+    /** Marks a stored print as corrected. The correction can then be stored under the id of the print. */
     markCorrected: (stored: Print): void => retireBy(replace, stored),
     /** Returns the oldest rows of a range, including canceled rows, in order of time and then in order of arrival. */
     oldest: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number, limit: number): MovableRow[] =>
       selectOldest.all(simulated, underlying, fromMs, toMs, limit).map(movableOf),
-    /** Removes the oldest rows of a range, which the method `oldest` returned. Throws `Error` if the rows have changed since then. */
+    /** Removes the oldest rows of a range, which the method `oldest` returned. Throws `Error` if the rows have changed meanwhile. */
     removeOldest({ simulated, underlying }: TapeId, fromMs: number, toMs: number, oldest: readonly MovableRow[]): void {
       const last = oldest.at(-1)!;
       const removed = deleteOldest.run(simulated, underlying, fromMs, toMs, last.print.at, last.rowid).changes;
@@ -136,7 +136,7 @@ export function printRows(db: Database) {
       const row = selectKnown.get(Number(simulated), id);
       return row ? printOf(row) : undefined;
     },
-    /** Returns the corrected copies of a print. The copies are stored with other ids than the delivered id. */
+    /** Returns the corrected copies of a print. The stored ids of the copies differ from the delivered id. */
     correctedCopiesOf: ({ simulated, id }: Print): Print[] => selectEarlier.all(Number(simulated), id).map(printOf),
     /** Returns the prints of a period with at least a minimum premium, in order of time and then in order of arrival. */
     atLeast: (underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[] =>
@@ -144,7 +144,7 @@ export function printRows(db: Database) {
         .all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd)
         .map(printOf),
     /**
-     * Returns the first `limit` prints after a position and up to `toMs`, with at least a minimum premium. The prints are in order of time
+     * Returns the first `limit` prints with at least a minimum premium, after a position and up to `toMs`. The prints are in order of time
      * and then in order of arrival.
      */
     nextAtLeast(

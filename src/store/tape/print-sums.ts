@@ -15,8 +15,8 @@ export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom
    */
   count(print: Print, times: 1 | -1): void;
   /**
-   * Reads the minimum premium of a large print. Another process may have changed this minimum. Callers must call this method at the start
-   * of a transaction.
+   * Reads the minimum premium of a large print, which another process may have changed. Callers must call this method at the start of a
+   * transaction.
    */
   refresh(): void;
 }
@@ -25,7 +25,7 @@ export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom
 export interface PrintSource {
   /** Returns the prints of a range that are stored as rows, with at least a minimum premium. */
   readonly rows: PrintStore['prints'];
-  /** Yields the prints of a range that are stored in parts, with at least a minimum premium. Each item has prints of one part. */
+  /** Yields the prints of a range that are stored in parts, with at least a minimum premium. Each item contains prints of a single part. */
   readonly packed: (...range: PrintRange) => Iterable<PackedPrints>;
   /** Returns false if a range has no prints. Returns true if the range may have prints, even if the prints are canceled. */
   readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
@@ -37,10 +37,10 @@ interface PackedPrints {
 }
 
 /**
- * Creates the functions that read and write the sums of large prints. The key of a sum is the tape (simulated or recorded, and the
- * underlying), the New York day, the series, call or put, the aggressor's side, and the flags `multiLeg` and `deep`. The transaction that
- * writes prints updates their sums. The sums of a window are computed from the sums of its full days and the prints of its partial days.
- * Little data is therefore read, even if the tape is long.
+ * Creates the functions that read and write the sums of large prints. Each tape has separate sums for each New York day, series, side of
+ * the contract (call or put), side of the quote, `multiLeg` and `deep`. A tape has one underlying, and is either simulated or recorded. The
+ * transaction that writes prints also updates the sums. The sums of a window are computed from the sums of its full days and the prints of
+ * its partial days. Little data is therefore read, even if the tape is long.
  */
 export function printSums(db: Database, { rows, packed, mayHave }: PrintSource): PrintSums {
   const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');
@@ -154,7 +154,7 @@ function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
   }
 }
 
-/** For each value of the side bits in a print's flags, the side. */
+/** The side for each value of the side bits in a print's flags. */
 const SIDES = ['none', 'bid', 'ask', 'mid'] as const;
 
 /** Returns the side bits of a print, computed from its quote by the rule of `sumOf`. */

@@ -14,7 +14,7 @@ import { PART_MAX, partWriter } from './write-parts.ts';
 export interface TapeSizes {
   /** Prints per part. */
   readonly part: number;
-  /** Minimum number of prints of one day that a save writes directly into parts. To rewrite a part takes too much time for fewer prints. */
+  /** Minimum number of prints of one day that a save writes directly into parts. For fewer prints, rewriting a part takes too much time. */
   readonly atOnce: number;
   /** Maximum number of rows in one read. */
   readonly rows: number;
@@ -23,12 +23,13 @@ export interface TapeSizes {
 const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
 
 /**
- * Creates the functions that read and write option trades. Each trade is stored once by its id. A copy that arrives later with other values
- * corrects the print. A copy that arrives later and is marked as canceled cancels the print permanently. A print is valid if it was neither
- * corrected nor canceled. Prints of the same moment stay in the order of their arrival, because the tick rule depends on this order.
+ * Creates the functions that read and write option trades. Each trade is stored only once, under its id. A copy that arrives later with
+ * other values corrects the print. A copy that arrives later and is marked as canceled cancels the print permanently. A print is valid if
+ * it was neither corrected nor canceled. Prints of the same moment stay in the order of their arrival, because the tick rule depends on
+ * this order.
  *
  * New prints are stored as rows, and the prints of past New York days are packed into parts. A save with `atOnce` can also write to the
- * parts directly. Parts store digests of the ids. The prints in rows arrived after the prints in the parts of their day. Among prints of
+ * parts directly. Parts store digests of the ids. Prints in rows arrived later than the prints in parts of the same day. Among prints of
  * the same moment, the prints in parts therefore come first. The id of a copy is looked up in the rows, and in the parts of the copy's
  * underlying and day. A print with the id of a packed print, but with another day or underlying, is therefore a different print.
  */

@@ -7,12 +7,12 @@ import { merged, packedFieldsOf, printsWithin } from './tape-entries.ts';
 import { groupFrom, type TapeParts } from './tape-parts.ts';
 
 /**
- * Creates the functions that read prints from rows and parts, in order of time and then in order of arrival. The prints in rows arrived
- * after the prints in the parts of their day. Among prints of the same moment, the prints in parts therefore come first. `rowsAtOnce` is
- * the number of rows in one read of `largePrints`.
+ * Creates the functions that read prints from rows and parts, in order of time and then in order of arrival. Prints in rows arrived later
+ * than the prints in parts of the same day. Among prints of the same moment, the prints in parts therefore come first. `rowsAtOnce` is the
+ * number of rows in one read of `largePrints`.
  */
 export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: number) {
-  /** Yields the packed prints of a range. Each item has prints of one part. */
+  /** Yields the packed prints of a range. Each item contains prints of a single part. */
   function* packed(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: PrintRange) {
     for (const part of parts.within(tapeIdOf(underlying, simulated), fromMs, toMs)) {
       yield { day: part.day, columns: printsWithin(parts.largeOf(part, minPremiumUsd), fromMs, toMs, minPremiumUsd) };
@@ -42,7 +42,7 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
     ...[underlying, fromMs, toMs, simulated, minPremiumUsd]: PrintRange
   ): Generator<TapeColumns, void> {
     const tape = tapeIdOf(underlying, simulated);
-    // All parts before the moment `from` have been read, and all rows up to `cursor`.
+    // All parts before the moment `from` and all rows up to `cursor` have been read.
     let from = fromMs;
     let cursor = beforeRowsOf(fromMs);
     while (from <= toMs || cursor.atMs <= toMs) {

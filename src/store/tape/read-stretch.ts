@@ -19,7 +19,7 @@ export interface StretchDeps {
 /**
  * Creates the functions that read the tape in stretches, which are runs of consecutive prints. There are three types of stretches: a block
  * of parts with stored sums, a group of parts together with the rows of the group's period, and at most `rowsAtOnce` rows between two
- * parts. A stretch always ends between two moments. If one moment has more than `rowsAtOnce` rows, a stretch has more rows.
+ * parts. A stretch never splits the prints of one moment. If one moment has more than `rowsAtOnce` rows, a stretch contains all these rows.
  */
 export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rowsAtOnce: number) {
   const stretchWith = (tapeDay: TapeDay, fromMs: number, toMs: number, columns: () => TapeColumns): Stretch => ({
@@ -41,8 +41,8 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
   };
 
   /**
-   * Returns the run of prints of the block that begins with `part` and has stored sums. Returns `undefined` if there is no such block, or
-   * if other prints also have times within the block.
+   * Returns the stretch (run of prints) of the block that begins with `part` and has stored sums. Returns `undefined` if there is no such
+   * block, or if other prints have times within the period of the block.
    */
   const summedStretch = (
     tapeDay: TapeDay,
@@ -63,8 +63,8 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
   };
 
   /**
-   * Returns the run of prints from `fromMs` to `toMs`. Reads a group of parts, and all rows with times from `fromMs` to `toMs`. A group
-   * consists of parts that must be read together.
+   * Returns the stretch (run of prints) from `fromMs` to `toMs`. Reads a group of parts, and all rows with times from `fromMs` to `toMs`. A
+   * group consists of parts that must be read together.
    */
   const stretchOfParts = (tapeDay: TapeDay, group: readonly Part[], fromMs: number, toMs: number): Stretch => {
     const [from, to] = [Math.max(fromMs, group[0]!.fromAt), Math.min(toMs, group.at(-1)!.toAt)];

@@ -28,15 +28,15 @@ interface Saved {
 }
 
 /**
- * Returns a function that saves prints in one transaction. The function stores prints as rows, with one exception. The function writes a
- * day's prints directly into parts if `atOnce` is set, the day has at least `partsFrom` prints, and fewer than MOVED_AT_ONCE rows of the
- * day are stored. Before a direct write, the function moves the day's rows into parts.
+ * Returns a function that saves prints in one transaction. The function usually stores prints as rows. The function writes the prints of a
+ * day directly into parts if `atOnce` is set, the day has at least `partsFrom` prints, and fewer than MOVED_AT_ONCE rows of the day are
+ * stored. Before a direct write, the function moves the day's rows into parts.
  *
  * In this file, a copy is a stored version of a print with a certain id. The valid copy is neither corrected nor canceled.
  */
 export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }: SaveDeps, partsFrom: number) {
   /**
-   * Saves a print as a row. The argument `packed` has the copies in parts with the id of the print. Returns `undefined` if the print is
+   * Saves a print as a row. `packed` contains the copies in parts that have the id of the print. Returns `undefined` if the print is
    * neither new nor a change of the valid copy.
    */
   const saveRow = (print: Print, packed: readonly StoredCopy[]): 'added' | 'changed' | undefined => {
@@ -90,9 +90,9 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
       toPack.push(i);
     };
     /**
-     * Applies a print to the copies with the same id. The copies are `before` (in parts) and the prints that this save has already added.
-     * `first` is the index of the first print with the id. A correction replaces the valid copy, and a cancellation only retires the valid
-     * copy. Returns false if the print changes nothing.
+     * Applies a print to the copies with the same id. The copies are stored in parts (`before`), or are prints that this save has already
+     * added. `first` is the index of the first print with the id. A correction replaces the valid copy. A cancellation only marks the valid
+     * copy as canceled. Returns false if the print changes nothing.
      */
     const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
       const print = prints[i]!;
@@ -127,7 +127,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     return { added, changed };
   };
 
-  /** Returns the copies in parts that have the id of each print of the given days. The key is the index of the print in `prints`. */
+  /** For each print of the given days, returns the copies in parts that have the same id. The key is the index of the print in `prints`. */
   const packedCopies = (prints: readonly Print[], days: readonly DayOfPrints[]): Map<number, StoredCopy[]> => {
     const copies = new Map<number, StoredCopy[]>();
     for (const day of days) {

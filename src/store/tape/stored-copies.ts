@@ -66,12 +66,12 @@ function findDigests(parts: TapeParts, digests: Uint32Array, dayParts: readonly 
   return found;
 }
 
-/** Returns whether a copy has the same values as a stored print, and is not canceled. */
+/** Returns whether a copy is not canceled and has the same values as a stored print. */
 export function isSamePrint(stored: Print, copy: Print): boolean {
   return !copy.canceled && Bun.deepEquals({ ...stored, id: '', canceled: false }, { ...copy, id: '' });
 }
 
-/** Returns whether a print is an earlier version, which was corrected. One of the corrected copies then has the values of the print. */
+/** Returns whether a print is an earlier version that was corrected, because a corrected copy has the same values. */
 export function isCorrectedSince(copies: readonly StoredCopy[], print: Print): boolean {
   return copies.some((copy) => copy.flag === CORRECTED && isSamePrint(copy.print(), print));
 }
@@ -97,7 +97,7 @@ export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Arr
 function digestTable(digests: Uint32Array): (low: number, high: number) => number {
   const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
   const slots = new Int32Array(size).fill(-1);
-  /** Returns the index of an equal digest, or the complement of the free slot. */
+  /** Returns the index of an equal digest, or the bitwise complement (`~`) of the free slot. */
   const find = (low: number, high: number): number => {
     for (let slot = low & (size - 1); ; slot = (slot + 1) & (size - 1)) {
       const i = slots[slot]!;

@@ -130,8 +130,8 @@ interface SumsHead {
   /** Number of cells. */
   readonly cells: number;
   /**
-   * The numbers of the stored columns of cells. A number below CELL.width is the index of a field. A higher number is CELL.width plus the
-   * index of a field. The column then has the rounding errors of the field. Columns of zeros are not stored.
+   * The numbers of the cell columns that are stored. A number below CELL.width is the index of a field. Any other number is CELL.width plus
+   * the index of a field whose rounding errors the column contains. Columns of zeros are not stored.
    */
   readonly fields: readonly number[];
   readonly series: TapeContracts['series'];
@@ -142,7 +142,7 @@ const MAGIC = { columns: 0x3150545a, ids: 0x3149545a, sums: 0x3153545a };
 
 /**
  * Returns the contracts that have at least one entry, with new numbers. The contract with the most prints gets the number 0, because small
- * numbers compress best. `numbers` has the new number of each old number.
+ * numbers compress best. `numbers` maps each old number to the new number.
  */
 function usedContracts({ count, contract, contracts }: TapeColumns) {
   const prints = new Uint32Array(contracts.strike.length);
@@ -173,12 +173,12 @@ function readContracts(reader: ColumnReader, count: number, series: TapeContract
   return { series, seriesIndex: Uint32Array.from(reader.numbers(count)), strike: reader.numbers(count) };
 }
 
-/** Returns the difference between each value and the previous value. For the first difference, `from` is the previous value. */
+/** Returns the difference between each value and the previous value. For the first value, `from` is the previous value. */
 function differences(values: Float64Array, from = 0): Float64Array {
   return values.map((value, row) => value - (row === 0 ? from : values[row - 1]!));
 }
 
-/** Replaces differences by the values from which `differences` computed them. The function changes the given array. */
+/** Turns the result of `differences` back into the original values. The function changes the given array. */
 function sums(values: Float64Array, from = 0): Float64Array {
   let sum = from;
   for (let row = 0; row < values.length; row++) {
@@ -193,7 +193,7 @@ interface Quotes {
   readonly bids: Float64Array;
   readonly asks: Float64Array;
   readonly prices: Float64Array;
-  /** The number of price units in a quote unit: 10 to the power of the additional decimals of prices. */
+  /** The number of price units in a quote unit: `10 ** n`, if prices have `n` decimals more than quotes. */
   readonly times: number;
 }
 

@@ -14,12 +14,12 @@ export function tapeIdOf(underlying: string, simulated: boolean): TapeId {
   return { simulated: Number(simulated), underlying };
 }
 
-/** A New York day (`YYYY-MM-DD`) of a tape. Each part belongs to one such day. */
+/** A New York day (`YYYY-MM-DD`) of a tape. Each part of a tape belongs to one day. */
 export interface TapeDay extends TapeId {
   readonly day: string;
 }
 
-/** A day with its prints from a given list. */
+/** A day, together with the prints of the day in a given list. */
 export interface DayOfPrints extends TapeDay {
   /** The indices of the day's prints in the list, in ascending order. */
   readonly indices: readonly number[];
@@ -49,10 +49,10 @@ export const rangeOfDay = memoize(RANGES_CACHED_MAX, (day: string): readonly [fr
   newYorkInstant(addDays(day, 1), '00:00') - 1,
 ]);
 
-/** The last moment whose New York day can be computed. The year of a date has only four digits. */
+/** The last moment whose New York day can be computed, because the year of a date has only four digits. */
 export const LAST_DATED_MS = Date.UTC(9999, 0, 1);
 
-/** Returns the last millisecond of the New York day of a moment. Returns the moment itself if it is not before `LAST_DATED_MS`. */
+/** Returns the last millisecond of the New York day of a moment. If the moment is `LAST_DATED_MS` or later, returns the moment itself. */
 export function endOfDay(atMs: number): number {
   return atMs >= LAST_DATED_MS ? atMs : rangeOfDay(dayOf(Math.max(0, atMs)))[1];
 }

@@ -5,7 +5,7 @@ import type { TapeId } from './tape-days.ts';
 
 /**
  * Prints in the form in which a part stores them. Canceled and corrected prints are included, because the store compares new copies with
- * these prints. A digest replaces the id of each print. The digest has two words of 32 bits.
+ * them. A digest replaces the id of each print. The digest has two words of 32 bits.
  */
 export interface TapeEntries extends TapeColumns {
   readonly ids: Uint32Array;
@@ -34,8 +34,8 @@ export function validRows(columns: TapeColumns): TapeColumns {
 }
 
 /**
- * Returns the prints from `fromMs` to `toMs` with a premium of at least `minPremiumUsd` dollars. Returns `columns` itself if this minimum
- * is 0 and all prints are in the range.
+ * Returns the prints from `fromMs` to `toMs` with a premium of at least `minPremiumUsd` dollars. Returns `columns` itself if
+ * `minPremiumUsd` is 0 and all prints are in the range.
  */
 export function printsWithin(columns: TapeColumns, fromMs: number, toMs: number, minPremiumUsd = 0): TapeColumns {
   const { at, count, price, size, multiplier } = columns;
@@ -49,7 +49,7 @@ export function printsWithin(columns: TapeColumns, fromMs: number, toMs: number,
   return pickRows(columns, rows.subarray(0, found));
 }
 
-/** Returns the fields that are equal in all packed prints of a tape. Packed prints have no id, and only valid prints are read. */
+/** Returns the fields that are equal in all packed prints of a tape. Packed prints have no id, and do not count as canceled. */
 export function packedFieldsOf({ simulated, underlying }: TapeId) {
   return { id: '', canceled: false, underlying, simulated: simulated === 1 };
 }

@@ -11,16 +11,16 @@ export interface Part {
   readonly fromAt: number;
   readonly toAt: number;
   readonly place: number;
-  /** The number of all prints in the part, and the number of valid prints in the part. */
+  /** The numbers of all prints and of valid prints in the part. */
   readonly entries: number;
   readonly valid: number;
   /** The number of prints that were valid when the part was written, but are no longer valid. */
   readonly retired: number;
-  /** The time of the last valid print at the time of writing, ms since the epoch. */
+  /** The time of the last print that was valid when the part was written, ms since the epoch. */
   readonly lastAt: number | null;
 }
 
-/** Maximum number of decoded parts in the cache. A window usually begins and ends within a part, and is requested more than once. */
+/** Maximum number of decoded parts in the cache. A requested period usually begins and ends within a part, and is requested repeatedly. */
 const CACHED_PARTS_MAX = 4;
 /** Maximum number of digest words in the cache, enough for four million prints. */
 const CACHED_ID_WORDS_MAX = 8_000_000;
@@ -75,7 +75,7 @@ export function tapeParts(db: Database) {
     for (const { entry, flag } of part.retired > 0 ? selectRetired.all(part.id) : []) columns.flags[entry]! |= flag;
     return columns;
   };
-  /** The valid prints of each cached part. The most recently used part is the last part. */
+  /** The valid prints of each cached part. The most recently used part is the last entry. */
   const validColumns = new Map<string, TapeColumns>();
   const validColumnsOf = (part: Part): TapeColumns => {
     const key = `${part.id} ${part.retired}`;
@@ -102,14 +102,17 @@ export function tapeParts(db: Database) {
   };
 
   return {
-    /** Returns the parts that have times from `fromMs` to `toMs`, in their order. */
+    /** Returns the parts that overlap the period from `fromMs` to `toMs`, in their order. */
     within,
     /** Returns the parts of a day, in their order. */
     ofDay: (tapeDay: TapeDay): Part[] => within(tapeDay, ...rangeOfDay(tapeDay.day)),
-    /** Returns two numbers for the parts that have times from `fromMs` to `toMs`: all prints, and valid prints. */
+    /** Returns the numbers of all prints and of valid prints in the parts that overlap the period from `fromMs` to `toMs`. */
     counts: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
       selectCounts.get(simulated, underlying, fromMs, endOfDay(toMs), toMs)!,
-    /** Returns the first part that has a valid print and times from `fromMs` to `toMs`. Returns `undefined` if there is no such part. */
+    /**
+     * Returns the first part that has a valid print and overlaps the period from `fromMs` to `toMs`. Returns `undefined` if there is no
+     * such part.
+     */
     first: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): Part | undefined =>
       selectFirst.get(simulated, underlying, fromMs, endOfDay(toMs), toMs) ?? undefined,
     /** Returns the last part that has a valid print and begins at or before `untilMs`. Returns `undefined` if there is no such part. */
@@ -119,7 +122,7 @@ export function tapeParts(db: Database) {
     part: (id: number): (Part & TapeDay) | undefined => selectPart.get(id) ?? undefined,
     /** Returns the ids of the parts in which entries were canceled or corrected after the part was written. */
     retiredParts: (): number[] => selectRetiredParts.all().map(({ part }) => part),
-    /** Returns all entries of a part, with their current flags and without their digests. Throws `OperatorError` if the part is damaged. */
+    /** Returns all entries of a part, with current flags but without digests. Throws `OperatorError` if the part is damaged. */
     columnsOf,
     /** Returns the digests of the ids in a part, with two words of 32 bits for each id. Throws `OperatorError` if the part is damaged. */
     idsOf,
@@ -135,15 +138,15 @@ export function tapeParts(db: Database) {
       const large = part.retired > 0 ? null : selectLarge.get(part.id, minPremiumUsd);
       return large ? decodeColumns(large.blob, nameOf(part)) : validColumnsOf(part);
     },
-    /** Records that the entry at a row of a part is no longer valid. */
+    /** Records that the entry in a row of a part is no longer valid. */
     retire: (part: Part, row: number, flag: typeof CANCELED | typeof CORRECTED): void =>
       void insertRetired.run(part.id, row, flag),
   };
 }
 
 /**
- * Returns a part and the consecutive parts that must be read together with it. Each of these parts begins at the moment at which the
- * previous part ends.
+ * Returns a part and the consecutive parts that must be read together with it. Two parts must be read together if the second part begins at
+ * the moment at which the first part ends.
  */
 export function groupFrom(part: Part, dayParts: readonly Part[]): Part[] {
   const group = [part];

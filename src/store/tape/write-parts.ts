@@ -10,8 +10,8 @@ import type { Part, TapeParts } from './tape-parts.ts';
 export const PART_MAX = 16_384;
 /**
  * A part has a separate copy of its large prints if their share is at most this value. A large print is a print whose premium reaches a
- * threshold. The threshold is the lowest value of LARGE_FROM (dollars) at which the share of large prints is at most LARGE_SHARE_MAX. If
- * there is no such value, the part has no copy.
+ * threshold. The threshold is the lowest value of LARGE_FROM (dollars) at which the share of large prints is at most LARGE_SHARE_MAX. If no
+ * value of LARGE_FROM is high enough, the part has no copy of its large prints.
  */
 const LARGE_SHARE_MAX = 1 / 16;
 const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
@@ -28,7 +28,7 @@ export interface NewEntries {
 /** The functions that `partWriter` creates. */
 export type PartWriter = ReturnType<typeof partWriter>;
 
-/** Creates the functions that write parts of at most `partMax` prints. A larger part keeps the prints of one moment together. */
+/** Creates the functions that write parts of at most `partMax` prints. A part is larger only to keep the prints of one moment together. */
 export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
   const insert = db.prepare<null, [Record<string, number | string | null | Uint8Array>]>(
     `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, place, entries, standing, last_at, large_from, large, columns, ids)
@@ -50,7 +50,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
     });
   };
 
-  /** Adds entries to a part, or creates new parts after the part. `place` is the day's last place. Returns the new last place. */
+  /** Adds entries to a part, or creates new parts after the part. `place` is the day's highest place. Returns the new highest place. */
   const addTo = (tapeDay: TapeDay, part: Part, added: TapeEntries, place: number): number => {
     let last = place;
     const isAfter = added.at[0]! >= part.toAt;
@@ -138,8 +138,8 @@ function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns 
 }
 
 /**
- * Returns whether a part is rewritten to append entries. Otherwise, the entries become separate parts, which are joined when the day is
- * packed. A large part is therefore not rewritten for a few new entries.
+ * Returns whether a part is rewritten when entries are appended. If the part is not rewritten, the entries become separate parts, which are
+ * joined when the day is packed. A large part is therefore not rewritten for a few new entries.
  */
 function isRewrittenFor(added: number, entries: number, partMax: number): boolean {
   const total = entries + added;
@@ -147,8 +147,8 @@ function isRewrittenFor(added: number, entries: number, partMax: number): boolea
 }
 
 /**
- * Splits entries into pieces. The pieces have `partMax` entries if `fill` is true, or else equal sizes. Each piece is extended to the end
- * of its last moment, but to at most 2 * `partMax` entries.
+ * Splits entries into pieces. If `fill` is true, the pieces have `partMax` entries. Otherwise, the pieces have equal sizes. Each piece is
+ * extended by the other entries of its last moment, up to `2 * partMax` entries.
  */
 function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEntries[] {
   const { count, at } = entries;

@@ -184,7 +184,7 @@ interface ExpiryGridProps extends Pick<TermStructureProps, 'expiries' | 'before'
 }
 
 function ExpiryGrid({ expiries, before, moment, call, onPick }: ExpiryGridProps) {
-  // Series that no longer exist come first, because most of these series have expired.
+  // Series that no longer exist come first, because most of them have expired and therefore have the earliest expiries.
   const rows = useMemo(
     () =>
       joinRows(seriesKeys(expiries), before && seriesKeys(before)).toSorted(

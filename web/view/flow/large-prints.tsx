@@ -131,7 +131,7 @@ function largePrintsTable(body: WhalePrints) {
   };
 }
 
-/** The labels of the input fields for the spill. The unit of volatilities in these fields is percent. */
+/** The labels of the input fields for the spill. The volatilities in the fields are in percent. */
 const FIELDS = ['Large flow, $', 'Volatility now, %', 'Volatility ceiling, %'] as const;
 
 function Spill({ view, net }: { view: GexView; net: number | undefined }) {
@@ -141,7 +141,8 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   const { atm_iv, tte } = view.expiries;
   const now = atm_iv[minIndex(tte, (each) => Math.abs(each - 30 / 365.25))] ?? null;
   const high = history?.iv_high == null ? null : Math.max(history.iv_high, now ?? 0);
-  // The inputs that the member has typed for this ticker, such as `NVDA:25000000:62:55`. An empty input gets the page's value.
+  // The inputs that the member has typed for this ticker, such as `NVDA:25000000:62:55`. If an input is empty, the value from the page is
+  // used.
   const [of, ...typed] = own.spill?.split(':') ?? [];
   const mine = FIELDS.map((_, i) => (of === ticker && typed[i]) || '');
   const isOwn = mine.some(Boolean);
@@ -155,7 +156,8 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
       ? undefined
       : { operation: 'evaluate_etf_contagion', args: { ...args, at: moment } };
   const asked = useAnswer<EtfContagion>(call);
-  // This component checks the ticker of the answer, because the ticker has another argument name in the call of the spill.
+  // The component itself checks the ticker of the answer, because this call names the ticker in the argument `single_name_ticker`, not
+  // `ticker`.
   const answer = asked.answer?.call.args.single_name_ticker === ticker ? asked.answer : undefined;
   const body = answer?.body;
   const source =

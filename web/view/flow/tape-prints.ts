@@ -34,7 +34,7 @@ export function tapePrints(body: SignedPrints): TapePrint[] {
   }));
 }
 
-/** A row of the flow chart, as the filter for the list of prints. */
+/** The filter of the list of prints, which selects the prints of one row of the flow chart. */
 export interface TapeFilter {
   readonly group: FlowGroup;
   readonly key: string;

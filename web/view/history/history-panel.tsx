@@ -156,7 +156,7 @@ const WIDE = 600;
 /** Minimum distance between two time labels on the axis, in pixels. */
 const TIMES_APART = 58;
 
-/** Renders three plots with one axis and cursor. Dragging selects rows, and Shift with arrow keys too. Space zooms to the selection. */
+/** Renders three plots with one axis and cursor. Dragging, or Shift with an arrow key, selects rows. Space zooms to the selection. */
 function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpan, onOpen }: HistoryPlotsProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const isNarrow = size.width < WIDE;
@@ -173,7 +173,7 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
   );
   const { at, pinned } = page.value;
   const last = history.count - 1;
-  /** The first row of the selection. Null until the pressed pointer reaches a row. Undefined without a selection. */
+  /** The first row of the selection. Null while the pointer is pressed but has not reached a row. Undefined without a selection. */
   const anchor = useRef<number | null>(undefined);
   const selectedTo = (row: number): RowSpan | null => {
     const from = anchor.current ?? row;

@@ -17,7 +17,7 @@ import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { navigate, page } from '../../state/page.ts';
 import { universe } from '../../state/page-market.ts';
 
-/** A ticker of the universe grid. The rows never change, because the grid reads the figures from the event stream when it renders. */
+/** A ticker of the universe grid. A row never changes, because it contains no figures. The grid reads the figures from the event stream. */
 interface UniverseRow {
   readonly ticker: string;
   readonly theme: string;
@@ -82,7 +82,7 @@ const COLUMNS: readonly GridColumn<UniverseRow>[] = [
 export function UniverseGrid() {
   const { answer } = universe.asked.value;
   const rows = useMemo(() => (answer ? universeRows(answer.body.macro_themes) : []), [answer]);
-  // Live figures do not change the table object. The object computes its rows when a caller reads the rows.
+  // The table object computes its rows only when a caller reads the rows, so new live figures do not change the object.
   const table = useMemo(
     () => ({
       columns: COLUMNS.map(({ id }) => id),

@@ -42,7 +42,7 @@ export function joinFeedPages(pages: readonly FeedStatusAnswer[]): FeedRow[] {
   });
 }
 
-/** Returns whether no feed has delivered data yet, so that every view is empty. */
+/** Returns true if no feed has delivered data yet, and every view is therefore empty. */
 export function hasNoData(feeds: readonly FeedRow[]): boolean {
   return feeds.every(({ last_data }) => last_data === null);
 }

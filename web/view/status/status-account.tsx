@@ -31,7 +31,7 @@ function SignedIn() {
   const [status, setStatus] = useState<AccountStatus>();
   const [problem, setProblem] = useState('');
   const report = feeds.asked.value.answer;
-  // Each feed report repeats the request for the account, every 30 s.
+  // The request for the account is repeated with each new feed report, every 30 s.
   useEffect(() => {
     accountStatus().then(
       (next) => {

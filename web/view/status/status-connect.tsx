@@ -42,7 +42,7 @@ export function StatusConnect() {
   );
 }
 
-/** Renders a text with a copy button. The visible text has a placeholder instead of the key. The copied text has the key. */
+/** Renders a text that has a placeholder instead of the key. The member can copy the text with the key or without it. */
 function Snippet({ purpose, text, name }: { purpose?: string | undefined; text: string; name: string }) {
   const hasKey = text.includes(KEY_PLACEHOLDER);
   return (

@@ -54,7 +54,7 @@ function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly F
         );
       if (!dropped.signal.aborted) setFurther({ of: first, pages });
     };
-    // If a page fails to load, the next report requests this page again.
+    // If a page fails to load, the page is requested again with the next report.
     if (first?.body.next_cursor) follow().catch(() => {});
     return () => dropped.abort();
   }, [first]);

@@ -22,9 +22,9 @@ const EXPOSURES: readonly (readonly [name: Exposure, title: string, print: (valu
 ];
 
 /**
- * Returns the columns of the grid. A comparison has columns for the change and the earlier value of net GEX. The size of the change
- * determines the order of the rows. If a strike exists at only one moment, the change shows `new` or `gone`, and net GEX counts as the
- * size.
+ * Returns the columns of the grid. A comparison has columns for the change and the earlier value of net GEX. The column of changes is
+ * sorted by the size of the change. If a strike exists at only one moment, this column shows `new` or `gone`, and the strike is sorted by
+ * the size of its net GEX.
  */
 export function strikeColumns({ strikes, levels }: GexView, before: Strikes | undefined): GridColumn<JoinedRow>[] {
   const at = ({ now, before: then }: JoinedRow) => strikes.strike[now ?? -1] ?? before!.strike[then!]!;

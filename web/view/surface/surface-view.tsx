@@ -21,7 +21,7 @@ import { asOf, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
 import { DAY_LENGTH_MS } from '../../time/exchange-days.ts';
 
-/** The initial settlement of the view is the closest to this number of days. */
+/** The view initially shows the settlement that is closest to this number of days. */
 const FIRST_SMILE = 30;
 
 /** Renders the Surface view: smiles, the term structure of volatility, and events. */

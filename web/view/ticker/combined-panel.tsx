@@ -9,7 +9,7 @@ import { tickers } from '../../state/page-market.ts';
 
 type Combined = FullAnswer<'get_gex_combined'>;
 
-/** For each index, the fund that tracks the index. For each of these funds, the index. */
+/** Maps each index to the fund that tracks it, and each of these funds to its index. */
 const PARTNERS: Readonly<Record<string, string>> = {
   ...{ SPX: 'SPY', NDX: 'QQQ', RUT: 'IWM', DJX: 'DIA' },
   ...{ SPY: 'SPX', QQQ: 'NDX', IWM: 'RUT', DIA: 'DJX' },
@@ -37,8 +37,8 @@ export function WithField() {
 }
 
 /**
- * Renders the sum of the net gamma of two tickers on the page's price axis. The heading contains the price ratio of the two tickers, and
- * the deviation from the usual ratio in percent.
+ * Renders the total net gamma of two tickers on the page's price axis. The heading contains the price ratio of the two tickers, and the
+ * deviation from the usual ratio in percent.
  */
 export function CombinedPanel({ moment }: { moment: string | undefined }) {
   const other = page.value.own.with!;

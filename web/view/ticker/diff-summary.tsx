@@ -46,7 +46,7 @@ export function DiffSummary() {
 
 const NAMED_MOST = 4;
 
-/** Returns texts for the differences between two moments. Expired series come first. Differences that do not occur have no text. */
+/** Returns texts for the differences between two moments. Expired series come first. Only differences that occur have a text. */
 export function differenceTexts(difference: MomentDifference): string[] {
   const { expired, newSeries, goneSeries, newStrikes, goneStrikes, largest } = difference;
   const list = (what: string, names: readonly string[]) => {
