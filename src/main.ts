@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { createProgram } from './cli/program.ts';
 import { cleaned } from './core/clean-text.ts';
-import { ClientError, OperatorError, SettingError } from './core/errors.ts';
+import { ClientError, OperatorError, SettingError, SettingFaults } from './core/errors.ts';
 import { EXIT_CODES } from './core/exit-codes.ts';
 import { createPorts } from './server/cli-ports.ts';
 import { READER_COMMAND } from './settings/config.ts';
@@ -20,6 +20,7 @@ try {
 }
 
 function describe(error: unknown): string {
+  if (error instanceof SettingFaults) return error.faults.map(describe).join('\n');
   if (error instanceof OperatorError || error instanceof ClientError) {
     return `zomma: ${cleaned(error.message)}${error.hint ? `\n  ${cleaned(error.hint)}` : ''}`;
   }

@@ -1,7 +1,8 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
+import { readNamedFile } from '../settings/setting-sources.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { durationOf } from './duration.ts';
@@ -101,7 +102,7 @@ function passphraseIn(file: string | undefined, flag: string): string {
   if (file === undefined) {
     throw new OperatorError(`${flag} needs --passphrase-file`, 'Write a passphrase to a file that only you may read.');
   }
-  const text = readFileSync(file, 'utf8').trim();
+  const text = readNamedFile(file, '--passphrase-file', 'credential').trim();
   if (text.length >= 8) return text;
   throw new OperatorError(`the passphrase in ${file} has ${text.length} characters`, 'Use at least 8 characters.');
 }

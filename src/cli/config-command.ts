@@ -21,7 +21,7 @@ const GROUPS = {
 const WIDTH = 100;
 
 /** Adds `zomma config`, which writes an example settings file, shows where each setting comes from, and checks all settings. */
-export function addConfig(program: CliCommand, _ports: Ports): void {
+export function addConfig(program: CliCommand, ports: Ports): void {
   const config = program.command('config').description('Show and check the settings of `zomma serve`.');
   config
     .command('example')
@@ -47,12 +47,12 @@ export function addConfig(program: CliCommand, _ports: Ports): void {
     .command('check')
     .rawSettings(SERVER_SETTINGS)
     .description(
-      `Check every setting, and name variables of the environment that belong to no setting. Accepts the flags of \`zomma serve\`. Exits with ${EXIT_CODES.setting.code} if something is wrong.`,
+      `Check the settings as \`zomma serve\` does at its start: values, files, folders and contradictions. Also name variables of the environment that belong to no setting. Accepts the flags of \`zomma serve\`. Exits with ${EXIT_CODES.setting.code} if something is wrong.`,
     )
     .json()
     .examples('zomma config check --config /etc/zomma/zomma.toml', 'zomma config check && systemctl restart zomma')
     .action(async ({ json }, command: CliCommand) => {
-      const { problems: invalid, count } = await readRawSettings(command);
+      const { problems: invalid, count } = await readRawSettings(command, ports);
       const unknown = unknownVariables(process.env).map(({ name, nearest }) => ({
         message: `${name} is not a setting`,
         hint: `Did you mean ${nearest}?`,

@@ -1,6 +1,7 @@
 import type { Access } from '../access/access.ts';
 import type { AuditEntry } from '../access/audit.ts';
 import type { MemberStore } from '../access/members.ts';
+import type { SettingError } from '../core/errors.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
@@ -47,6 +48,8 @@ export interface Ports {
   readonly nowMs: () => number;
   /** Returns the version, the commit and the schema of the database, for example `0.2.0 (1a2b3c4, schema 9)`. */
   versionLine(): Promise<string>;
+  /** Returns everything that keeps a server from starting with these settings, whose values are valid. */
+  settingFaults(settings: SettingValues): Promise<readonly SettingError[]>;
   /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
   serve(
     settings: ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>,

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { SettingError } from '../core/errors.ts';
+import { SettingError, SettingFaults } from '../core/errors.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValues, settingsIn } from '../settings/config.ts';
 import { parseWritten, type SettingSources, type WrittenSetting } from '../settings/setting-sources.ts';
 import { sourcesFor } from './cli-command.ts';
+import type { Ports } from './ports.ts';
 
 /** The settings of `zomma serve`, in the order in which they are shown. */
 export const SERVER_SETTINGS = settingsIn('data', 'server', 'feeds', 'mcp', 'log');
@@ -18,11 +19,18 @@ export function writtenSetting(
   return { text: String(given), origin: (SETTINGS[name] as Setting).flag!.split(' ')[0]! };
 }
 
+/** Returns the settings of the server. Throws `SettingFaults` with everything that keeps the server from starting with them. */
+export async function serverSettings(command: Command, ports: Ports): Promise<SettingValues> {
+  const { problems, values } = await readRawSettings(command, ports);
+  if (problems.length > 0) throw new SettingFaults(problems);
+  return values;
+}
+
 /**
- * Reads all settings. Returns the errors in the settings and the settings file, the number of given settings, and all values. An invalid
- * setting has its default value.
+ * Reads all settings of the server. Returns everything that is wrong with them, the number of given settings, and all values. An invalid
+ * setting has its default.
  */
-export async function readRawSettings(command: Command) {
+export async function readRawSettings(command: Command, ports: Ports) {
   const problems: SettingError[] = [];
   const collected = <T>(error: unknown): T | undefined => {
     if (!(error instanceof SettingError)) throw error;
@@ -47,5 +55,7 @@ export async function readRawSettings(command: Command) {
     const { default: text }: Setting = SETTINGS[name];
     return [name, text === undefined ? undefined : parseWritten(name, { text, origin: 'default' })];
   });
-  return { problems, count, values: Object.fromEntries(values) as SettingValues };
+  const settings = Object.fromEntries(values) as SettingValues;
+  problems.push(...(await ports.settingFaults(settings)));
+  return { problems, count, values: settings };
 }

@@ -51,6 +51,14 @@ export class SettingError extends OperatorError {
   }
 }
 
+/** Several faults of the settings, which are reported at once. */
+export class SettingFaults extends SettingError {
+  constructor(readonly faults: readonly SettingError[]) {
+    super(faults.map(({ message }) => message).join('; '), '');
+    this.name = 'SettingFaults';
+  }
+}
+
 /** Returns the code of an error of the system or of SQLite, such as `ENOENT`. Returns `undefined` if the error has no code. */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | null | undefined)?.code;

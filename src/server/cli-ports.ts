@@ -23,6 +23,10 @@ export function createPorts(nowMs: () => number): Ports {
       return `${version} (${COMMIT.slice(0, COMMIT_DIGITS)}, schema ${SCHEMA})`;
     },
 
+    async settingFaults(settings) {
+      return (await import('./setting-faults.ts')).settingFaults(settings);
+    },
+
     async serve(settings, { demo }) {
       const { serve } = await import('./serve.ts');
       const { readInternalAuthority } = await import('../http/internal-tls.ts');

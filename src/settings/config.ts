@@ -15,6 +15,7 @@ import {
   origins,
   pollSeconds,
   portOf,
+  proxyNetworksOf,
   rateLimitOf,
   requestsPerMinute,
   sizeOf,
@@ -148,7 +149,7 @@ export const SETTINGS = {
     trustedProxies: {
       flag: '--trusted-proxies <networks>',
       help: 'networks of proxies, separated by commas, e.g. 127.0.0.1,10.0.0.0/8. Of their requests, X-Forwarded-For names the client, for the log and for limits per address',
-      parse: (text) => networksOf(text, '--trusted-proxies'),
+      parse: proxyNetworksOf,
     },
     myKey: {
       flag: '--my-key <who>',

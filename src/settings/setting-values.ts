@@ -116,6 +116,17 @@ export function networksOf(text: string, flag: string): string[] {
   throw new SettingError(`"${wrong}" is not a network`, `Use addresses or networks, e.g. ${flag} 10.0.0.0/8.`);
 }
 
+/** Parses the networks of trusted proxies. Throws `SettingError` if a network has every address, because clients then name themselves. */
+export function proxyNetworksOf(text: string): string[] {
+  const networks = networksOf(text, '--trusted-proxies');
+  const all = networks.find((each) => each.endsWith('/0'));
+  if (all === undefined) return networks;
+  throw new SettingError(
+    `--trusted-proxies "${all}" trusts every client, so each could claim any address`,
+    'Name the addresses of your proxies, e.g. --trusted-proxies 10.0.0.0/8.',
+  );
+}
+
 /** Parses a bearer token (RFC 6750). Throws `SettingError` for an invalid token, without the token in the message. */
 export function bearerTokenOf(text: string): string {
   if (/^[A-Za-z0-9._~+/-]{16,512}=*$/.test(text)) return text;
