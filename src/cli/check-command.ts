@@ -28,7 +28,7 @@ export function addCheck(program: CliCommand, ports: Ports): void {
     .json()
     .examples('zomma check --data-dir /var/lib/zomma', 'zomma check --config /etc/zomma/zomma.toml --quick --json')
     .action(async ({ quick, json }, command: CliCommand) => {
-      const { problems, count, values: settings } = await readRawSettings(command, ports);
+      const { problems, count, values: settings } = await readRawSettings(command);
       const outcomes: CheckOutcome[] = [];
       const report = async (outcome: CheckOutcome) => {
         outcomes.push(outcome);

@@ -14,6 +14,12 @@ export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'mcp' | 'log'>, 'fe
   readonly feed: string | undefined;
 };
 
+/** A reason why a server cannot start with its settings, and its subject in one or two words. */
+export interface SettingFault {
+  readonly of: string;
+  readonly error: SettingError;
+}
+
 /** The outcome of one check of an installation. */
 export interface CheckOutcome {
   /** The subject of the check, in one or two words. */
@@ -49,7 +55,7 @@ export interface Ports {
   /** Returns the version, the commit and the schema of the database, for example `0.2.0 (1a2b3c4, schema 9)`. */
   versionLine(): Promise<string>;
   /** Returns everything that keeps a server from starting with these settings, whose values are valid. */
-  settingFaults(settings: SettingValues): Promise<readonly SettingError[]>;
+  settingFaults(settings: SettingValues): Promise<readonly SettingFault[]>;
   /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
   serve(
     settings: ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>,

@@ -1,7 +1,12 @@
 import type { Command } from 'commander';
 import { SettingError, SettingFaults } from '../core/errors.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValues, settingsIn } from '../settings/config.ts';
-import { parseWritten, type SettingSources, type WrittenSetting } from '../settings/setting-sources.ts';
+import {
+  parseWritten,
+  type SettingSources,
+  unknownVariables,
+  type WrittenSetting,
+} from '../settings/setting-sources.ts';
 import { sourcesFor } from './cli-command.ts';
 import type { Ports } from './ports.ts';
 
@@ -21,16 +26,31 @@ export function writtenSetting(
 
 /** Returns the settings of the server. Throws `SettingFaults` with everything that keeps the server from starting with them. */
 export async function serverSettings(command: Command, ports: Ports): Promise<SettingValues> {
-  const { problems, values } = await readRawSettings(command, ports);
-  if (problems.length > 0) throw new SettingFaults(problems);
+  const { problems, values } = await checkedSettings(command, ports);
+  // A misspelled variable alone is a warning of the log, but it is often the reason why another setting is missing.
+  if (problems.length > 0) throw new SettingFaults([...misspelledVariables(), ...problems]);
   return values;
 }
 
+/** Returns an error for each variable of the environment that belongs to no setting. */
+export function misspelledVariables(): SettingError[] {
+  return unknownVariables(process.env).map(
+    ({ name, nearest }) => new SettingError(`${name} is not a setting`, `Did you mean ${nearest}?`),
+  );
+}
+
+/** Returns what `readRawSettings` returns. The problems are everything that keeps a server from starting with the settings. */
+export async function checkedSettings(command: Command, ports: Ports) {
+  const { problems, ...read } = await readRawSettings(command);
+  const faults = await ports.settingFaults(read.values);
+  return { ...read, problems: [...problems, ...faults.map(({ error }) => error)] };
+}
+
 /**
- * Reads all settings of the server. Returns everything that is wrong with them, the number of given settings, and all values. An invalid
- * setting has its default.
+ * Reads all settings of the server. Returns the errors in their texts and in the settings file, the number of given settings, and all
+ * values. An invalid setting has its default.
  */
-export async function readRawSettings(command: Command, ports: Ports) {
+export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];
   const collected = <T>(error: unknown): T | undefined => {
     if (!(error instanceof SettingError)) throw error;
@@ -55,7 +75,5 @@ export async function readRawSettings(command: Command, ports: Ports) {
     const { default: text }: Setting = SETTINGS[name];
     return [name, text === undefined ? undefined : parseWritten(name, { text, origin: 'default' })];
   });
-  const settings = Object.fromEntries(values) as SettingValues;
-  problems.push(...(await ports.settingFaults(settings)));
-  return { problems, count, values: settings };
+  return { problems, count, values: Object.fromEntries(values) as SettingValues };
 }

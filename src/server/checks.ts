@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { CheckOutcome } from '../cli/ports.ts';
 import { cleanLine } from '../core/clean-text.ts';
-import { errorCode, OperatorError } from '../core/errors.ts';
+import { errorCode } from '../core/errors.ts';
 import { formatBytes } from '../feeds/disk-space.ts';
 import { descriptorsMax } from '../http/connections/own-sockets.ts';
 import { readTls } from '../http/tls.ts';
@@ -16,7 +16,7 @@ import { DATABASE } from '../store/folder/backup.ts';
 import { lockHolder } from '../store/folder/folder-lock.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
-import { createFeeds } from './create-feeds.ts';
+import { settingFaults } from './setting-faults.ts';
 import {
   createContext,
   diskUse,
@@ -49,13 +49,16 @@ const DAMAGED_SHOWN_MAX = 5;
 export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOutcome> {
   const { settings } = options;
   const holder = hasData(settings.dataDir) ? lockHolder(settings.dataDir) : undefined;
-  const universe = collected('universe', () => `${readUniverse(settings.universe).tickers.size} tickers`);
-  yield universe;
+  const faults = settingFaults(settings);
+  const isWell = (subject: string) => faults.every(({ of }) => of !== subject);
   // The other checks also run if the universe file is unusable, because they need no universe.
-  const usable = universe.state === 'ok' ? settings : { ...settings, universe: undefined };
+  const usable = isWell('universe') ? settings : { ...settings, universe: undefined };
+  if (isWell('universe'))
+    yield { of: 'universe', state: 'ok', message: `${readUniverse(settings.universe).tickers.size} tickers` };
   yield* checkData({ ...options, settings: usable }, holder);
-  yield feedSettings(usable);
-  yield certificate(options);
+  if (isWell('feeds')) yield { of: 'feeds', state: 'ok', message: `--feed ${settings.feed}` };
+  if (isWell('certificate')) yield certificate(options);
+  for (const { of, error } of faults) yield failureOf(of, error);
   if (holder === undefined) yield await port(settings);
   yield await compiler();
   yield descriptors();
@@ -70,15 +73,6 @@ function graded(
   otherwise: 'warning' | 'failure' = 'warning',
 ): CheckOutcome {
   return isWell ? { of, state: 'ok', message } : { of, state: otherwise, message, hint };
-}
-
-/** Runs a check that returns the message of a good outcome. If the check throws, the outcome has the message and the hint of the error. */
-function collected(of: string, check: () => string): CheckOutcome {
-  try {
-    return { of, state: 'ok', message: check() };
-  } catch (error) {
-    return failureOf(of, error);
-  }
 }
 
 function failureOf(of: string, error: unknown): CheckOutcome {
@@ -229,33 +223,21 @@ function backup({ settings, nowMs }: CheckOptions): CheckOutcome {
   );
 }
 
-function feedSettings(settings: SettingValues): CheckOutcome {
-  return collected('feeds', () => {
-    createFeeds({ ...settings, setAside: undefined }, readUniverse(settings.universe), () => new Map());
-    return `--feed ${settings.feed}`;
-  });
-}
-
 function certificate({ settings, nowMs }: CheckOptions): CheckOutcome {
   const { tlsCert, tlsKey, tlsClientCa, tls, host } = settings;
   if (tls === 'internal')
     return { of: 'certificate', state: 'ok', message: 'made and renewed by the server (--tls internal)' };
   if (tlsCert === undefined || tlsKey === undefined)
     return { of: 'certificate', state: 'ok', message: `none: plain HTTP on ${host}` };
-  try {
-    const { subject, notAfterMs } = readTls({ cert: tlsCert, key: tlsKey, clientCa: tlsClientCa });
-    const days = Math.floor((notAfterMs - nowMs) / DAY_MS);
-    return graded(
-      'certificate',
-      days >= CERTIFICATE_DAYS_MIN,
-      `${cleanLine(subject)}, ${days < 0 ? 'expired at' : 'valid until'} ${isoTime(notAfterMs)}`,
-      'Renew the certificate. A running server uses the new files by itself.',
-      days < 0 ? 'failure' : 'warning',
-    );
-  } catch (error) {
-    if (error instanceof OperatorError) return failureOf('certificate', error);
-    throw error;
-  }
+  const { subject, notAfterMs } = readTls({ cert: tlsCert, key: tlsKey, clientCa: tlsClientCa });
+  const days = Math.floor((notAfterMs - nowMs) / DAY_MS);
+  return graded(
+    'certificate',
+    days >= CERTIFICATE_DAYS_MIN,
+    `${cleanLine(subject)}, ${days < 0 ? 'expired at' : 'valid until'} ${isoTime(notAfterMs)}`,
+    'Renew the certificate. A running server uses the new files by itself.',
+    days < 0 ? 'failure' : 'warning',
+  );
 }
 
 /** Tries to listen on the address of the server. The check works only while no server runs. */

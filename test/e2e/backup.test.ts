@@ -39,7 +39,7 @@ test('with the secret, the keys of members work on the restored server; without 
     expect(readFileSync(join(at('full'), name)).includes(readFileSync(join(at('data'), 'secret')))).toBe(false);
   const none = await zomma('restore', at('full'), '--data-dir', at('locked'));
   expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('is encrypted') });
-  writeFileSync(at('wrong'), 'another passphrase');
+  writeFileSync(at('wrong'), 'another passphrase', { mode: 0o600 });
   const wrong = await zomma('restore', at('full'), '--passphrase-file', at('wrong'), '--data-dir', at('locked2'));
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('does not open') });
   const restored = await zomma('restore', at('full'), '--passphrase-file', at('pass'), '--data-dir', at('moved'));

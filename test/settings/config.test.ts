@@ -78,6 +78,7 @@ const INVALID: readonly (readonly [SettingName, texts: readonly string[], messag
   ['logLevel', ['loud', 'Info'], 'not a log level'],
   ['seed', ['-1', '1.5', ''], '--seed must be a whole number'],
   ['trustedProxies', ['10.0.0.0/33', 'proxy'], 'is not a network'],
+  ['trustedProxies', ['0.0.0.0/0', '10.0.0.1,::/0'], 'trusts every client'],
   ['accessLog', ['maybe'], '--access-log is neither on nor off'],
   ['slowStep', ['0', 'slow'], '--slow-step'],
   ['basePath', ['zomma', '/a b', 'https://a'], '--base-path'],
