@@ -11,12 +11,14 @@ import type { HttpDeps } from './http-deps.ts';
 
 type AccountDeps = Pick<
   HttpDeps,
-  'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals' | 'myKeyPolicy'
+  'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals' | 'myKeyPolicy' | 'signInCodes'
 >;
 
-/** Adds `/health`, the two routes that need a member's UUID instead of a key, and the route that returns the account of a key. */
+/**
+ * Adds `/health`, the routes that need a member's UUID or a sign-in code instead of a key, and the route that returns the account of a key.
+ */
 export const accountRoutes =
-  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy }: AccountDeps) =>
+  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy, signInCodes }: AccountDeps) =>
   (app: HttpApp) =>
     app
       .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
@@ -36,6 +38,18 @@ export const accountRoutes =
           throw refusals.reported(address, path, error);
         }
       })
+      .post('/api/v1/auth/sign-in', ({ request, set, path }) => {
+        const address = addressOf(request);
+        const [, code = ''] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
+        refusals.limit(address, path, 'uuid');
+        try {
+          const uuid = signInCodes.redeem(code);
+          if (uuid === undefined) throw codeRefused();
+          return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
+        } catch (error) {
+          throw refusals.reported(address, path, error);
+        }
+      })
       .get('/api/v1/auth/telegram-status', ({ request, set, path }) => {
         const uuid = uuidOf(queryOf(request.url));
         refusals.limit(addressOf(request), path, 'uuid');
@@ -45,6 +59,16 @@ export const accountRoutes =
       .get('/api/v1/account', ({ account, set }) =>
         respondJson(set, accountStatus(account!, limiter, gexStreams.streamsOf(account!.id))),
       );
+
+function codeRefused(): ClientError {
+  return new ClientError(
+    'key_invalid',
+    'This link has been used, is older than a day, or is of an earlier start of the server',
+    {
+      hint: 'Sign in with the key that `zomma start` printed.',
+    },
+  );
+}
 
 const closed = { additionalProperties: false };
 

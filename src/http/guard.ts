@@ -12,6 +12,7 @@ const PUBLIC_PATHS = new Set([
   ...WEB_PATHS,
   ...DOCS_PATHS,
   '/api/v1/auth/my-key',
+  '/api/v1/auth/sign-in',
   '/api/v1/auth/telegram-status',
 ]);
 

@@ -2,6 +2,7 @@ import { version } from '../../package.json';
 import type { Account } from '../access/access.ts';
 import { createByteBudget } from '../access/byte-budget.ts';
 import { charge, createRateLimiter } from '../access/rate-limit.ts';
+import { createSignInCodes } from '../access/sign-in-codes.ts';
 import type { Observe } from '../core/events.ts';
 import { createAddressOf } from '../http/client-address.ts';
 import { createConnectionMonitor, descriptorPlan } from '../http/connections/connection-monitor.ts';
@@ -123,6 +124,7 @@ export function buildApp(
   const isEmpty = store.underlyings(simulated).length === 0;
   const drain = createDrain();
   const addressOf = createAddressOf({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
+  const signInCodes = createSignInCodes();
   const refusals = createRefusals(observe, () => performance.now());
   const http = createServerApp({
     drain,
@@ -130,6 +132,7 @@ export function buildApp(
     refusals,
     isHttps: settings.tlsCert !== undefined || settings.tls !== undefined,
     myKeyPolicy: createMyKeyPolicy(settings),
+    signInCodes,
     context,
     access,
     members: store,
@@ -151,7 +154,7 @@ export function buildApp(
     handle: handlerOf(http, { tracing, basePath }),
     /** All routes of the service. */
     routes: http.routes,
-    ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, drain, refusals },
+    ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, drain, refusals, signInCodes },
     /** The initial load of the drop folder or the simulated market. The caller must start the feeds and call `loading.begin`. */
     loading,
     /** Returns the ticker of the last request, or the first ticker of the universe before any request. */

@@ -144,10 +144,10 @@ function admitTrial(store: Store, simulated: boolean): void {
  * the example request trusts this certificate. The address of the web terminal contains the key in its fragment. Browsers never send the
  * fragment to a server, and the page removes the fragment at once.
  */
-function welcomeDemo({ store, access, feeds }: App, url: string, authority: string | undefined): void {
+function welcomeDemo({ store, access, feeds, signInCodes }: App, url: string, authority: string | undefined): void {
   const known = store.members().find(({ tier }) => tier === 'demo');
-  const { apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
-  process.stdout.write(`open: ${url}/#key=${apiKey}\n`);
+  const { member, apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
+  process.stdout.write(`open: ${url}/#code=${signInCodes.issue(member.uuid)} (signs in once)\n`);
   process.stdout.write(`demo key: ${apiKey}\n`);
   const trust = authority === undefined ? '' : `--cacert '${authority}' `;
   process.stdout.write(`try: curl ${trust}-H 'X-API-Key: ${apiKey}' ${url}/api/v1/nodes/gex/SPY\n`);

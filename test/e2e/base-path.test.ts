@@ -19,7 +19,8 @@ const server = withServer(PROGRAM, () => [
 
 test('prints addresses below the path', () => {
   expect(new URL(server.url).pathname).toBe(BASE);
-  expect(server.before.find((line) => line.startsWith('open: '))).toBe(`open: ${server.url}/#key=${server.key}`);
+  const open = server.before.find((line) => line.startsWith('open: '))!;
+  expect(open).toStartWith(`open: ${server.url}/#code=`);
   expect(server.before.find((line) => line.startsWith('try: '))).toEndWith(` ${server.url}/api/v1/nodes/gex/SPY`);
 });
 

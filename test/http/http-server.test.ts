@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createByteBudget } from '../../src/access/byte-budget.ts';
+import { createSignInCodes } from '../../src/access/sign-in-codes.ts';
 import { createDrain } from '../../src/http/drain.ts';
 import { createServerApp } from '../../src/http/http-server.ts';
 import { createMyKeyPolicy } from '../../src/http/my-key-policy.ts';
@@ -26,6 +27,7 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
       drain: createDrain(),
       addressOf: () => '127.0.0.1',
       refusals: createRefusals(() => {}, Date.now),
+      signInCodes: createSignInCodes(),
       myKeyPolicy: createMyKeyPolicy({ myKey: 'loopback', myKeyFrom: undefined, myKeyToken: undefined }),
       storeVersion: store.version,
       isHttps: false,
