@@ -88,15 +88,24 @@ export interface Ports {
     readonly isThorough: boolean;
     readonly onProgress: (read: number, of: number) => void;
   }): AsyncIterable<CheckOutcome>;
-  /** Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may run. */
-  backup(settings: FolderSettings, to: string, passphrase: string | undefined): Promise<BackupManifest>;
+  /**
+   * Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may run. `isRecorded` is
+   * false if the data folder does not know of the backup.
+   */
+  backup(
+    settings: FolderSettings,
+    to: string,
+    passphrase: string | undefined,
+  ): Promise<{ readonly manifest: BackupManifest; readonly isRecorded: boolean }>;
   /** Restores a backup into a temporary folder, to check the backup, and compares the backup with its manifest. */
-  rehearseRestore(from: string): Promise<BackupManifest>;
-  /** Restores a backup into a data folder without data. */
+  rehearseRestore(
+    from: string,
+    proof: FolderSettings & { readonly passphrase: string | undefined },
+  ): Promise<{ readonly manifest: BackupManifest; readonly isVerified: boolean }>;
+  /** Restores a backup into a data folder without data. If nothing proves who made the backup, `isUnverified` must be true. */
   restore(
     from: string,
-    settings: FolderSettings,
-    passphrase: string | undefined,
+    options: FolderSettings & { readonly passphrase: string | undefined; readonly isUnverified: boolean },
   ): Promise<{ readonly manifest: BackupManifest; readonly hasSecret: boolean }>;
   /** Returns the backups in a folder, the oldest first. */
   backupsIn(folder: string): Promise<readonly string[]>;

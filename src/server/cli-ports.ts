@@ -78,12 +78,12 @@ export function createPorts(nowMs: () => number): Ports {
       return (await import('./stored-data.ts')).backUpData(dataDir, to, { nowMs: nowMs(), passphrase });
     },
 
-    async rehearseRestore(from) {
-      return (await import('./stored-data.ts')).rehearseRestore(from);
+    async rehearseRestore(from, proof) {
+      return (await import('./stored-data.ts')).rehearseRestore(from, proof);
     },
 
-    async restore(from, { dataDir }, passphrase) {
-      return (await import('./stored-data.ts')).restoreData(from, dataDir, passphrase);
+    async restore(from, options) {
+      return (await import('./stored-data.ts')).restoreData(from, options);
     },
 
     async backupsIn(folder) {
