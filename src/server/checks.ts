@@ -208,9 +208,14 @@ function disk(store: Store, { settings, nowMs }: CheckOptions): CheckOutcome {
   return graded(
     'disk',
     lasts >= DISK_DAYS_MIN,
-    `${formatBytes(free)} free; at ${formatBytes(bytes / days)} a day, enough for ${lasts} days`,
+    `${formatBytes(free)} free; grows by ${growthText(bytes / days)} a day, full in ${lasts} days`,
     'Set a retention (--keep-chains, --keep-intraday, --keep-prints), or add disk.',
   );
+}
+
+/** Returns an amount of bytes in MB or GB, because growth is compared over time. */
+function growthText(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 function backup({ settings, nowMs }: CheckOptions): CheckOutcome {

@@ -28,8 +28,9 @@ import { unknownVariables } from '../settings/setting-sources.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
+import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import { startPastFill } from './fill-past.ts';
-import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
+import { diskUse, lastBackupMs, lockData } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
 
@@ -43,8 +44,6 @@ const STOP_DEADLINE_MS = 3_000;
 const FORCED_STOP_MS = 4_000;
 /** Interval between two log lines during the load of data, ms. */
 const LOADING_EVERY_MS = 5_000;
-/** Interval between two checks whether the database is still in its folder, ms. */
-const DATABASE_LOOK_MS = 5_000;
 /** Interval between two checks whether the internal certificate must be renewed, ms. */
 const RENEWAL_LOOK_MS = 3_600_000;
 /** The time that the service requests from the service manager for opening and upgrading the data folder, ms. */
@@ -85,7 +84,15 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   for (const { name, nearest } of unknownVariables(process.env))
     log({ kind: 'setting_unknown', variable: name, nearest });
   let metrics: Metrics | undefined;
-  const observe = settings.ops ? withMetrics(log, () => metrics) : log;
+  let database: DatabaseWatch | undefined;
+  const counted = settings.ops ? withMetrics(log, () => metrics) : log;
+  const observe: Observe = Object.assign(
+    (observation: Observation) => {
+      counted(observation);
+      database?.note(observation);
+    },
+    counted.ignores ? { ignores: counted.ignores } : {},
+  );
   let certificate: CertificateWatch | undefined;
   const reload = async () => {
     await renewInternalTls();
@@ -128,13 +135,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   const { feeds, store, loading } = app;
   resources.defer(() => store.close());
   resources.defer(() => app.refusals.stop());
-  const isSameDatabase = watchDatabase(settings.dataDir);
-  const databaseWatch = setInterval(() => {
-    if (isSameDatabase()) return;
-    observe({ kind: 'database_gone', data_folder: settings.dataDir });
-    clearInterval(databaseWatch);
-  }, DATABASE_LOOK_MS).unref();
-  resources.defer(() => clearInterval(databaseWatch));
+  database = watchDatabase(settings.dataDir, observe);
+  resources.adopt(database, (watch) => watch.stop());
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   const forceExit = () => {
     observe({ kind: 'stop_forced' });
@@ -176,14 +178,13 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
 
   if (settings.ops) {
     const { createMetrics } = await import('../ops/ops-metrics.ts');
+    // A full disk is no reason: requests are answered, and `zomma_data_full` tells it.
     const notReady = () =>
-      isSameDatabase()
-        ? [
-            !loading.isComplete && 'The market data is being loaded.',
-            app.drain.isDraining && 'The server is stopping.',
-            room.fullReason(),
-          ].filter((each): each is string => typeof each === 'string')
-        : ['The database was removed or replaced. Restart the server.'];
+      [
+        database?.problem(),
+        !loading.isComplete && 'The market data is being loaded.',
+        app.drain.isDraining && 'The server is stopping.',
+      ].filter((each): each is string => typeof each === 'string');
     metrics = createMetrics({
       version,
       commit: COMMIT,
@@ -196,7 +197,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
       damagedSnapshots: () => store.damagedSnapshots().length,
       disk: () => diskUse(settings.dataDir),
       descriptors: () => ({ open: openDescriptors(), max: descriptorsMax() }),
-      hasDatabase: isSameDatabase,
+      hasDatabase: () => database?.isPresent() ?? true,
       isFull: () => room.fullReason() !== undefined,
       certificateNotAfterMs: () => certificate?.notAfterMs(),
       lastBackupMs: () => lastBackupMs(settings.dataDir),

@@ -351,17 +351,6 @@ export function diskUse(dataDir: string): { database: number; wal: number; free:
   return { database: sizeOf(path), wal: sizeOf(`${path}-wal`), free: bavail * bsize };
 }
 
-/**
- * Returns a function that checks whether a data folder still has the same database file. If this file has been removed or replaced, the
- * server still writes to the old file, which nobody will read.
- */
-export function watchDatabase(dataDir: string): () => boolean {
-  const path = join(dataDir, DATABASE);
-  const inode = () => statSync(path, { throwIfNoEntry: false })?.ino;
-  const opened = inode();
-  return () => inode() === opened;
-}
-
 /** Returns whether the folder has a database. */
 export function hasData(dataDir: string): boolean {
   return existsSync(join(dataDir, DATABASE));
