@@ -109,7 +109,7 @@ interface ObservationFields {
   /** Liveness, readiness and metrics are served at this address. */
   operations_served: { address: string };
   /** The server now uses this certificate for new connections. */
-  certificate_used: { subject: string; not_after: string };
+  certificate_used: { subject: string; sha256: string; not_after: string };
   /** The certificate's files have changed, but are not usable. The server continues to use the present certificate. */
   certificate_refused: { reason: string; hint: string };
   /** The certificate expires in `days` days. A negative number means that the certificate has expired. */
