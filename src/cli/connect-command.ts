@@ -29,7 +29,7 @@ interface StdioServer {
 /** The form in which an MCP client wants a server. */
 interface ClientForm {
   readonly title: string;
-  /** The file of the user's configuration, for each system. `*` stands for all systems that are not named. */
+  /** The file of the user's configuration, for each system. */
   readonly files: Readonly<Record<string, string>>;
   /** A further way to the file. */
   readonly fileHint?: string;
@@ -51,16 +51,15 @@ const inAppData = (folder: string, file: string) => ({
   Windows: `%APPDATA%\\${folder.replaceAll('/', '\\')}\\${file}`,
 });
 
-/** The entry of most clients. `type` is the client's word for Streamable HTTP. */
-const mcpServers = (server: McpServer, type?: string) => ({
-  mcpServers: { [NAME]: 'url' in server && type ? { type, ...server } : server },
-});
+const mcpServers = (server: McpServer) => ({ mcpServers: { [NAME]: server } });
+const typed = (server: McpServer) => ({ type: 'url' in server ? 'http' : 'stdio', ...server });
+const headerOf = ({ headers }: HttpServer) => `${KEY_HEADER}: ${headers[KEY_HEADER]}`;
 
-export const CLIENT_FORMS = {
+const CLIENT_FORMS = {
   'claude-code': {
     title: 'Claude Code',
     files: inHome('.claude.json'),
-    entry: (server) => mcpServers(server, 'http'),
+    entry: (server) => mcpServers(typed(server)),
     line: (server) =>
       'url' in server
         ? `claude mcp add --scope user --transport http ${shellLine(NAME, server.url, '--header', headerOf(server))}`
@@ -71,20 +70,20 @@ export const CLIENT_FORMS = {
     files: inAppData('Claude', 'claude_desktop_config.json'),
     fileHint: 'Settings, Developer, Edit Config opens the file. Restart Claude Desktop afterwards.',
     startsPrograms: true,
-    entry: (server) => mcpServers(server),
+    entry: mcpServers,
   },
   cursor: {
     title: 'Cursor',
     files: inHome('.cursor/mcp.json'),
     fileHint: 'For one project alone: .cursor/mcp.json in its folder.',
-    entry: (server) => mcpServers(server),
+    entry: mcpServers,
   },
   vscode: {
     title: 'VS Code',
     files: inAppData('Code/User', 'mcp.json'),
     fileHint: 'For one project alone: .vscode/mcp.json in its folder.',
-    entry: (server) => ({ servers: { [NAME]: typedServer(server) } }),
-    line: (server) => `code --add-mcp ${shellLine(JSON.stringify({ name: NAME, ...typedServer(server) }))}`,
+    entry: (server) => ({ servers: { [NAME]: typed(server) } }),
+    line: (server) => `code --add-mcp ${shellLine(JSON.stringify({ name: NAME, ...typed(server) }))}`,
   },
   codex: {
     title: 'Codex',
@@ -97,9 +96,6 @@ export const CLIENT_FORMS = {
       'url' in server ? undefined : `codex mcp add ${shellLine(NAME, '--', server.command, ...server.args)}`,
   },
 } as const satisfies Readonly<Record<string, ClientForm>>;
-
-const typedServer = (server: McpServer) => ({ type: 'url' in server ? 'http' : 'stdio', ...server });
-const headerOf = ({ headers }: HttpServer) => `${KEY_HEADER}: ${headers[KEY_HEADER]}`;
 
 /** Adds `zomma connect`, which prints how an MCP client connects to this machine's data or to a running server. */
 export function addConnect(program: CliCommand): void {

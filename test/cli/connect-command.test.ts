@@ -57,7 +57,7 @@ interface Row {
 const CLIENTS: Readonly<Record<string, Row>> = {
   'claude-code': {
     remote: { mcpServers: { zomma: { type: 'http', ...HTTP } } },
-    local: { mcpServers: { zomma: STDIO } },
+    local: { mcpServers: { zomma: { type: 'stdio', ...STDIO } } },
     files: ['  macOS, Linux  ~/.claude.json\n', '  Windows       %USERPROFILE%\\.claude.json\n'],
     remoteLine: `claude mcp add --scope user --transport http zomma ${HTTP.url} --header "X-API-Key: ${KEY}"`,
     localLine: `claude mcp add --scope user zomma -- ${START}`,
