@@ -6,12 +6,14 @@ import {
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import { cleaned, cleanLine } from '../core/clean-text.ts';
-import { ClientError } from '../core/errors.ts';
+import { ClientError, invalidField } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import type { Steps } from '../core/steps.ts';
+import { isDate } from '../market/calendar.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import type { Context, Operation } from '../operations/engine/operation.ts';
 import { extendedView, perform, restView } from '../operations/engine/perform.ts';
+import { TICKER_MAX } from '../operations/engine/shared-fields.ts';
 import { REGISTRY } from '../operations/registry.ts';
 import { shortenColumns, shortenDays, shortenMatrix } from './short-columns.ts';
 import { sixDigits } from './six-digits.ts';
@@ -210,6 +212,11 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
   const { ticker, columns, expiry } = partsOf(uri) ?? {};
   if (ticker === undefined) return undefined;
   if (columns === undefined) return yield* levelsOf({ ticker }, context);
+  // The validation would name the arguments of the REST route.
+  if (expiry !== undefined && !EXPIRY.test(expiry) && !isDate(expiry)) {
+    const hint = 'get_option_quotes with only ticker lists the expiries.';
+    throw invalidField('invalid_parameter', '/expiry', 'must be a date YYYY-MM-DD, 0dte or all', hint);
+  }
   const view = extendedView(OPERATION[TICKER_RESOURCES[columns].operation]);
   const args = { ticker, ...(expiry && { expiries: expiry }) };
   return SHORTENED[columns]((yield* perform(view, args, context, 'invalid_parameter')).body);
@@ -243,6 +250,9 @@ const SHORTENED = {
 const GEX_URI =
   /^zomma:\/\/gex\/(?<name>[^/\s]{1,40})(?:\/(?<columns>profile|strikes|matrix|record)(?:(?<=strikes)\/(?<expiry>[\w:-]{1,10}))?)?$/;
 
+/** Matches the expiries in a URI that are no date. */
+const EXPIRY = /^(?:all|0dte|next:\d{1,4})$/;
+
 /** The components of a URI for a ticker's resource. If the URI of `strikes` has no expiry, the answer contains all expiries. */
 interface GexUri {
   /** The ticker as the client wrote it. */
@@ -253,10 +263,10 @@ interface GexUri {
 
 function partsOf(uri: string): GexUri | undefined {
   const { name, columns, expiry } = GEX_URI.exec(uri)?.groups ?? {};
+  if (name === undefined) return undefined;
   try {
-    return name === undefined
-      ? undefined
-      : { ticker: decodeURIComponent(name), columns: columns as GexUri['columns'], expiry };
+    const ticker = decodeURIComponent(name).normalize('NFKC');
+    return ticker.length > TICKER_MAX ? undefined : { ticker, columns: columns as GexUri['columns'], expiry };
   } catch {
     // The URI has an invalid percent escape.
     return undefined;

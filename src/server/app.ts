@@ -102,7 +102,9 @@ export function buildApp(
       import('../mcp/http/transports.ts'),
       import('../mcp/catalog.ts'),
     ]);
-    const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens));
+    // A model would take the tokens of the rate limit for tokens of its context.
+    const message = 'This call needs more of the rate limit than is left';
+    const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens, message));
     return createMcpOverHttp({
       context,
       version,

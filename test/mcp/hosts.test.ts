@@ -213,7 +213,7 @@ test.each<[string, RegExp]>([
   ],
   ['zomma://gex/SPY/strikes/2001-01-04', /2001-01-04 is not a listed expiry.*Nearest listed: 20/],
   ['zomma://gex/SPY/strikes/next:0', /No contract of SPY settles within 0 days.*Nearest listed: 20/],
-  ['zomma://gex/SPY/strikes/soon', /\/expiries must.*0dte/],
+  ['zomma://gex/SPY/strikes/soon', /\/expiry must.*0dte.*get_option_quotes/],
   ['zomma://gex/NVDAA', /Nearest with data: NVDA, /],
   ['zomma://gex/NVDAA/profile', /Nearest with data: NVDA, /],
   ['zomma://gex/NVDAA/record', /Nearest with data: NVDA, /],

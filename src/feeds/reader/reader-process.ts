@@ -1,13 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { ownCommand } from '../../core/own-command.ts';
 
 /** Returns the command that runs this program: the executable, or the runtime with the sources. */
 export function programCommand(): string[] {
-  // In a compiled executable, the modules are in an embedded file system.
-  const isCompiled = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(import.meta.dir);
-  if (!isCompiled) return [process.execPath, join(import.meta.dir, '../../main.ts')];
+  const own = ownCommand();
   // The code starts the running executable, even if another version has replaced its file on the disk.
-  return [existsSync(RUNNING_EXECUTABLE) ? RUNNING_EXECUTABLE : process.execPath];
+  return own.length === 1 && existsSync(RUNNING_EXECUTABLE) ? [RUNNING_EXECUTABLE] : own;
 }
 
 const RUNNING_EXECUTABLE = '/proc/self/exe';

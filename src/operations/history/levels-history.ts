@@ -118,9 +118,14 @@ function comparedTimes(name: string, { from, to, compare_with }: Request, { mark
   const beforeMs =
     compare_with === PREVIOUS_CLOSE
       ? closeOf(previousTradingDay(newYorkDate(after)))
-      : momentOf(compare_with!, '/compare_with', 'last', CODE);
+      : momentOf(compare_with!, '/compare_with', 'last', CODE, PREVIOUS_CLOSE);
   if (beforeMs >= after)
-    throw invalidField(CODE, '/compare_with', `must be earlier than the compared levels of ${iso(after)}`);
+    throw invalidField(
+      CODE,
+      '/compare_with',
+      `must be earlier than the compared levels of ${iso(after)}`,
+      `Use ${PREVIOUS_CLOSE} for the close before these levels.`,
+    );
   return [newestOf(name, beforeMs, { market }), after];
 }
 
