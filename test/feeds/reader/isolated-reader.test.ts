@@ -90,7 +90,7 @@ test('an answer of a provider gives a chain, nothing, or a rejection', async () 
     { kind: 'chain', offered: 2, chain: { count: 1, source: 'cboe:RUT', refused: { bad_symbol: 1 } } },
   ]);
   expect(await read('{"a":1}')).toEqual([]);
-  expect(read(`${QUOTES.slice(0, -4)}${' '.repeat(6e6)}`)).rejects.toThrow(/not valid JSON/);
+  await expect(read(`${QUOTES.slice(0, -4)}${' '.repeat(6e6)}`)).rejects.toThrow(/not valid JSON/);
 });
 
 describe('a reader', () => {
