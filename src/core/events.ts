@@ -104,6 +104,8 @@ interface ObservationFields {
   };
   /** Liveness, readiness and metrics are served at this address. */
   operations_served: { address: string };
+  /** The operations address is not a loopback address, so other machines may reach it. */
+  operations_open: { address: string; hint: string };
   /** The server now uses this certificate for new connections. */
   certificate_used: { subject: string; not_after: string };
   /** The certificate's files have changed, but are not usable. The server continues to use the present certificate. */

@@ -43,6 +43,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   traces_unsent: 'warning',
   audited: 'info',
   operations_served: 'info',
+  operations_open: 'warning',
   certificate_used: 'info',
   certificate_refused: 'error',
   certificate_expiring: 'warning',

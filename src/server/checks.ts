@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { CheckOutcome } from '../cli/ports.ts';
 import { cleanLine } from '../core/clean-text.ts';
 import { errorCode } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
 import { formatBytes } from '../feeds/disk-space.ts';
 import { descriptorsMax } from '../http/connections/own-sockets.ts';
 import { readTls } from '../http/tls.ts';
@@ -11,6 +12,7 @@ import { DAY_MS } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
 import { feedReport } from '../operations/feed-status.ts';
+import { OPEN_OPS_HINT } from '../ops/ops-server.ts';
 import type { SettingValues } from '../settings/config.ts';
 import { DATABASE } from '../store/folder/backup.ts';
 import { lockHolder } from '../store/folder/folder-lock.ts';
@@ -60,6 +62,10 @@ export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOut
   if (isWell('certificate')) yield certificate(options);
   for (const { of, error } of faults) yield failureOf(of, error);
   if (holder === undefined) yield await port(settings);
+  if (settings.ops) {
+    const { host, port } = settings.ops;
+    yield graded('operations', isLoopback(host), `--ops ${host}:${port}`, OPEN_OPS_HINT);
+  }
   yield await compiler();
   yield descriptors();
 }

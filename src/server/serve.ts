@@ -4,6 +4,7 @@ import { COMMIT } from '../core/commit.ts';
 import { blockedSteps, startWatchdog } from '../core/event-loop-watchdog.ts';
 import type { Observation, Observe } from '../core/events.ts';
 import { createLog } from '../core/log.ts';
+import { isLoopback } from '../core/loopback.ts';
 import { withinMs } from '../core/within-ms.ts';
 import { startClockWatch } from '../feeds/clock-watch.ts';
 import { createDiskSpace } from '../feeds/disk-space.ts';
@@ -20,7 +21,6 @@ import { feedReport } from '../operations/feed-status.ts';
 import { createLevelRecorder, type LevelRecorder } from '../operations/history/level-recorder.ts';
 import { warmUp } from '../operations/warm-up.ts';
 import type { Metrics } from '../ops/ops-metrics.ts';
-import { serveOps } from '../ops/ops-server.ts';
 import type { ServiceManager } from '../ops/service-manager.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
@@ -176,6 +176,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
 
   if (settings.ops) {
     const { createMetrics } = await import('../ops/ops-metrics.ts');
+    const { OPEN_OPS_HINT, serveOps } = await import('../ops/ops-server.ts');
     const notReady = () =>
       isSameDatabase()
         ? [
@@ -202,9 +203,11 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
       lastBackupMs: () => lastBackupMs(settings.dataDir),
       isReady: () => notReady().length === 0,
     });
-    const ops = serveOps(settings.ops, { notReady, metrics: metrics.text });
+    const { ops: at, allowedHosts } = settings;
+    const ops = await serveOps({ ...at, allowedHosts }, { notReady, metrics: metrics.text });
     resources.defer(() => ops.stop());
     observe({ kind: 'operations_served', address: ops.url });
+    if (!isLoopback(at.host)) observe({ kind: 'operations_open', address: ops.url, hint: OPEN_OPS_HINT });
   }
   resources.adopt(startClockWatch({ store, observe }), (watch) => watch.stop());
   let recorder: LevelRecorder | undefined;
