@@ -45,6 +45,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   operations_served: 'info',
   operations_open: 'warning',
   certificate_used: 'info',
+  names_uncertified: 'warning',
   certificate_refused: 'error',
   certificate_expiring: 'warning',
   reloaded: 'info',

@@ -13,7 +13,7 @@ import { startPacking } from '../feeds/packing.ts';
 import { startRetention } from '../feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
-import { ensureInternalTls } from '../http/internal-tls.ts';
+import { ensureInternalTls, NEW_AUTHORITY_HINT } from '../http/internal-tls.ts';
 import { listen, listenOptions } from '../http/listen.ts';
 import { readTls, type TlsFiles } from '../http/tls.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
@@ -121,7 +121,9 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   resources.use(lockData(settings.dataDir));
   const { tlsCert, tlsKey, tlsClientCa } = settings;
   const isInternal = settings.tls === 'internal';
-  const pair = isInternal ? await ensureInternalTls(settings, Date.now()) : { cert: tlsCert!, key: tlsKey! };
+  const onForeign = (names: readonly string[]) =>
+    observe({ kind: 'names_uncertified', names, hint: NEW_AUTHORITY_HINT });
+  const pair = isInternal ? await ensureInternalTls(settings, Date.now(), onForeign) : { cert: tlsCert!, key: tlsKey! };
   const tlsFiles: TlsFiles = { ...pair, clientCa: tlsClientCa };
   const listening = isInternal ? { ...options, tls: readTls(tlsFiles) } : options;
   const app = buildApp(settings, observe, {}, demo?.admit, tracing);
