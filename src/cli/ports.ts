@@ -40,12 +40,16 @@ export interface BackupManifest {
   readonly rows: Readonly<Record<string, number>>;
 }
 
-/** The certificate of a certificate authority: file, PEM text, SHA-256 in hex with colons, and expiry in ms since the epoch. */
+/**
+ * The certificate of a certificate authority: file, PEM text, SHA-256 in hex with colons, expiry in ms since the epoch, and the host names
+ * that it may sign. `names` is null if it may sign every name.
+ */
 export interface AuthorityCertificate {
   readonly path: string;
   readonly pem: string;
   readonly fingerprint: string;
   readonly notAfterMs: number;
+  readonly names: readonly string[] | null;
 }
 
 /** The functions of the composition root that the command line calls. */

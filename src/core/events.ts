@@ -108,8 +108,12 @@ interface ObservationFields {
   };
   /** Liveness, readiness and metrics are served at this address. */
   operations_served: { address: string };
+  /** The operations address is not a loopback address, so other machines may reach it. */
+  operations_open: { address: string; hint: string };
   /** The server now uses this certificate for new connections. */
   certificate_used: { subject: string; sha256: string; not_after: string };
+  /** The certificate of `--tls internal` lacks these names of the server, because its authority may not sign them. */
+  names_uncertified: { names: readonly string[]; hint: string };
   /** The certificate's files have changed, but are not usable. The server continues to use the present certificate. */
   certificate_refused: { reason: string; hint: string };
   /** The certificate expires in `days` days. A negative number means that the certificate has expired. */

@@ -31,10 +31,9 @@ export function createPorts(nowMs: () => number): Ports {
 
     async serve(settings, { demo }) {
       const { serve } = await import('./serve.ts');
-      const { readInternalAuthority } = await import('../http/internal-tls.ts');
-      const authority = () =>
-        settings.tls === 'internal' ? resolve(readInternalAuthority(settings.dataDir).path) : undefined;
-      const trial = { admit: admitTrial, welcome: (app: App, url: string) => welcomeDemo(app, url, authority()) };
+      const { authorityPath } = await import('../http/internal-tls.ts');
+      const authority = settings.tls === 'internal' ? resolve(authorityPath(settings.dataDir)) : undefined;
+      const trial = { admit: admitTrial, welcome: (app: App, url: string) => welcomeDemo(app, url, authority) };
       await serve(settings, demo ? trial : undefined);
     },
 

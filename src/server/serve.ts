@@ -4,6 +4,7 @@ import { COMMIT } from '../core/commit.ts';
 import { blockedSteps, startWatchdog } from '../core/event-loop-watchdog.ts';
 import type { Observation, Observe } from '../core/events.ts';
 import { createLog } from '../core/log.ts';
+import { isLoopback } from '../core/loopback.ts';
 import { withinMs } from '../core/within-ms.ts';
 import { startClockWatch } from '../feeds/clock-watch.ts';
 import { createDiskSpace } from '../feeds/disk-space.ts';
@@ -12,7 +13,7 @@ import { startPacking } from '../feeds/packing.ts';
 import { startRetention } from '../feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
-import { ensureInternalTls } from '../http/internal-tls.ts';
+import { ensureInternalTls, NEW_AUTHORITY_HINT } from '../http/internal-tls.ts';
 import { listen, listenOptions } from '../http/listen.ts';
 import { readTls, type TlsFiles } from '../http/tls.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
@@ -20,7 +21,6 @@ import { feedReport } from '../operations/feed-status.ts';
 import { createLevelRecorder, type LevelRecorder } from '../operations/history/level-recorder.ts';
 import { warmUp } from '../operations/warm-up.ts';
 import type { Metrics } from '../ops/ops-metrics.ts';
-import { serveOps } from '../ops/ops-server.ts';
 import type { ServiceManager } from '../ops/service-manager.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
@@ -128,7 +128,9 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   resources.use(lockData(settings.dataDir));
   const { tlsCert, tlsKey, tlsClientCa } = settings;
   const isInternal = settings.tls === 'internal';
-  const pair = isInternal ? await ensureInternalTls(settings, Date.now()) : { cert: tlsCert!, key: tlsKey! };
+  const onForeign = (names: readonly string[]) =>
+    observe({ kind: 'names_uncertified', names, hint: NEW_AUTHORITY_HINT });
+  const pair = isInternal ? await ensureInternalTls(settings, Date.now(), onForeign) : { cert: tlsCert!, key: tlsKey! };
   const tlsFiles: TlsFiles = { ...pair, clientCa: tlsClientCa };
   const listening = isInternal ? { ...options, tls: readTls(tlsFiles) } : options;
   const app = buildApp(settings, observe, {}, demo?.admit, tracing);
@@ -178,6 +180,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
 
   if (settings.ops) {
     const { createMetrics } = await import('../ops/ops-metrics.ts');
+    const { OPEN_OPS_HINT, serveOps } = await import('../ops/ops-server.ts');
     // A full disk is no reason: requests are answered, and `zomma_data_full` tells it.
     const notReady = () =>
       [
@@ -203,9 +206,11 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
       lastBackupMs: () => lastBackupMs(settings.dataDir),
       isReady: () => notReady().length === 0,
     });
-    const ops = serveOps(settings.ops, { notReady, metrics: metrics.text });
+    const { ops: at, allowedHosts } = settings;
+    const ops = await serveOps({ ...at, allowedHosts }, { notReady, metrics: metrics.text });
     resources.defer(() => ops.stop());
     observe({ kind: 'operations_served', address: ops.url });
+    if (!isLoopback(at.host)) observe({ kind: 'operations_open', address: ops.url, hint: OPEN_OPS_HINT });
   }
   resources.adopt(startClockWatch({ store, observe }), (watch) => watch.stop());
   let recorder: LevelRecorder | undefined;
