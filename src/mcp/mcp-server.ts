@@ -29,10 +29,9 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
       cacheHints: CACHE_HINTS,
     },
   );
-  const isReader = () => readsResources ?? canRead(server.getClientVersion());
   server.onInternalError = (method, error) => deps.observe({ kind: 'tool_failed', tool: method, error });
   server.setRequestHandler('tools/list', () => ({
-    tools: [...toolDefinitions(tools()), ...(hasReader && !isReader() ? [READ_RESOURCE] : [])],
+    tools: [...toolDefinitions(tools()), ...(hasReader ? [READ_RESOURCE] : [])],
     _meta: { 'zomma/registry': registryVersion(tools()) },
   }));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal, notify } }) => {
@@ -40,7 +39,7 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
     const { name, arguments: args = {} } = params;
     return callTool(deps, {
       ...{ account, name, args, signal },
-      linksResources: wantsLinks === true || isReader(),
+      linksResources: wantsLinks === true || (readsResources ?? canRead(server.getClientVersion())),
       ...(progressToken !== undefined && {
         onProgress: (step) => notify({ method: 'notifications/progress', params: { progressToken, ...step } }),
       }),

@@ -9,13 +9,14 @@ import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 
-/** The tool that reads resources, for clients whose model itself cannot read resources. */
+/** The tool that reads resources. Most clients have no other way, or show their models only the listed resources, and no templates. */
 export const READ_RESOURCE: Tool = {
   name: 'read_resource',
   title: 'Read a resource',
   description:
-    'Reads longer tables and texts: zomma://universe (tickers with data), zomma://methods/{tool} (how figures are computed), ' +
-    'zomma://gex/{ticker}/record (whether levels held), zomma://gex/{ticker}/strikes/{expiry}, or /profile or /matrix of a ticker.',
+    'Reads tables and texts, page by page (page.next): zomma://universe, zomma://methods/{tool}, and zomma://gex/{ticker}/ with expiries ' +
+    '(GEX by expiry), strikes/{expiry or all}, quotes/{expiry}, matrix, profile, surface, flow (bought and sold), prints (large trades), ' +
+    'history, record (whether levels held). Queries: ?near=5 (rows nearest spot), ?columns=a,b, ?sign=flow (positions by prints).',
   inputSchema: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 };

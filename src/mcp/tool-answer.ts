@@ -17,7 +17,7 @@ export function toolAnswer(
 ): Record<string, unknown> {
   const { notes: given = [], ...means } = echoes as { notes?: readonly string[] };
   const origin = provenance
-    ? originOf(provenance)
+    ? provenanceInWords(provenance)
     : { source: 'the arguments of this call; no market data was read', notes: [] };
   return sixDigits({
     ...body,
@@ -25,7 +25,8 @@ export function toolAnswer(
   });
 }
 
-function originOf({ source, simulated, as_of, age_s, stale, notes }: Provenance) {
+/** Returns the provenance of an answer for models, with the age in words. */
+export function provenanceInWords({ source, simulated, as_of, age_s, stale, notes }: Provenance) {
   // The age is the time from the quotes to the present. In a replay, the age is the time from the quotes to the requested moment.
   const momentMs = Date.parse(as_of) + age_s * 1_000;
   return { as_of, age: ageInWords(age_s), market: marketInWords(momentMs), stale, simulated, source, notes };
