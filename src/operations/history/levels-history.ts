@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { downsample } from '../../analytics/downsample.ts';
 import { ClientError, invalidField } from '../../core/errors.ts';
-import { closeOf, iso, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
+import { closeOf, daysBetween, iso, lastQuoted, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { momentOf, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
@@ -57,10 +57,10 @@ export const getLevelsHistory = defineOperation({
     const name = market.tracked(request.ticker);
     const notes = [...dueNotes(name, context), ...pastNotes(name, context)];
     if (request.compare_with !== undefined) {
-      const times = comparedTimes(name, request, context);
+      const { times, notes: ofMoment } = comparedTimes(name, request, context);
       const [before, after] = market.levels(name, times) as [LevelRecord, LevelRecord];
       const changed = yield* changedContracts(name, before.asOf, after.asOf, context);
-      notes.push(changed ? CONTRACTS_NOTE : NOT_COMPARED_NOTE);
+      notes.push(...ofMoment, changed ? CONTRACTS_NOTE : NOT_COMPARED_NOTE);
       const levels = [reportLevels(before), reportLevels(after)] as const;
       const comparison = { moved: movedLevels(...levels), ...(changed ?? NOT_COMPARED) };
       return {
@@ -110,8 +110,18 @@ function timesOf(name: string, { per, ...range }: Request, { market }: Context):
   });
 }
 
-/** Returns the two moments of a comparison, the earlier moment first. Throws `ClientError` if one of the moments has no levels. */
-function comparedTimes(name: string, { from, to, compare_with }: Request, { market }: Context): [number, number] {
+/**
+ * Returns the two moments of a comparison, the earlier moment first. Throws `ClientError` if one of the moments has no levels.
+ *
+ * A trader who asks for the previous close wants to know what a day has changed. Levels of months ago answer another question, with figures
+ * that look like the answer. Levels that are more than one session older than the asked moment are therefore refused, and the error names the
+ * moment with which the caller can compare. Levels of the session before it, for example after a day without data, carry a note.
+ */
+function comparedTimes(
+  name: string,
+  { from, to, compare_with }: Request,
+  { market }: Context,
+): { times: [number, number]; notes: string[] } {
   if (from !== undefined || to !== undefined)
     throw invalidField(CODE, '/compare_with', 'must be given without /from and /to');
   const after = newestOf(name, Number.MAX_SAFE_INTEGER, { market });
@@ -121,7 +131,19 @@ function comparedTimes(name: string, { from, to, compare_with }: Request, { mark
       : momentOf(compare_with!, '/compare_with', 'last', CODE);
   if (beforeMs >= after)
     throw invalidField(CODE, '/compare_with', `must be earlier than the compared levels of ${iso(after)}`);
-  return [newestOf(name, beforeMs, { market }), after];
+  const before = newestOf(name, beforeMs, { market });
+  const [asked, found] = [sessionOf(beforeMs), sessionOf(before)];
+  if (found < previousTradingDay(asked)) {
+    const message = `No levels of ${name} are stored for ${asked}: the last ones before it are ${daysBetween(found, asked)} days older`;
+    throw new ClientError(CODE, message, { hint: `To compare with them, set compare_with to ${iso(before)}.` });
+  }
+  const notes = found === asked ? [] : [`No levels are stored for ${asked}. The comparison is with those of ${found}.`];
+  return { times: [before, after], notes };
+}
+
+/** Returns the date of the session whose quotes are the newest at a moment, YYYY-MM-DD. */
+function sessionOf(ms: number): string {
+  return newYorkDate(lastQuoted(ms));
 }
 
 /** Returns the last moment with stored levels that is not after `untilMs`. Throws `ClientError` if there is no such moment. */

@@ -207,6 +207,58 @@ describe('a comparison of two moments', () => {
     expect(levels.map(({ spot }) => spot)).toEqual([100, 102]);
   });
 
+  // Levels of 5 January and of a later day. 9 January is a Friday.
+  test.each<[string, string, string, RegExp | string[]]>([
+    ['a day without levels', '2026-01-07', 'previous_close', ['2026-01-06', '2026-01-05']],
+    [
+      'two days without levels',
+      '2026-01-08',
+      'previous_close',
+      /^No levels of SPX are stored for 2026-01-07: .* 2 days older$/,
+    ],
+    [
+      'a week without levels',
+      '2026-01-15',
+      'previous_close',
+      /^No levels of SPX are stored for 2026-01-14: .* 9 days older$/,
+    ],
+    [
+      'a named day a week later',
+      '2026-01-15',
+      '2026-01-12',
+      /^No levels of SPX are stored for 2026-01-12: .* 7 days older$/,
+    ],
+    ['the evening of the day', '2026-01-07', '2026-01-05', []],
+    ['the morning after, before the open', '2026-01-07', '2026-01-06T09:00:00-05:00', []],
+    ['a moment within the next session', '2026-01-07', '2026-01-06T11:00:00-05:00', ['2026-01-06', '2026-01-05']],
+  ])('compared with %s', (_what, day, compare_with, expected) => {
+    const { context, store } = smallMarket({}, MONDAY_MS + 300 * DAY_MS);
+    for (const each of ['2026-01-05', day]) keepLevels(store, { asOf: newYorkInstant(each, '15:00') });
+    const compare = () => ask(context, { compare_with });
+    if (expected instanceof RegExp) {
+      const { message, hint } = refusalOf(compare);
+      expect(message).toMatch(expected);
+      expect(hint).toBe('To compare with them, set compare_with to 2026-01-05T20:00:00.000Z.');
+      expect(ask(context, { compare_with: '2026-01-05T20:00:00.000Z' }).levels[0]!.as_of).toBe(
+        '2026-01-05T20:00:00.000Z',
+      );
+      return;
+    }
+    const [asked, found] = expected;
+    const note = `No levels are stored for ${asked}. The comparison is with those of ${found}.`;
+    const { levels, provenance } = compare();
+    expect(levels[0]!.as_of).toBe('2026-01-05T20:00:00.000Z');
+    expect(provenance.notes.filter((each) => each.startsWith('No levels'))).toEqual(asked ? [note] : []);
+  });
+
+  test('a weekend is no gap', () => {
+    const { context, store } = smallMarket({}, MONDAY_MS + 300 * DAY_MS);
+    for (const each of ['2026-01-09', '2026-01-12']) keepLevels(store, { asOf: newYorkInstant(each, '15:00') });
+    for (const compare_with of ['previous_close', '2026-01-11']) {
+      expect(ask(context, { compare_with }).provenance.notes.join()).not.toContain('No levels');
+    }
+  });
+
   test('without the chain of one of the moments, contracts are not compared, and a note says so', () => {
     const { context, store } = smallMarket({}, MONDAY_MS + 9 * DAY_MS);
     for (const day of [0, 1]) keepLevels(store, { asOf: MONDAY_MS + day * DAY_MS, spot: 6_000 + day });
