@@ -91,6 +91,7 @@ export const screenTickers = defineOperation({
     const shown = sortRows(matched, request.sort_by, request.order).slice(0, request.limit);
     const notes = [
       ...conditions.flatMap(({ note }) => note ?? []),
+      ...undeterminedNotes(conditions, rows, matched),
       ...nullNotes(named, rows, scanned),
       ...rankNotes(readings),
       ...staleNotes(matched),
@@ -196,6 +197,31 @@ function* matchingRows(
     scanned.push({ ...figures, [WHIPSAW]: index, age_s, ...(stale && { stale }) });
   }
   return { scanned, matched: scanned.filter(isMatch) };
+}
+
+/**
+ * Returns a note if a condition on the regime leaves out tickers near their flip. Near the flip, the regime is undetermined, so a filter for a
+ * regime near the flip would otherwise suggest that there are no such tickers.
+ */
+function undeterminedNotes(
+  conditions: readonly Condition[],
+  rows: readonly ScreenRow[],
+  matched: readonly ScreenRow[],
+): string[] {
+  const onRegime = conditions.filter(({ column }) => column === 'regime');
+  const others = conditions.filter(({ column }) => column !== 'regime');
+  const undetermined = rows.filter(({ regime }) => regime === 'undetermined');
+  if (onRegime.length === 0 || undetermined.some((row) => onRegime.every((each) => each.isMetBy(row)))) return [];
+  if (others.some(({ column }) => column === WHIPSAW)) return [];
+  const leftOut = undetermined.filter((row) => others.every((each) => each.isMetBy(row))).length;
+  const isNearFlip = others.some(
+    ({ column, isMetBy }) =>
+      column === 'flip_distance_pct' && rows.some((row) => isMetBy({ ...row, flip_distance_pct: 0 })),
+  );
+  if (leftOut === 0 && (matched.length > 0 || !isNearFlip)) return [];
+  return [
+    `Near the flip, the sign of net GEX is not certain: regime=undetermined. ${leftOut} tickers with it meet the other conditions.`,
+  ];
 }
 
 /**

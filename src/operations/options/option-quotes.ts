@@ -10,6 +10,7 @@ import { defineOperation } from '../engine/operation.ts';
 import { cursor, cursorAt, cursorOfNext, pageFrom } from '../engine/pages.ts';
 import { count, defaulted, integerField, number, objectList, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
+import { fractionNotes } from '../engine/unlikely-units.ts';
 import { nullableColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { expirySelection } from '../reading/expiry-choice.ts';
 import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
@@ -143,7 +144,10 @@ export const getOptionQuotes = defineOperation({
         ...rows,
         ...(more && { next_cursor: cursorAt(chain, page.row + limit, chosen) }),
       },
-      provenance: provenanceOf(chain, context, notes),
+      provenance: provenanceOf(chain, context, [
+        ...fractionNotes('near_pct_from_spot', [input.near_pct_from_spot ?? 0]),
+        ...notes,
+      ]),
     };
   },
 });
@@ -217,7 +221,7 @@ function quotesOf(
   const rows = quoteRows(prepared, contracts, series.length > 1);
   return {
     more: selected.length > from + limit,
-    notes: missingNotes(rows.quotes),
+    notes: [...strikeNotes(prepared, series, ofContracts, selected), ...missingNotes(rows.quotes)],
     expiry,
     ...rows,
     series: series.map((each) => ({
@@ -229,6 +233,31 @@ function quotesOf(
       dividend: each.dividend,
     })),
   };
+}
+
+/** Returns a note if no strike is in the selected range, or if the target lies outside all strikes. The note names listed strikes. */
+function strikeNotes(
+  { strike }: PreparedChain,
+  series: readonly PreparedSeries[],
+  { strikeMin, strikeMax, near }: ContractSelection,
+  selected: readonly number[],
+): string[] {
+  const listed = series.flatMap(({ start, end }) => [...strike.subarray(start, end)]);
+  if (selected.length === 0) {
+    const around = [
+      Math.max(...listed.filter((each) => each < strikeMin)),
+      Math.min(...listed.filter((each) => each > strikeMax)),
+    ];
+    const nearest = around.filter(Number.isFinite);
+    return [
+      `No contract of the expiry is in this range of strikes.${nearest.length > 0 ? ` Nearest listed: ${nearest.join(' and ')}.` : ''}`,
+    ];
+  }
+  const [lowest, highest] = [Math.min(...listed), Math.max(...listed)];
+  if (near?.kind !== 'strike' || (near.strike >= lowest && near.strike <= highest)) return [];
+  return [
+    `The strikes of the expiry go from ${lowest} to ${highest}: none is at ${Number(near.strike.toPrecision(6))}.`,
+  ];
 }
 
 /** Returns a note if some contracts have Greeks but no volatility of their own. */

@@ -175,10 +175,23 @@ describe('tickers', () => {
     expect(provenance.notes).toContain('Nearest to SPYY with data: SPY.');
   });
 
-  test('a volatility in percent is noted', () => {
-    expect(ask({ where: ['atm_iv_30d>60'], tickers: ['SPY'] }, context).provenance.notes).toContain(
-      'atm_iv_30d is a decimal: 60 means 6000 %.',
-    );
+  test.each<[string, string | undefined]>([
+    ['atm_iv_30d>60', 'atm_iv_30d is a decimal: 60 means 6000 %.'],
+    ['atm_iv_30d>0.6', undefined],
+    ['iv_rank>0.7', 'iv_rank is 0 to 100: 0.7 means 0.7, not 70.'],
+    ['iv_rank>=1', undefined],
+    ['iv_rank>0', undefined],
+    ['net_over_gross_pct<-0.25', 'net_over_gross_pct is -100 to 100: -0.25 means -0.25, not -25.'],
+    ['flip_distance_pct<0.5', undefined],
+    ['net_gex_mil<0.5', undefined],
+    ['iv_rank>100', 'No ticker can meet this condition on iv_rank, which is 0 to 100.'],
+    ['iv_rank<0', 'No ticker can meet this condition on iv_rank, which is 0 to 100.'],
+    ['flip_distance_pct<0', 'No ticker can meet this condition on flip_distance_pct, which is never negative.'],
+    ['net_over_gross_pct<-100', 'No ticker can meet this condition on net_over_gross_pct, which is -100 to 100.'],
+    ['net_over_gross_pct<=-100', undefined],
+  ])('the condition %s has the note %j', (condition, note) => {
+    const { notes } = ask({ where: [condition], sort_by: 'ticker' }, context).provenance;
+    expect(notes.filter((each) => / means |can meet/.test(each))).toEqual(note === undefined ? [] : [note]);
   });
 
   test('in any spelling, each once', () => {
@@ -236,6 +249,36 @@ describe('nulls', () => {
     const damaged = { ...store, latestChainId: () => undefined };
     const without = { ...context, market: createMarket(damaged, STANDARD_UNIVERSE, false, Date.now) };
     expect(ask({ sort_by: WHIPSAW, tickers: ['SPY'] }, without).rows[0]).toMatchObject({ [WHIPSAW]: null });
+  });
+});
+
+describe('a filter for a regime near the flip', () => {
+  const of = (underlying: string, distance: number, netGex: number) => ({
+    ...{ underlying, spot: 100, gexFlip: 100 - distance, netGex, grossGex: 1e9 },
+  });
+  const { context } = levelsMarket([
+    of('SPY', 0.5, 1e6),
+    of('QQQ', -0.2, -1e6),
+    of('IWM', -5, -5e8),
+    of('DIA', 6, 5e8),
+  ]);
+  const note = (count: number) =>
+    `Near the flip, the sign of net GEX is not certain: regime=undetermined. ${count} tickers with it meet the other conditions.`;
+
+  test.each<[string[], number, string | undefined]>([
+    [['regime=negative_gamma', 'flip_distance_pct<1'], 0, note(2)],
+    [['regime=positive_gamma', 'flip_distance_pct<1', 'spot_vs_flip=above'], 0, note(1)],
+    [['regime=negative_gamma', 'flip_distance_pct<0.1'], 0, note(0)],
+    [['regime=negative_gamma'], 1, note(2)],
+    [['regime=negative_gamma', 'flip_distance_pct>1'], 1, undefined],
+    [['regime=undetermined', 'flip_distance_pct<1'], 2, undefined],
+    [['flip_distance_pct<1'], 2, undefined],
+  ])('%j matches %i and has the note %j', (where, matched, expected) => {
+    const answer = ask({ where, sort_by: 'ticker' }, context);
+    expect(answer.matched).toBe(matched);
+    expect(answer.provenance.notes.filter((each) => each.startsWith('Near the flip'))).toEqual(
+      expected === undefined ? [] : [expected],
+    );
   });
 });
 

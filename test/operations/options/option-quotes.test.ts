@@ -12,7 +12,7 @@ import { simulated } from '../../analytics/simulated.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, quoted, range, TODAY } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { DEFAULT_ANSWER_TOKENS_MAX, tokensOf } from '../../support/tokens.ts';
-import { call, callExtended, callRoute, contextOf, refusalOf, smallMarket } from '../small-market.ts';
+import { call, callExtended, callRoute, contextOf, performTool, refusalOf, smallMarket } from '../small-market.ts';
 
 type Full = Static<typeof getOptionQuotes.full>;
 type Selection = Partial<Static<typeof getOptionQuotes.input>>;
@@ -33,6 +33,11 @@ function askRest(args: object, context: Context): Full {
   return whole;
 }
 
+const notesOf = (args: object) =>
+  performTool(getOptionQuotes, { ...OF_ACME, ...args }, CONTEXT).provenance!.notes.filter(
+    (each) => !each.includes('null iv'),
+  );
+
 const smile = (strike: number) => 0.3 + (100 - strike) / 400;
 const CHAIN = chainOf([
   ...quoted({ strikes: range(80, 120), iv: smile, halfSpread: 0.01, rest: { openInterest: 7, volume: 3 } }),
@@ -40,6 +45,42 @@ const CHAIN = chainOf([
 ]);
 const CONTEXT = contextOf(CHAIN);
 const OF_ACME = { ticker: 'ACME', expiry: EXPIRY };
+
+describe('a selection without contracts, or in another unit, has a note', () => {
+  test.each<[string, object, string[]]>([
+    [
+      'a window between two strikes',
+      { strike_min: 99.2, strike_max: 99.8 },
+      ['No contract of the expiry is in this range of strikes. Nearest listed: 99 and 100.'],
+    ],
+    [
+      'a window above all strikes',
+      { strike_min: 2_000 },
+      ['No contract of the expiry is in this range of strikes. Nearest listed: 120.'],
+    ],
+    [
+      'a window below all strikes',
+      { strike_max: 5, put_call: 'P' },
+      ['No contract of the expiry is in this range of strikes. Nearest listed: 80.'],
+    ],
+    ['a window with strikes', { strike_min: 99, strike_max: 101 }, []],
+    [
+      'a distance as a fraction',
+      { near_pct_from_spot: 0.05 },
+      ['near_pct_from_spot is in percent: 0.05 means 0.05 %, and 5 is 5 %.'],
+    ],
+    ['a distance in percent', { near_pct_from_spot: -5 }, []],
+    ['no distance', { near_pct_from_spot: 0 }, []],
+    [
+      'a distance beyond all strikes',
+      { near_pct_from_spot: 50 },
+      ['The strikes of the expiry go from 80 to 120: none is at 150.'],
+    ],
+    ['nothing', {}, []],
+  ])('%s', (_what, args, notes) => {
+    expect(notesOf(args)).toEqual(notes);
+  });
+});
 
 describe('a row', () => {
   test('has the quote of its contract', () => {
