@@ -19,7 +19,14 @@ import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { KINETIC_FROM_VOLUMES, levelsOf, provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
+import {
+  KINETIC_FROM_VOLUMES,
+  levelsOf,
+  provenanceOf,
+  readExpiry,
+  readMarket,
+  reportHead,
+} from '../reading/market-reading.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
@@ -66,7 +73,7 @@ export const runStrategicOmniRadar = defineOperation({
   page: 'scan',
   description:
     'Use this first for a whole picture. state_density at the expiry nearest target_dte: quantiles 5 to 95 %, expected_move (dollars), probabilities (0 to 1), skewness. ' +
-    'gex_boundaries: walls and flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
+    'gex_boundaries (over all expiries, or of expiry): walls and flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
     'whale_fiat_kinetic and gex_potential_friction, dollars. Concentration of gamma, percent. Whipsaw risk, 0 (calm) to 100.',
   example: { ticker: 'SPY' },
   input: objectOf({
@@ -75,7 +82,7 @@ export const runStrategicOmniRadar = defineOperation({
       Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }),
       TARGET_DTE,
     ),
-    expiry: { ...expiryChoice, description: 'Scan this expiry instead, YYYY-MM-DD or 0dte.' },
+    expiry: { ...expiryChoice, description: 'Scan this expiry and its boundaries instead, YYYY-MM-DD or 0dte.' },
     limit: limit('List this many strikes with most gamma.'),
   }),
   full: objectOf({
@@ -133,6 +140,10 @@ export const runStrategicOmniRadar = defineOperation({
     const { chain, prepared } = reading;
     yield step('Levels over all expiries');
     const levels = yield* levelsOf(reading);
+    // A brief on one expiry is about its own walls and flip. The index of whipsaw risk is always about the ticker.
+    const ofExpiries = yield* readExpiry(input.expiry, input.ticker, context);
+    const boundaries = yield* levelsOf(ofExpiries);
+    const isOne = ofExpiries.prepared !== prepared;
     const today = newYorkDate(chain.asOf);
     const selected = selectSeries(prepared, expirySelection(input.expiry));
     const series = seriesNearest(prepared, input.target_dte, selected);
@@ -148,12 +159,12 @@ export const runStrategicOmniRadar = defineOperation({
     const fromPrints = context.market.hasPrints(chain.underlying);
     const ofExpiry = columnsOf(yield* concentratedStrikes(prepared, series));
     const ofAll = columnsOf(yield* concentratedStrikes(prepared));
-    const kinetic = yield* kineticOf(reading, context);
+    const kinetic = yield* kineticOf(ofExpiries, context);
     return {
       result: {
         ...reportHead(chain),
-        state_density: reportDensity(density, series, levels, today),
-        gex_boundaries: reportBoundaries(levels, density.atmIv, kinetic),
+        state_density: reportDensity(density, series, boundaries, today),
+        gex_boundaries: reportBoundaries(isOne ? series.series.expiry : 'all', boundaries, density.atmIv, kinetic),
         institutional_concentration_pct: sum(ofExpiry.share_pct),
         institutional_concentration_all_expiries_pct: sum(ofAll.share_pct),
         density_parameters: parametersOfDensity(density),
@@ -177,6 +188,7 @@ export const runStrategicOmniRadar = defineOperation({
       },
       provenance: provenanceOf(chain, context, [
         ...scanCaveats(prepared, series, density, input.expiry === undefined ? input.target_dte : undefined),
+        ...(isOne ? [`gex_boundaries are of ${series.series.expiry} alone. Whipsaw risk is over all expiries.`] : []),
         ...(fromPrints ? [] : [KINETIC_FROM_VOLUMES]),
       ]),
     };
@@ -195,6 +207,13 @@ function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Scann
   if (target !== undefined && Math.abs(days - target) > Math.max(FAR_DAYS, FAR_SHARE * target)) {
     notes.push(`The expiry nearest to ${target} days is in ${days} days.`);
   }
+  const others =
+    target === undefined ? prepared.series.filter((each) => each !== of && each.series.expiry === series.expiry) : [];
+  for (const { series: other } of others) {
+    notes.push(
+      `${series.expiry} has several settlements: the density is that of ${named(series)}, not of ${named(other)}.`,
+    );
+  }
   const { gross, grossOfAll } = gexBySeries(prepared);
   const share = gross[prepared.series.indexOf(of)]! / grossOfAll;
   if (share < THIN_SHARE) {
@@ -210,6 +229,10 @@ function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Scann
     );
   }
   return notes;
+}
+
+function named({ root, settlement }: PreparedSeries['series']): string {
+  return `${root}, which settles ${settlement === 'AM' ? 'at the open' : 'at the close'}`;
 }
 
 function columnsOf(strikes: readonly ConcentratedStrike[]) {

@@ -12,10 +12,11 @@ import { MILLION } from '../gex/gex-report.ts';
 import type { MarketReading } from '../reading/market-reading.ts';
 
 export const gexBoundaries = describedObject(
-  'Over all expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
+  'Over expiries: all, or the given expiry. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
     'whale_fiat_kinetic, gex_potential_friction. Million dollars per 1 % move: net_gex_mil. Percent: sign_margin_pct. ' +
     'regime may be undetermined.',
   {
+    expiries: textField('all, or the expiry that the call asks for, YYYY-MM-DD.'),
     call_wall: number('Upside resistance, dollars.'),
     put_wall: number('Downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
@@ -50,11 +51,13 @@ export function* kineticOf({ chain, prepared }: MarketReading, context: Context)
 const kinetics = new StepCache<PreparedChain, FlowNotional>(() => 1);
 
 export function reportBoundaries(
+  expiries: string,
   { exposures, walls, flip, dominant, maxPain }: GexLevels,
   atmIv: number,
   kinetic: FlowNotional,
 ): Static<typeof gexBoundaries> {
   return {
+    expiries,
     call_wall: walls.call.strike,
     put_wall: walls.put.strike,
     gex_flip: flip.level,

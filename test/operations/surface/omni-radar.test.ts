@@ -7,8 +7,10 @@ import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { addDays } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { normalCdf } from '../../../src/math/normal.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import { blackScholesDelta } from '../../analytics/plain.ts';
+import { recordedChain, someRecorded } from '../../analytics/recorded.ts';
 import {
   AS_OF,
   chainOf,
@@ -22,7 +24,8 @@ import {
   TODAY,
   yearsTo,
 } from '../../analytics/small-chains.ts';
-import { call, callExtended, type Holdings, refusalOf, smallMarket } from '../small-market.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { call, callExtended, contextOf, type Holdings, refusalOf, smallMarket } from '../small-market.ts';
 
 const STRIKES = range(85, 115);
 
@@ -153,6 +156,95 @@ describe('boundaries', () => {
       ...{ call_wall: levels.walls.call.strike, put_wall: levels.walls.put.strike, gex_flip: levels.flip.level },
       ...{ max_pain: levels.maxPain, net_gex_mil: levels.exposures.gex / 1e6 },
     });
+  });
+
+  const nodesOf = (chain: Chain, args: object) =>
+    callExtended(getLiveGexNodes, { ticker: chain.underlying, ...args }, contextOf(chain)) as Record<string, number>;
+  const LEVELS = [
+    'call_wall',
+    'put_wall',
+    'gex_flip',
+    'flip_resolved',
+    'max_pain',
+    'net_gex_mil',
+    'regime',
+    'sign_margin_pct',
+  ];
+
+  /** The boundaries of a scan are the levels that get_live_gex_nodes has for the same expiry, and the density is split at them. */
+  function expectBoundaries(chain: Chain, expiry?: string): void {
+    const args = { ticker: chain.underlying, ...(expiry && { expiry }) };
+    const answer = callExtended(runStrategicOmniRadar, args, contextOf(chain));
+    const { gex_boundaries, state_density, density_parameters, provenance } = answer as unknown as Scan & {
+      provenance: { notes: string[] };
+    };
+    const nodes = nodesOf(chain, args);
+    const pick = (from: object) => LEVELS.map((name) => (from as Record<string, unknown>)[name]);
+    expect(pick(gex_boundaries)).toEqual(pick(nodes));
+    expect(gex_boundaries).toMatchObject({ expiries: expiry ?? 'all' });
+    const alone = `gex_boundaries are of ${expiry} alone. Whipsaw risk is over all expiries.`;
+    expect(provenance.notes.filter((each) => each.startsWith('gex_boundaries'))).toEqual(expiry ? [alone] : []);
+    const { node, mass, kernel } = density_parameters;
+    const above = node.reduce((sum, mean, i) => {
+      const distance = Math.log((state_density.forward! * mean) / nodes.call_wall!) / kernel[i]!;
+      return sum + mass[i]! * normalCdf(distance - kernel[i]! / 2);
+    }, 0);
+    if (nodes.call_wall! > nodes.put_wall!) expect(state_density.probability_above_call_wall).toBeCloseTo(above, 9);
+  }
+
+  test.each([undefined, EXPIRY, LATER])(
+    'of the expiry %p are its own levels, and the density is split at its walls',
+    (expiry) => {
+      expectBoundaries(CHAIN, expiry);
+    },
+  );
+
+  test('of an expiry differ from those of all, and whipsaw risk does not', () => {
+    // The first expiry has its walls near spot, and the second one far from it.
+    const wall = (expiry: string, [put, call]: readonly [number, number]) =>
+      series(expiry, 1).map((row) =>
+        row.strike === (row.callPut === 1 ? call : put) ? { ...row, openInterest: 9_999 } : row,
+      );
+    const chain = chainOf([...wall(EXPIRY, [97, 103]), ...wall(LATER, [88, 112])]);
+    const [near, far] = [scan(chain, { expiry: EXPIRY }), scan(chain, { expiry: LATER })];
+    expect(near.gex_boundaries).toMatchObject({ put_wall: 97, call_wall: 103, max_pain_expiry: EXPIRY });
+    expect(far.gex_boundaries).toMatchObject({ put_wall: 88, call_wall: 112, max_pain_expiry: LATER });
+    const { flip_proximity: _near, ...ofNear } = near.whipsaw_components;
+    const { flip_proximity: _far, ...ofFar } = far.whipsaw_components;
+    expect(ofNear).toEqual(ofFar);
+    expect(near.whipsaw_inputs.net_gex_mil).toBe(far.whipsaw_inputs.net_gex_mil);
+    expect(scan(chain, { expiry: 'all' }).gex_boundaries).toEqual(scan(chain).gex_boundaries);
+    expect(scan(chain, { target_dte: 11 }).gex_boundaries.call_wall).toBe(scan(chain).gex_boundaries.call_wall!);
+  });
+
+  test('of an expiry have the large flow in this expiry', () => {
+    const prints = [print({}), print({ id: 'later', expiry: LATER })];
+    const kinetic = (args: object) => scan(CHAIN, args, { prints }).gex_boundaries.whale_fiat_kinetic!;
+    expect(kinetic({ expiry: EXPIRY }) + kinetic({ expiry: LATER })).toBeCloseTo(kinetic({}), 6);
+    expect(kinetic({ expiry: EXPIRY })).toBeGreaterThan(1e6);
+  });
+
+  describeRecorded('of an expiry, on recorded chains', (dir) => {
+    test.each(someRecorded(dir))('%s', (name) => {
+      const chain = recordedChain(dir, name);
+      const expiries = [
+        ...new Set(
+          preparedChain(chain)
+            .series.filter(({ smile }) => smile.logMoneyness.length > 0)
+            .map((each) => each.series.expiry),
+        ),
+      ];
+      for (const expiry of [undefined, ...expiries.slice(0, 3)]) expectBoundaries(chain, expiry);
+    });
+  });
+
+  test('an expiry with two settlements says which one the density is of', () => {
+    const index = (root: string) => series(EXPIRY, 1).map((row) => ({ ...row, root }));
+    const chain = chainOf([...index('SPX'), ...index('SPXW')], { underlying: 'SPX' });
+    const { provenance } = callExtended(runStrategicOmniRadar, { ticker: 'SPX', expiry: EXPIRY }, contextOf(chain));
+    expect((provenance as { notes: string[] }).notes).toContain(
+      `${EXPIRY} has several settlements: the density is that of SPX, which settles at the open, not of SPXW, which settles at the close.`,
+    );
   });
 
   test('friction is net GEX times the expected daily move in percent', () => {
