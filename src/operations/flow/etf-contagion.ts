@@ -30,7 +30,10 @@ export const evaluateEtfContagion = defineOperation({
     whale_fiat: dollarsField(
       "Premium (not delta) of the stock's large flow, dollars, e.g. net_fiat_exposure of get_whale_prints; the sign is ignored.",
     ),
-    current_iv: { ...iv, description: 'Present implied volatility of the stock, decimal per year.' },
+    current_iv: {
+      ...iv,
+      description: 'Present implied volatility, decimal per year, e.g. atm_iv of run_strategic_omni_radar.',
+    },
     iv_ceiling: {
       ...iv,
       description: 'Volatility at or above which the stock counts as saturated, decimal per year.',

@@ -46,8 +46,8 @@ export const getLiveGexNodes = defineOperation({
   title: 'GEX levels',
   page: 'ticker',
   description:
-    "A ticker's price levels from its newest option chain, dollars: spot, call wall (resistance), put wall (support), gamma flip, and max " +
-    'pain of the dominant expiry. net_gex_mil: million dollars per 1 % move, + if dealers damp moves, - if they amplify them. Dealers are ' +
+    "A ticker's price levels from its newest option chain, dollars: spot_price, call_wall (resistance), put_wall (support), gex_flip, and " +
+    'max_pain of the dominant expiry, whale_expiry. net_gex_mil: million dollars per 1 % move, + if dealers damp moves, - if they amplify them. Dealers are ' +
     'assumed long calls and short puts.',
   example: { ticker: 'SPY' },
   input: objectOf({ ticker, expiry: expiryChoice }),

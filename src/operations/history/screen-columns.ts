@@ -141,12 +141,18 @@ function refuse(i: number): never {
 
 export type SortColumn = 'ticker' | (typeof NUMBER_COLUMNS)[number];
 
-/** Returns the rows sorted by a column. Rows without a value come last in both orders. Rows with equal values are sorted by ticker. */
-export function sortRows(rows: readonly ScreenRow[], column: SortColumn, order: 'asc' | 'desc'): ScreenRow[] {
+/** The orders of rows. `size` sorts by the absolute value, the largest first. */
+export const ORDERS = ['asc', 'desc', 'size'] as const;
+
+/** Returns the rows sorted by a column. Rows without a value come last in every order. Rows with equal values are sorted by ticker. */
+export function sortRows(rows: readonly ScreenRow[], column: SortColumn, order: (typeof ORDERS)[number]): ScreenRow[] {
   const sign = order === 'asc' ? 1 : -1;
   const byTicker = (a: ScreenRow, b: ScreenRow) => (a.ticker < b.ticker ? -1 : +(a.ticker > b.ticker));
   if (column === 'ticker') return rows.toSorted((a, b) => sign * byTicker(a, b));
-  const figureOf = (row: ScreenRow) => row[column] ?? null;
+  const figureOf = (row: ScreenRow) => {
+    const figure = row[column] ?? null;
+    return order === 'size' && figure !== null ? Math.abs(figure) : figure;
+  };
   return rows.toSorted((a, b) => {
     const [x, y] = [figureOf(a), figureOf(b)];
     if (x === null || y === null) return Number(x === null) - Number(y === null) || byTicker(a, b);

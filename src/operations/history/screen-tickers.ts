@@ -18,6 +18,7 @@ import {
   type Condition,
   conditionsOf,
   NUMBER_COLUMNS,
+  ORDERS,
   type ScreenRow,
   screenRow,
   sortRows,
@@ -49,7 +50,7 @@ const input = objectOf({
     }),
   ),
   sort_by: defaulted(oneOf(['ticker', ...NUMBER_COLUMNS], 'Column.'), 'flip_distance_pct'),
-  order: defaulted(oneOf(['asc', 'desc'], 'asc: smallest first.'), 'asc'),
+  order: defaulted(oneOf(ORDERS, 'asc: smallest first; size: largest absolute value first.'), 'asc'),
   limit: defaulted(Type.Integer({ description: 'Maximum rows.', minimum: 1, maximum: PAGE_MAX }), ROWS),
 });
 

@@ -73,7 +73,7 @@ export const getOptionQuotes = defineOperation({
   description:
     'Contracts of an expiry nearest spot, by strike: bid, ask (dollars); iv, iv_bid, iv_ask (decimal per year); open interest, volume; ' +
     'delta, gamma (per 1.00 of spot), theta (dollars per calendar day), vega (dollars per vol point). Without expiry: term structure, a row ' +
-    'per series. Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
+    'per series (expiry, days, atm_iv). Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
   example: { ticker: 'SPY' },
   input,
   full: objectOf({

@@ -30,8 +30,8 @@ export const calculateMertonProbability = defineOperation({
   example: { ticker: 'NVDA', spot_price: 215, ambush_strike: 225, days_to_expiry: 7 },
   input: objectOf({
     ticker,
-    spot_price: priceField('Spot to start from, dollars.'),
-    ambush_strike: priceField('Strike to end beyond, dollars.'),
+    spot_price: priceField('Spot to start from, dollars, e.g. spot_price of get_live_gex_nodes.'),
+    ambush_strike: priceField('Strike to end beyond, dollars, e.g. call_wall.'),
     stag_prob: defaulted(
       number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
         minimum: 0.001,
@@ -42,7 +42,7 @@ export const calculateMertonProbability = defineOperation({
     days_to_expiry: defaulted(
       Type.Integer({
         description:
-          'Calendar days from the day of the quotes to the close at which the price is compared; a day without trading means the next trading day.',
+          'Calendar days from the day of the quotes to the close at which the price is compared, e.g. days of get_option_quotes; a day without trading means the next trading day.',
         minimum: 0,
         maximum: DAYS_MAX,
       }),

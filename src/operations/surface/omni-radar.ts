@@ -72,8 +72,8 @@ export const runStrategicOmniRadar = defineOperation({
   title: 'Full scan',
   page: 'scan',
   description:
-    'Use this first for a whole picture. state_density at the expiry nearest target_dte: quantiles 5 to 95 %, expected_move (dollars), probabilities (0 to 1), skewness. ' +
-    'gex_boundaries (over all expiries, or of expiry): walls and flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
+    'Use this first for a whole picture. state_density at the expiry nearest target_dte: quantiles 5 to 95 %, expected_move (dollars), atm_iv (decimal), probabilities (0 to 1), skewness. ' +
+    'gex_boundaries (over all expiries, or of expiry): call_wall, put_wall, gex_flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
     'whale_fiat_kinetic and gex_potential_friction, dollars. Concentration of gamma, percent. Whipsaw risk, 0 (calm) to 100.',
   example: { ticker: 'SPY' },
   input: objectOf({

@@ -64,6 +64,13 @@ test.each<[number[], string[]]>([
   expect(provenance!.notes.filter((each) => each.startsWith('moves'))).toEqual(notes);
 });
 
+test('an unknown daily volume says why', () => {
+  const { provenance } = performTool(getHedgingProfile, { ticker: 'ACME' }, marketOf());
+  expect(provenance!.notes).toContain(
+    'volume_pct is null, because no daily closes of ACME with a volume are stored up to the snapshot.',
+  );
+});
+
 test('shares are compared with the average daily volume, if a close has a volume', () => {
   const closes = ['2025-12-31', '2026-01-02'].map((date, i) =>
     closeWith({ ticker: 'ACME', date, volume: 1_000 + 2_000 * i }),

@@ -225,6 +225,7 @@ describe('nulls', () => {
   test.each([
     [{}, ['GLD', 'SPY', 'IWM', 'DIA', 'QQQ']],
     [{ order: 'desc' }, ['IWM', 'SPY', 'GLD', 'DIA', 'QQQ']],
+    [{ order: 'size' }, ['IWM', 'SPY', 'GLD', 'DIA', 'QQQ']],
     [{ where: ['flip_distance_pct<1000'] }, ['GLD', 'SPY', 'IWM']],
     [{ where: ['flip_distance_pct>=0', 'spot_vs_flip=above'] }, ['GLD', 'SPY']],
     [{ where: ['spot_vs_flip==below'] }, ['IWM']],
@@ -250,6 +251,20 @@ describe('nulls', () => {
     const without = { ...context, market: createMarket(damaged, STANDARD_UNIVERSE, false, Date.now) };
     expect(ask({ sort_by: WHIPSAW, tickers: ['SPY'] }, without).rows[0]).toMatchObject({ [WHIPSAW]: null });
   });
+});
+
+test('rows are sorted by the absolute value, the largest first', () => {
+  const netGex = { SPY: 3e8, QQQ: -9e8, IWM: 5e8, DIA: -1e8 };
+  const { context } = levelsMarket(
+    Object.entries(netGex).map(([underlying, each]) => ({ underlying, netGex: each, grossGex: 1e9 })),
+  );
+  const { rows } = ask({ sort_by: 'net_over_gross_pct', order: 'size' }, context);
+  expect(rows.map((row) => [row.ticker, row.net_over_gross_pct])).toEqual([
+    ['QQQ', -90],
+    ['IWM', 50],
+    ['SPY', 30],
+    ['DIA', -10],
+  ]);
 });
 
 describe('a filter for a regime near the flip', () => {
