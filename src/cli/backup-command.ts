@@ -35,13 +35,17 @@ export function addBackup(program: CliCommand, ports: Ports): void {
     .action(async (dest: string, options) => {
       const passphrase = options.withSecret ? passphraseIn(options.passphraseFile, '--with-secret') : undefined;
       const make = async (to: string) => {
-        const manifest = await ports.backup(options, to, passphrase);
+        const { manifest, isRecorded } = await ports.backup(options, to, passphrase);
         const bytes = Object.values(manifest.files).reduce((sum, each) => sum + each.bytes, 0);
         print(
           options.json
             ? shownJson({ backup: to, ...manifest })
             : `${to}: ${(bytes / 1e6).toFixed(1)} MB, schema ${manifest.schema}, checked`,
         );
+        if (!isRecorded)
+          process.stderr.write(
+            `The backup is whole, but this user may not write to ${options.dataDir}, so \`zomma check\` and the metrics do not know of it.\n`,
+          );
       };
       if (options.every === undefined) return make(dest);
       const stopped = Promise.withResolvers<true>();
@@ -60,32 +64,46 @@ export function addBackup(program: CliCommand, ports: Ports): void {
   backup
     .command('verify')
     .argument('<backup>', 'folder of a backup')
-    .description('Rehearse a restore: restore a backup into a temporary folder, and compare it with its manifest.')
+    .description(
+      'Rehearse a restore: restore a backup into a temporary folder, and compare it with its manifest. The secret of the data folder, or the one in the backup, proves who made the backup.',
+    )
+    .settings(['dataDir'])
+    .option(...PASSPHRASE_FILE)
     .json()
-    .examples('zomma backup verify /backup/zomma-monday')
-    .action(async (from: string, options) => {
-      const manifest = await ports.rehearseRestore(from);
+    .examples(
+      'zomma backup verify /backup/zomma-monday --data-dir /var/lib/zomma',
+      'zomma backup verify /backup/zomma-full --passphrase-file /root/zomma.pass',
+    )
+    .action(async (from: string, _, command: CliCommand) => {
+      // The flags that `zomma backup` also has are parsed as its flags, even after `verify`.
+      const options = command.optsWithGlobals();
+      const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
+      const { manifest, isVerified } = await ports.rehearseRestore(from, { dataDir: options.dataDir, passphrase });
       const rows = Object.values(manifest.rows).reduce((sum, each) => sum + each, 0);
       print(
         options.json
-          ? shownJson({ backup: from, ...manifest })
-          : `${from}: whole. Made ${manifest.made_at} by ${manifest.version}, schema ${manifest.schema}, ${rows} rows`,
+          ? shownJson({ backup: from, origin_verified: isVerified, ...manifest })
+          : `${from}: whole, origin ${isVerified ? 'verified' : 'not verified'}. Made ${manifest.made_at} by ${manifest.version}, schema ${manifest.schema}, ${rows} rows`,
       );
     });
 
   program
     .command('restore')
     .argument('<backup>', 'folder of a backup')
-    .description('Restore a backup into a data folder that has no data, and on which no server runs.')
+    .description(
+      'Restore a backup into a data folder that has no data, and on which no server runs. The folder may have the secret of the earlier folder, which proves who made the backup.',
+    )
     .settings(['dataDir'])
     .option(...PASSPHRASE_FILE)
+    .option('--unverified', 'restore a backup although nothing proves who made it')
     .examples(
       'zomma restore /backup/zomma-monday --data-dir /var/lib/zomma',
       'zomma restore /backup/zomma-full --passphrase-file /root/zomma.pass',
     )
     .action(async (from: string, options) => {
       const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
-      const { manifest, hasSecret } = await ports.restore(from, options, passphrase);
+      const isUnverified = options.unverified === true;
+      const { manifest, hasSecret } = await ports.restore(from, { ...options, passphrase, isUnverified });
       print(`${options.dataDir}: restored the backup of ${manifest.made_at}`);
       const members = manifest.rows.members ?? 0;
       if (!hasSecret && members > 0) {

@@ -40,12 +40,16 @@ export interface BackupManifest {
   readonly rows: Readonly<Record<string, number>>;
 }
 
-/** The certificate of a certificate authority: file, PEM text, SHA-256 in hex with colons, and expiry in ms since the epoch. */
+/**
+ * The certificate of a certificate authority: file, PEM text, SHA-256 in hex with colons, expiry in ms since the epoch, and the host names
+ * that it may sign. `names` is null if it may sign every name.
+ */
 export interface AuthorityCertificate {
   readonly path: string;
   readonly pem: string;
   readonly fingerprint: string;
   readonly notAfterMs: number;
+  readonly names: readonly string[] | null;
 }
 
 /** The functions of the composition root that the command line calls. */
@@ -88,15 +92,24 @@ export interface Ports {
     readonly isThorough: boolean;
     readonly onProgress: (read: number, of: number) => void;
   }): AsyncIterable<CheckOutcome>;
-  /** Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may run. */
-  backup(settings: FolderSettings, to: string, passphrase: string | undefined): Promise<BackupManifest>;
+  /**
+   * Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may run. `isRecorded` is
+   * false if the data folder does not know of the backup.
+   */
+  backup(
+    settings: FolderSettings,
+    to: string,
+    passphrase: string | undefined,
+  ): Promise<{ readonly manifest: BackupManifest; readonly isRecorded: boolean }>;
   /** Restores a backup into a temporary folder, to check the backup, and compares the backup with its manifest. */
-  rehearseRestore(from: string): Promise<BackupManifest>;
-  /** Restores a backup into a data folder without data. */
+  rehearseRestore(
+    from: string,
+    proof: FolderSettings & { readonly passphrase: string | undefined },
+  ): Promise<{ readonly manifest: BackupManifest; readonly isVerified: boolean }>;
+  /** Restores a backup into a data folder without data. If nothing proves who made the backup, `isUnverified` must be true. */
   restore(
     from: string,
-    settings: FolderSettings,
-    passphrase: string | undefined,
+    options: FolderSettings & { readonly passphrase: string | undefined; readonly isUnverified: boolean },
   ): Promise<{ readonly manifest: BackupManifest; readonly hasSecret: boolean }>;
   /** Returns the backups in a folder, the oldest first. */
   backupsIn(folder: string): Promise<readonly string[]>;

@@ -338,6 +338,9 @@ function report({ delivery, snapshot }: AcceptResult, counts: Counts, observe: O
       counts.refusals++;
       observe({ kind: 'data_refused', origin: delivery.origin, reason: delivery.reason });
       break;
+    case 'undeleted':
+      if (delivery.count > 0) observe({ kind: 'files_kept', files: delivery.count, reason: delivery.reason });
+      break;
     case 'connection':
       observe({ kind: 'feed_connection', up: delivery.up, ...(delivery.reason && { reason: delivery.reason }) });
       break;

@@ -1,5 +1,5 @@
 import type { Access, Account } from '../access/access.ts';
-import { rateLimitHeaders } from '../access/rate-limit.ts';
+import { rateLimitHeaders, waitFor } from '../access/rate-limit.ts';
 import { ClientError } from '../core/errors.ts';
 import { DOCS_PATHS } from './docs-page.ts';
 import { type BeforeRouting, type HttpApp, patternOf } from './http-app.ts';
@@ -55,7 +55,7 @@ export const guard =
       if (limiter) {
         const decision = limiter.take(context.account.id);
         Object.assign(set.headers, rateLimitHeaders(limiter.policy, decision));
-        if (!decision.allowed) throw tooMany();
+        if (!decision.allowed) throw tooMany(decision.retryAfterS);
       }
       connections?.onRequest(request, context.account.id);
     });
@@ -78,8 +78,8 @@ function bearerOf(headers: Headers): string | null {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }
 
-function tooMany(): ClientError {
+function tooMany(retryAfterS: number): ClientError {
   return new ClientError('rate_limited', 'This account has made too many requests', {
-    hint: 'Wait as many seconds as the Retry-After header says, or send fewer requests.',
+    hint: `${waitFor(retryAfterS)}, or send fewer requests.`,
   });
 }

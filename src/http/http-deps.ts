@@ -42,6 +42,8 @@ export interface HttpDeps {
   readonly drain: Pick<Drain, 'onRequest'>;
   /** Finds the address of a client, for the log and for limits per address. */
   readonly addressOf: AddressOf;
+  /** Returns whether the connection of a request comes from a trusted proxy, whose request ids are kept. */
+  readonly isFromProxy: (request: Request) => boolean;
   readonly refusals: Refusals;
   /** Whether the server itself serves HTTPS. False if a proxy serves HTTPS. */
   readonly isHttps: boolean;

@@ -1,4 +1,4 @@
-import { createRateLimiter, type RateDecision } from '../access/rate-limit.ts';
+import { createRateLimiter, type RateDecision, waitFor } from '../access/rate-limit.ts';
 import { ClientError } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { networksOfClient } from './client-address.ts';
@@ -76,7 +76,7 @@ export function createRefusals(observe: Observe, nowMs: () => number) {
       if (allowed) return;
       report(address, route, 'rate_limited');
       throw new ClientError('rate_limited', 'Too many keys or UUIDs were refused', {
-        hint: 'Wait as many seconds as Retry-After says. Requests with a valid key are not affected.',
+        hint: `${waitFor(retryAfterS)}. Requests with a valid key are not affected.`,
         retryAfterS,
       });
     },

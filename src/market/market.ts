@@ -86,6 +86,8 @@ export interface Market {
   newestLevels(ticker: string): Omit<LevelEvent, 'seq'> | undefined;
   volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): readonly (number | null)[];
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
+  /** Returns a number that changes when levels of any ticker are stored. Levels that are only removed do not change the number. */
+  levelsVersion(): number;
   /**
    * Returns the market as it was at an instant, without data of a later date. A ticker that has a chain now may have no chain in this
    * market. Later requests to this market get the same answers, as long as no past data is added or removed.
@@ -289,6 +291,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       },
       levelSpots: (ticker, fromMs, toMs) =>
         store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),
+      levelsVersion: () => store.lastLevelSeq(),
       at: (instantMs) => marketUntil(Math.min(instantMs, until)),
     };
   };

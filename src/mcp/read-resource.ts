@@ -8,6 +8,7 @@ import {
 import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
+import { textForModel } from './text-for-model.ts';
 
 /** The tool that reads resources. Most clients have no other way, or show their models only the listed resources, and no templates. */
 export const READ_RESOURCE: Tool = {
@@ -26,7 +27,7 @@ export async function readResource(deps: McpDeps, reader: Requester, uri: string
   try {
     return await runJob(deps, reader, 'resources/read', deps.resources.read(uri, deps.context));
   } catch (error) {
-    if (error instanceof ClientError) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    if (error instanceof ClientError) throw new ProtocolError(ProtocolErrorCode.InternalError, textForModel(error));
     throw error;
   }
 }

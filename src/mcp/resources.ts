@@ -12,6 +12,7 @@ import type { Steps } from '../core/steps.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import type { Context, Operation } from '../operations/engine/operation.ts';
 import { perform, restView } from '../operations/engine/perform.ts';
+import { TICKER_MAX } from '../operations/engine/shared-fields.ts';
 import { REGISTRY } from '../operations/registry.ts';
 import { fittingCount } from './resource-pages.ts';
 import { sixDigits } from './six-digits.ts';
@@ -219,7 +220,8 @@ function partsOf(uri: string): TickerResource | undefined {
   const { name, which = 'levels', expiry, query = '' } = GEX_URI.exec(uri)?.groups ?? {};
   if (name === undefined || !Object.hasOwn(TICKER_RESOURCES, which)) return undefined;
   try {
-    return { ticker: decodeURIComponent(name), which: which as TickerResource['which'], expiry, query };
+    const ticker = decodeURIComponent(name).normalize('NFKC');
+    return ticker.length > TICKER_MAX ? undefined : { ticker, which: which as TickerResource['which'], expiry, query };
   } catch {
     // The URI has an invalid percent escape.
     return undefined;

@@ -203,7 +203,7 @@ export function createMetrics(sources: MetricSources) {
 
   // Each counter starts at 0. If a counter appeared only at its first event, an alert would see no increase.
   for (const of of ['request', 'tool']) defects.inc({ of }, 0);
-  for (const work of ['retention', 'packing', 'past']) workFailures.inc({ work }, 0);
+  for (const work of ['retention', 'packing', 'past', 'files']) workFailures.inc({ work }, 0);
   for (const direction of ['back', 'forward']) clockSteps.inc({ direction }, 0);
   for (const reason of STREAM_ENDS) streamsClosed.inc({ reason }, 0);
 
@@ -270,6 +270,7 @@ export function createMetrics(sources: MetricSources) {
     retention_failed: () => workFailures.inc({ work: 'retention' }),
     packing_failed: () => workFailures.inc({ work: 'packing' }),
     past_failed: () => workFailures.inc({ work: 'past' }),
+    files_kept: () => workFailures.inc({ work: 'files' }),
     certificate_refused: () => certificateFailures.inc(),
     connections_ended: ({ connections }) => connectionsEnded.inc(connections),
     levels_failed: () => levelFailures.inc(),

@@ -4,7 +4,7 @@ import { createByteBudget } from '../access/byte-budget.ts';
 import { charge, createRateLimiter } from '../access/rate-limit.ts';
 import { createSignInCodes } from '../access/sign-in-codes.ts';
 import type { Observe } from '../core/events.ts';
-import { createAddressOf } from '../http/client-address.ts';
+import { createClientAddresses } from '../http/client-address.ts';
 import { createConnectionMonitor, descriptorPlan } from '../http/connections/connection-monitor.ts';
 import { createDrain } from '../http/drain.ts';
 import { createServerApp, handlerOf } from '../http/http-server.ts';
@@ -102,7 +102,9 @@ export function buildApp(
       import('../mcp/http/transports.ts'),
       import('../mcp/catalog.ts'),
     ]);
-    const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens));
+    // A model would take the tokens of the rate limit for tokens of its context.
+    const message = 'This call needs more of the rate limit than is left';
+    const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens, message));
     return createMcpOverHttp({
       context,
       version,
@@ -123,12 +125,12 @@ export function buildApp(
   // A server with stored data answers requests at once. A server with an empty store lets requests wait for the initial load.
   const isEmpty = store.underlyings(simulated).length === 0;
   const drain = createDrain();
-  const addressOf = createAddressOf({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
+  const addresses = createClientAddresses({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
   const signInCodes = createSignInCodes();
   const refusals = createRefusals(observe, () => performance.now());
   const http = createServerApp({
     drain,
-    addressOf,
+    ...addresses,
     refusals,
     isHttps: settings.tlsCert !== undefined || settings.tls !== undefined,
     myKeyPolicy: createMyKeyPolicy(settings),

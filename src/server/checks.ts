@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { CheckOutcome } from '../cli/ports.ts';
 import { cleanLine } from '../core/clean-text.ts';
 import { errorCode } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
 import { formatBytes } from '../feeds/disk-space.ts';
 import { descriptorsMax } from '../http/connections/own-sockets.ts';
 import { readTls } from '../http/tls.ts';
@@ -11,6 +12,7 @@ import { DAY_MS } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
 import { feedReport } from '../operations/feed-status.ts';
+import { OPEN_OPS_HINT } from '../ops/ops-server.ts';
 import type { SettingValues } from '../settings/config.ts';
 import { DATABASE } from '../store/folder/backup.ts';
 import { lockHolder } from '../store/folder/folder-lock.ts';
@@ -57,9 +59,13 @@ export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOut
     yield { of: 'universe', state: 'ok', message: `${readUniverse(settings.universe).tickers.size} tickers` };
   yield* checkData({ ...options, settings: usable }, holder);
   if (isWell('feeds')) yield { of: 'feeds', state: 'ok', message: `--feed ${settings.feed}` };
-  if (isWell('certificate')) yield certificate(options);
+  if (isWell('certificate')) yield await certificate(options);
   for (const { of, error } of faults) yield failureOf(of, error);
   if (holder === undefined) yield await port(settings);
+  if (settings.ops) {
+    const { host, port } = settings.ops;
+    yield graded('operations', isLoopback(host), `--ops ${host}:${port}`, OPEN_OPS_HINT);
+  }
   yield await compiler();
   yield descriptors();
 }
@@ -208,9 +214,14 @@ function disk(store: Store, { settings, nowMs }: CheckOptions): CheckOutcome {
   return graded(
     'disk',
     lasts >= DISK_DAYS_MIN,
-    `${formatBytes(free)} free; at ${formatBytes(bytes / days)} a day, enough for ${lasts} days`,
+    `${formatBytes(free)} free; grows by ${growthText(bytes / days)} a day, full in ${lasts} days`,
     'Set a retention (--keep-chains, --keep-intraday, --keep-prints), or add disk.',
   );
+}
+
+/** Returns an amount of bytes in MB or GB, because growth is compared over time. */
+function growthText(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 function backup({ settings, nowMs }: CheckOptions): CheckOutcome {
@@ -223,10 +234,9 @@ function backup({ settings, nowMs }: CheckOptions): CheckOutcome {
   );
 }
 
-function certificate({ settings, nowMs }: CheckOptions): CheckOutcome {
+async function certificate({ settings, nowMs }: CheckOptions): Promise<CheckOutcome> {
   const { tlsCert, tlsKey, tlsClientCa, tls, host } = settings;
-  if (tls === 'internal')
-    return { of: 'certificate', state: 'ok', message: 'made and renewed by the server (--tls internal)' };
+  if (tls === 'internal') return internalCertificate(settings);
   if (tlsCert === undefined || tlsKey === undefined)
     return { of: 'certificate', state: 'ok', message: `none: plain HTTP on ${host}` };
   const { subject, notAfterMs } = readTls({ cert: tlsCert, key: tlsKey, clientCa: tlsClientCa });
@@ -238,6 +248,24 @@ function certificate({ settings, nowMs }: CheckOptions): CheckOutcome {
     'Renew the certificate. A running server uses the new files by itself.',
     days < 0 ? 'failure' : 'warning',
   );
+}
+
+async function internalCertificate(settings: SettingValues): Promise<CheckOutcome> {
+  const tls = await import('../http/internal-tls.ts');
+  const well = 'made and renewed by the server (--tls internal)';
+  if (!existsSync(tls.authorityPath(settings.dataDir))) return graded('certificate', true, well, '');
+  try {
+    const { names } = await tls.readInternalAuthority(settings.dataDir);
+    const foreign = tls.foreignNames(settings, names);
+    const fault =
+      names === null
+        ? 'the authority of --tls internal may sign every name, so who gets its key can pass for any site'
+        : `the authority of --tls internal may not sign ${foreign.join(', ')}`;
+    const isWell = names !== null && foreign.length === 0;
+    return graded('certificate', isWell, isWell ? well : fault, tls.NEW_AUTHORITY_HINT);
+  } catch (error) {
+    return failureOf('certificate', error);
+  }
 }
 
 /** Tries to listen on the address of the server. The check works only while no server runs. */

@@ -302,7 +302,7 @@ export const SETTINGS = {
   }),
   ...inGroup('client', {
     key: {
-      help: 'API key that "zomma mcp --url" sends to the running server, if --key is not given',
+      help: 'API key that "zomma mcp --url" sends to the running server and "zomma connect --url" prints, if --key is not given',
     },
   }),
 };

@@ -1,5 +1,6 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { OperatorError } from '../core/errors.ts';
+import { openToRead } from './read-only.ts';
 
 /** The number of the first schema. Version 0.2.0 had this schema. */
 export const FIRST_SCHEMA = 13;
@@ -51,8 +52,8 @@ export function refuseOld(schema: number): void {
 }
 
 /** Opens a database with any known schema. Throws `OperatorError` if its schema is older than the first schema. */
-export function openAnySchema(path: string): Database {
-  const db = new Database(path, { readwrite: true, strict: true });
+export function openAnySchema(path: string, mode: 'read' | 'write' = 'write'): Database {
+  const db = mode === 'read' ? openToRead(path) : new Database(path, { readwrite: true, strict: true });
   try {
     refuseOld(schemaOf(db));
     return db;

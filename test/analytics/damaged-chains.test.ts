@@ -241,6 +241,7 @@ function contextOf(chain: Chain, seed: number): Context {
       levelTimes: () => [],
       levels: () => [],
       levelSpots: () => [],
+      levelsVersion: () => 0,
       newestLevels: () => undefined,
       volatilitiesOfDays: () => [],
       at() {

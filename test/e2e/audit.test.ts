@@ -84,7 +84,7 @@ test('copies of the secret, and changes that were made while no server ran, are 
   const restored = JSON.parse(await zomma(['audit', '--json', '--since', '1h'], at('restored'))).audit;
   expect(restored.slice(-2)).toMatchObject([
     { action: 'secret_backed_up' },
-    { action: 'restored', detail: expect.stringMatching(/^the backup of 20.*Z, with the secret$/) },
+    { action: 'restored', detail: expect.stringMatching(/^the backup of 20.*Z, with the secret, members: 1$/) },
   ]);
   expect(await trail('--since', '2100-01-01')).toEqual([]);
   expect((await trail('--since', '1d')).length).toBe(before);

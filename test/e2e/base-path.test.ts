@@ -24,6 +24,13 @@ test('prints addresses below the path', () => {
   expect(server.before.find((line) => line.startsWith('try: '))).toEndWith(` ${server.url}/api/v1/nodes/gex/SPY`);
 });
 
+test('the last line is a command that connects an agent', async () => {
+  const [, command] = /^connect an agent \([^)]*\): (.*)$/.exec(server.before.at(-1)!)!;
+  const { code, stdout } = await run(['sh'], ['-c', command!]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`zomma ${server.url}/mcp --header "X-API-Key: ${server.key}"`);
+});
+
 describe.each([
   ['passes the path on', false],
   ['removes the path', true],

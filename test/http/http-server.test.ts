@@ -26,6 +26,7 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
       limiter: undefined,
       drain: createDrain(),
       addressOf: () => '127.0.0.1',
+      isFromProxy: () => false,
       refusals: createRefusals(() => {}, Date.now),
       signInCodes: createSignInCodes(),
       myKeyPolicy: createMyKeyPolicy({ myKey: 'loopback', myKeyFrom: undefined, myKeyToken: undefined }),
@@ -68,4 +69,10 @@ test.each([
   await new Promise(setImmediate);
   const observed = service.observations.find((each) => each.kind === 'request_answered' && each.request_id === id);
   expect(observed).toMatchObject({ method, route, status });
+});
+
+test('an id of a client that is not a trusted proxy is not kept', async () => {
+  const headers = { 'X-Request-Id': 'poisoned' };
+  const response = await service.request('GET', '/health', { headers });
+  expect(response.headers.get('x-request-id')).toMatch(/^[\da-f]{16}$/);
 });

@@ -35,7 +35,8 @@ export function cursorAt(
 }
 
 function digestOf(selection: RowSelection): string[] {
-  const text = JSON.stringify(selection);
+  // The list of keys sorts the arguments, because hosts send them in any order.
+  const text = JSON.stringify(selection, Object.keys(selection).sort());
   return text === '{}' ? [] : [Bun.hash(text).toString(36).slice(0, DIGEST_LENGTH)];
 }
 

@@ -12,6 +12,8 @@ export const ANALYSIS_CONTRACTS = 2_000;
 export const MOVED_CONTRACTS = 50_000;
 /** Number of tickers whose stored levels a screen reads for one token. */
 export const SCREENED_TICKERS = 10;
+/** Number of trading days whose stored levels and spots a level record reads for one token. */
+export const RECORD_DAYS = 10;
 /** Number of contracts in stored snapshots whose volumes are summed for one token. */
 export const SNAPSHOT_CONTRACTS = 20_000;
 /** Number of prints that are read for one token, if the sums of the prints are stored. */

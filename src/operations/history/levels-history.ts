@@ -128,9 +128,14 @@ function comparedTimes(
   const beforeMs =
     compare_with === PREVIOUS_CLOSE
       ? closeOf(previousTradingDay(newYorkDate(after)))
-      : momentOf(compare_with!, '/compare_with', 'last', CODE);
+      : momentOf(compare_with!, '/compare_with', 'last', CODE, PREVIOUS_CLOSE);
   if (beforeMs >= after)
-    throw invalidField(CODE, '/compare_with', `must be earlier than the compared levels of ${iso(after)}`);
+    throw invalidField(
+      CODE,
+      '/compare_with',
+      `must be earlier than the compared levels of ${iso(after)}`,
+      `Use ${PREVIOUS_CLOSE} for the close before these levels.`,
+    );
   const before = newestOf(name, beforeMs, { market });
   const [asked, found] = [sessionOf(beforeMs), sessionOf(before)];
   if (found < previousTradingDay(asked)) {

@@ -153,10 +153,12 @@ describe('provenance', () => {
     expect(notesAt(context)).toEqual([]);
   });
 
-  test('a snapshot ahead of the clock has age 0, and a simulated one has a note', () => {
+  test('a snapshot ahead of the clock has a negative age, is stale if clocks cannot differ so much, and a simulated one has a note', () => {
     const { context } = smallMarket({}, AS_OF - 5000);
     const found = provenanceOf(chainAt(AS_OF, { simulated: true }), context);
-    expect(found).toMatchObject({ age_s: 0, stale: false });
+    expect(found).toMatchObject({ age_s: -5, stale: false });
     expect(found.notes[0]).toMatch(/simulated/i);
+    const { context: behind } = smallMarket({}, AS_OF - 7_200_000);
+    expect(provenanceOf(chainAt(AS_OF), behind)).toMatchObject({ age_s: -7_200, stale: true });
   });
 });
