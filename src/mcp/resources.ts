@@ -14,6 +14,7 @@ import type { Context, Operation } from '../operations/engine/operation.ts';
 import { perform, restView } from '../operations/engine/perform.ts';
 import { TICKER_MAX } from '../operations/engine/shared-fields.ts';
 import { REGISTRY } from '../operations/registry.ts';
+import { RESOURCE_METHODS } from './resource-methods.ts';
 import { fittingCount } from './resource-pages.ts';
 import { sixDigits } from './six-digits.ts';
 import { readTickerResource, TICKER_RESOURCES, type TickerResource } from './ticker-resources.ts';
@@ -46,15 +47,17 @@ export interface Resources {
   canonical(uri: string, context: Context): string;
 }
 
-const JSON_TYPE = 'application/json';
+/** The media type of the resources that are data. */
+export const JSON_TYPE = 'application/json';
 
 const MARKDOWN_TYPE = 'text/markdown';
 
 const METHODS_OF_TOOL = {
   uriTemplate: 'zomma://methods/{tool}',
   name: 'methods-of-tool',
-  title: 'Methods of a tool',
-  description: 'What each figure of a tool means, its unit and sign, how it is computed, and its limits.',
+  title: 'Methods of a tool or a resource',
+  description:
+    'What each figure of a tool means, its unit and sign, how it is computed, and its limits. For a resource such as flow: its fields.',
   mimeType: MARKDOWN_TYPE,
 };
 
@@ -161,10 +164,11 @@ function methodsAt(uri: string): string | undefined {
   if (uri === 'zomma://methods') return METHODS_OVERVIEW;
   const [, tool] = /^zomma:\/\/methods\/(.*)$/s.exec(uri) ?? [];
   if (tool === undefined) return undefined;
-  const text = METHODS.get(tool);
+  const text = METHODS.get(tool) ?? RESOURCE_METHODS.get(tool)?.();
   if (text !== undefined) return text;
-  const nearest = nearestNames(tool, [...METHODS.keys()]).map((name) => `zomma://methods/${name}`);
-  throw notFound(uri, 'No tool has this name', `Nearest: ${nearest.join(', ')}.`);
+  const names = [...METHODS.keys(), ...RESOURCE_METHODS.keys()];
+  const nearest = nearestNames(tool, names).map((name) => `zomma://methods/${name}`);
+  throw notFound(uri, 'No tool or resource has this name', `Nearest: ${nearest.join(', ')}.`);
 }
 
 function* contentOf(uri: string, context: Context): Steps<Record<string, unknown> | undefined> {
