@@ -222,7 +222,10 @@ test.each<[string, RegExp]>([
   ['zomma://gex/%E0%A4%A', /There is no such resource\. Resources: zomma:\/\/universe/],
   ['zomma://gex/SPY/Profile', /There is no such resource\. Resources: zomma:\/\/universe/],
   ['zomma://gex', /There is no such resource\. Resources: zomma:\/\/universe/],
-  ['zomma://methods/get_gex_nodes', /No tool or resource has this name\. Nearest: zomma:\/\/methods\/get_live_gex_nodes/],
+  [
+    'zomma://methods/get_gex_nodes',
+    /No tool or resource has this name\. Nearest: zomma:\/\/methods\/get_live_gex_nodes/,
+  ],
   ['zomma://quotes/SPY', /There is no such resource/],
   ['https://example.com/', /There is no such resource/],
 ])('the error for %s is true and has a way on', async (uri, pattern) => {
