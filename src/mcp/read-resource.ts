@@ -8,7 +8,7 @@ import {
 import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
-import { JSON_TYPE } from './resources.ts';
+import { RESOURCE_JSON_TYPE } from './resources.ts';
 import { textForModel } from './text-for-model.ts';
 
 /** The tool that reads resources. Most clients have no other way, or show their models only the listed resources, and no templates. */
@@ -45,7 +45,7 @@ export async function readResourceAsTool(deps: McpDeps, reader: Requester, args:
     return {
       content: [{ type: 'text', text }],
       // Some hosts show their models only this field.
-      structuredContent: mimeType === JSON_TYPE ? JSON.parse(text) : { text },
+      structuredContent: mimeType === RESOURCE_JSON_TYPE ? JSON.parse(text) : { text },
     };
   } catch (error) {
     if (error instanceof ProtocolError) throw new ClientError('not_found', error.message);

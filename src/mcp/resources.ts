@@ -48,7 +48,7 @@ export interface Resources {
 }
 
 /** The media type of the resources that are data. */
-export const JSON_TYPE = 'application/json';
+export const RESOURCE_JSON_TYPE = 'application/json';
 
 const MARKDOWN_TYPE = 'text/markdown';
 
@@ -65,7 +65,7 @@ const METHODS_OF_TOOL = {
 export const RESOURCES: Resources = {
   templates: [
     ...Object.values(TICKER_RESOURCES).map(({ uriTemplate, name, title, description }) => ({
-      ...{ uriTemplate, name, title, description, mimeType: JSON_TYPE },
+      ...{ uriTemplate, name, title, description, mimeType: RESOURCE_JSON_TYPE },
     })),
     METHODS_OF_TOOL,
   ],
@@ -80,7 +80,7 @@ const FIXED: readonly ListedResource[] = [
     name: 'universe',
     title: REGISTRY.get_target_universe.title,
     description: 'The tickers by theme, which of them have data, and how old it is.',
-    mimeType: JSON_TYPE,
+    mimeType: RESOURCE_JSON_TYPE,
   },
   {
     uri: 'zomma://methods',
@@ -142,7 +142,7 @@ function linkTo(which: keyof typeof TICKER_RESOURCES, ticker: string, expiry = '
     name: `${name}-${ticker}`,
     title: `${title} of ${ticker}`,
     description,
-    mimeType: JSON_TYPE,
+    mimeType: RESOURCE_JSON_TYPE,
   };
 }
 
@@ -152,7 +152,7 @@ function* readResource(uri: string, context: Context): Steps<ReadResourceResult>
   try {
     const content = yield* contentOf(uri, context);
     if (content === undefined) throw notFound(uri, ...NO_RESOURCE);
-    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(sixDigits(cleaned(content))) }] };
+    return { contents: [{ uri, mimeType: RESOURCE_JSON_TYPE, text: JSON.stringify(sixDigits(cleaned(content))) }] };
   } catch (error) {
     if (error instanceof ClientError) throw notFound(uri, error.message, error.hint);
     throw error;
