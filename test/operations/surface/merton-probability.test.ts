@@ -185,10 +185,9 @@ describe('prices', () => {
 
   describeRecorded('within the quotes of recorded chains', (dir) => {
     test.each(someRecorded(dir))('%s', (name) => {
-      const chain = recordedChain(dir, name);
-      const { count, byLaw, byJumps } = withinQuotes(chain);
-      // One recording has no quotes.
-      expect(count >= 10).toBe(chain.bid.some((each) => each > 0));
+      const { count, byLaw, byJumps } = withinQuotes(recordedChain(dir, name));
+      // The recording of SPX, taken after the close, has no bids and asks near spot.
+      expect(count >= 10).toBe(!name.startsWith('SPX'));
       expect(byLaw).toBeGreaterThanOrEqual(0.95 * count);
       expect(byJumps).toBeLessThanOrEqual(byLaw);
     });
