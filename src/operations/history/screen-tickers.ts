@@ -4,6 +4,7 @@ import { shownName } from '../../core/clean-text.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
 import { isTicker } from '../../market/option-symbol.ts';
+import { insteadOf } from '../../market/ticker-errors.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { PAGE_MAX } from '../engine/pages.ts';
 import { SCREENED_TICKERS } from '../engine/request-cost.ts';
@@ -74,12 +75,14 @@ export const screenTickers = defineOperation({
     }),
     matched: count('Tickers that meet the conditions.'),
     without_data: textColumn('Requested tickers without stored levels.'),
+    notes: Type.Optional(textColumn('Caveats of an answer without provenance, because no ticker has data.')),
   }),
   tool: {
     question: 'which tickers: highest IV rank, nearest to their flip',
     method: 'screen-screen_tickers-get-apiv1screen',
     units: ['percent of spot', 'million dollars per 1 % move, + damps moves, - amplifies', '0 to 100'],
     answers: ['rows', 'matched', 'without_data'],
+    echoes: ['notes'],
   },
   rest: { method: 'GET', path: '/api/v1/screen' },
   *run(request, context) {
@@ -100,6 +103,7 @@ export const screenTickers = defineOperation({
       ...readings.slice(0, 1).flatMap(({ row }) => pastNotes(row.ticker, context)),
       ...missingNotes(request.tickers, withoutData, context),
     ];
+    const provenance = provenanceOfRows(shown.length > 0 ? shown : rows, readings, notes, context);
     return {
       // If a request has no `tickers`, a note gives only the number of tickers without data, because the names would be longer than the
       // rows.
@@ -107,8 +111,9 @@ export const screenTickers = defineOperation({
         rows: shown,
         matched: matched.length,
         without_data: request.tickers ? withoutData.map(shownTicker) : [],
+        ...(!provenance && { notes }),
       },
-      ...provenanceOfRows(shown.length > 0 ? shown : rows, readings, notes, context),
+      ...(provenance && { provenance }),
     };
   },
 });
@@ -245,7 +250,7 @@ function rankNotes(readings: readonly Reading[]): string[] {
     : [`iv_rank is from at most ${days} stored days, not from a year.`];
 }
 
-/** Returns the number of tickers without data or, for requested tickers without data, the nearest tickers with data. */
+/** Returns the number of tickers without data or, for requested tickers without data, what has data instead. */
 function missingNotes(
   requested: readonly string[] | undefined,
   without: readonly string[],
@@ -256,8 +261,8 @@ function missingNotes(
   const { market, universe } = context;
   const known = market.tickersWithChain();
   return without.flatMap((name) => {
-    const [nearest] = universe.names.nearest(name, known);
-    return nearest === undefined ? [] : [`Nearest to ${shownTicker(name)} with data: ${nearest}.`];
+    const instead = insteadOf({ spelling: name, ticker: name }, universe, known);
+    return instead === undefined ? [] : [`${shownTicker(name)} has no data. ${instead}`];
   });
 }
 
@@ -266,7 +271,7 @@ function staleNotes(rows: readonly ScreenRow[]): string[] {
   return stale === 0 ? [] : [`The quotes of ${stale} of ${rows.length} tickers are stale.`];
 }
 
-/** Returns the provenance of the oldest quotes among the given rows. Returns an empty object if there is no row. */
+/** Returns the provenance of the oldest quotes among the given rows. Returns `undefined` if there is no row. */
 function provenanceOfRows(
   rows: readonly ScreenRow[],
   readings: readonly Reading[],
@@ -276,10 +281,10 @@ function provenanceOfRows(
   const tickers = new Set(rows.map((row) => row.ticker));
   const shown = readings.filter(({ row }) => tickers.has(row.ticker));
   const [oldest] = shown.toSorted((a, b) => a.levels.asOf - b.levels.asOf);
-  if (!oldest) return {};
+  if (!oldest) return undefined;
   const sources = [...new Set(shown.map(({ levels }) => shownName(levels.source)))];
   const hasNewer = shown.some(({ levels }) => levels.asOf > oldest.levels.asOf);
   const ofRows = hasNewer ? [`Age and source are those of the oldest quotes, ${oldest.row.ticker}.`] : [];
   const ofSources = sources.length > 1 ? [`Sources: ${sources.slice(0, SOURCES_NAMED).join(', ')}.`] : [];
-  return { provenance: provenanceOf(oldest.levels, context, [...ofRows, ...ofSources, ...notes]) };
+  return provenanceOf(oldest.levels, context, [...ofRows, ...ofSources, ...notes]);
 }

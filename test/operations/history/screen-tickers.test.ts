@@ -172,7 +172,7 @@ describe('tickers', () => {
   test('a misspelt ticker comes with the nearest that has data', () => {
     const { without_data, provenance } = ask({ tickers: ['SPYY', 'QQQ'] }, context);
     expect(without_data).toEqual(['SPYY']);
-    expect(provenance.notes).toContain('Nearest to SPYY with data: SPY.');
+    expect(provenance.notes).toContain('SPYY has no data. Nearest with data: SPY, SPX.');
   });
 
   test.each<[string, string | undefined]>([
@@ -208,8 +208,21 @@ describe('tickers', () => {
     expect(screened({ tickers: ['ZZZZ', 'QQQ', 'AMD'] })).toEqual([['QQQ'], ['ZZZZ', 'AMD']]);
   });
 
-  test('without any data, there is no provenance', () => {
-    expect(ask({ tickers: ['ZZZZ'] }, context)).toEqual({ rows: [], matched: 0, without_data: ['ZZZZ'] } as never);
+  test('an index is answered with its fund, and a sector ETF with its shares', () => {
+    const { notes } = ask({ tickers: ['NDX', 'XLC', 'SPY', 'Microsoft'] }, context).provenance;
+    expect(notes.slice(-2)).toEqual([
+      'NDX has no data. QQQ, the fund on it, has data.',
+      expect.stringMatching(/^XLC has no data\. It is tracked only as the sector ETF of GOOGL, /),
+    ]);
+  });
+
+  test('without any data, there is no provenance, and the notes stand alone', () => {
+    expect(ask({ tickers: ['NDX', 'ZZZZ'] }, context)).toEqual({
+      ...{ rows: [], matched: 0, without_data: ['NDX', 'ZZZZ'] },
+      notes: ['NDX has no data. QQQ, the fund on it, has data.'],
+    } as never);
+    const shown = toolAnswer(performTool(screenTickers, { tickers: ['NDX', 'ZZZZ'] }, context));
+    expect(shown).toMatchObject({ provenance: { notes: ['NDX has no data. QQQ, the fund on it, has data.'] } });
   });
 });
 
