@@ -28,8 +28,9 @@ import {
 
 /** Maximum number of rows in an answer. A row takes up to 105 tokens of a model's context. */
 const ROWS = 15;
-/** Maximum number of sources that a note names. */
+/** Maximum number of sources, and of tickers, that a note names. */
 const SOURCES_NAMED = 4;
+const TICKERS_NAMED = 3;
 const CONDITIONS_MAX = 8;
 /** If fewer days than this have levels, a note states that the rank is not computed from a whole year. */
 const RANK_DAYS_WHOLE = 200;
@@ -219,14 +220,16 @@ function undeterminedNotes(
   const undetermined = rows.filter(({ regime }) => regime === 'undetermined');
   if (onRegime.length === 0 || undetermined.some((row) => onRegime.every((each) => each.isMetBy(row)))) return [];
   if (others.some(({ column }) => column === WHIPSAW)) return [];
-  const leftOut = undetermined.filter((row) => others.every((each) => each.isMetBy(row))).length;
+  const leftOut = undetermined.filter((row) => others.every((each) => each.isMetBy(row)));
   const isNearFlip = others.some(
     ({ column, isMetBy }) =>
       column === 'flip_distance_pct' && rows.some((row) => isMetBy({ ...row, flip_distance_pct: 0 })),
   );
-  if (leftOut === 0 && (matched.length > 0 || !isNearFlip)) return [];
+  if (leftOut.length === 0 && (matched.length > 0 || !isNearFlip)) return [];
+  const isFew = leftOut.length > 0 && leftOut.length <= TICKERS_NAMED;
+  const those = isFew ? leftOut.map(({ ticker }) => ticker).join(', ') : leftOut.length;
   return [
-    `Near the flip, the sign of net GEX is not certain: regime=undetermined. ${leftOut} tickers with it meet the other conditions.`,
+    `Near the flip, the sign of net GEX is not certain: regime=undetermined. Tickers with it that meet the other conditions: ${those}.`,
   ];
 }
 
@@ -247,7 +250,7 @@ function rankNotes(readings: readonly Reading[]): string[] {
   const days = Math.max(...readings.map(({ rankDays }) => rankDays));
   return readings.length === 0 || days >= RANK_DAYS_WHOLE
     ? []
-    : [`iv_rank is from at most ${days} stored days, not from a year.`];
+    : [`iv_rank is from at most ${days} stored ${days === 1 ? 'day' : 'days'}, not from a year.`];
 }
 
 /** Returns the number of tickers without data or, for requested tickers without data, what has data instead. */
@@ -257,7 +260,7 @@ function missingNotes(
   context: Context,
 ): string[] {
   if (without.length === 0) return [];
-  if (!requested) return [`${without.length} tickers of the universe have no data.`];
+  if (!requested) return [`Tickers of the universe without data: ${without.length}.`];
   const { market, universe } = context;
   const known = market.tickersWithChain();
   return without.flatMap((name) => {

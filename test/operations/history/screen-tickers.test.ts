@@ -166,7 +166,7 @@ describe('tickers', () => {
   test('by default: all that have data, and a note with the number of the others of the universe', () => {
     expect(screened({})).toEqual([['QQQ', 'SPX', 'SPY'], []]);
     const without = STANDARD_UNIVERSE.tickers.size - 2;
-    expect(ask({}, context).provenance.notes).toContain(`${without} tickers of the universe have no data.`);
+    expect(ask({}, context).provenance.notes).toContain(`Tickers of the universe without data: ${without}.`);
   });
 
   test('a misspelt ticker comes with the nearest that has data', () => {
@@ -192,6 +192,10 @@ describe('tickers', () => {
   ])('the condition %s has the note %j', (condition, note) => {
     const { notes } = ask({ where: [condition], sort_by: 'ticker' }, context).provenance;
     expect(notes.filter((each) => / means |can meet/.test(each))).toEqual(note === undefined ? [] : [note]);
+  });
+
+  test('the note on the days of the rank is for one day, too', () => {
+    expect(ask({}, context).provenance.notes).toContain('iv_rank is from at most 1 stored day, not from a year.');
   });
 
   test('in any spelling, each once', () => {
@@ -290,14 +294,14 @@ describe('a filter for a regime near the flip', () => {
     of('IWM', -5, -5e8),
     of('DIA', 6, 5e8),
   ]);
-  const note = (count: number) =>
-    `Near the flip, the sign of net GEX is not certain: regime=undetermined. ${count} tickers with it meet the other conditions.`;
+  const note = (those: string) =>
+    `Near the flip, the sign of net GEX is not certain: regime=undetermined. Tickers with it that meet the other conditions: ${those}.`;
 
   test.each<[string[], number, string | undefined]>([
-    [['regime=negative_gamma', 'flip_distance_pct<1'], 0, note(2)],
-    [['regime=positive_gamma', 'flip_distance_pct<1', 'spot_vs_flip=above'], 0, note(1)],
-    [['regime=negative_gamma', 'flip_distance_pct<0.1'], 0, note(0)],
-    [['regime=negative_gamma'], 1, note(2)],
+    [['regime=negative_gamma', 'flip_distance_pct<1'], 0, note('SPY, QQQ')],
+    [['regime=positive_gamma', 'flip_distance_pct<1', 'spot_vs_flip=above'], 0, note('SPY')],
+    [['regime=negative_gamma', 'flip_distance_pct<0.1'], 0, note('0')],
+    [['regime=negative_gamma'], 1, note('SPY, QQQ')],
     [['regime=negative_gamma', 'flip_distance_pct>1'], 1, undefined],
     [['regime=undetermined', 'flip_distance_pct<1'], 2, undefined],
     [['flip_distance_pct<1'], 2, undefined],
