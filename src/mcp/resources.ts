@@ -175,8 +175,8 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
 }
 
 /**
- * Returns the universe in the format of the REST API, with the age of each ticker's newest data and a list of the tickers without data. If
- * the tickers do not fit on a page, returns the tickers from `cursor` on.
+ * Returns the universe in the format of the REST API, with the age of each ticker's newest data. Lists the tickers of the universe
+ * without data, and the tickers with data outside the universe. If the tickers do not fit on a page, returns the tickers from `cursor` on.
  */
 function* universeWithAges(context: Context, cursor?: string): Steps<Record<string, unknown>> {
   const { body } = yield* perform(
@@ -207,6 +207,8 @@ function* universeWithAges(context: Context, cursor?: string): Steps<Record<stri
       macro_themes: Object.fromEntries(themes.filter(([, names]) => names.length > 0)),
       age_of_data: Object.fromEntries([...ages].filter(([name]) => onPage.has(name))),
       without_data: [...universe.tickers].filter((name) => onPage.has(name) && !ages.has(name)),
+      // total_tracked does not count these tickers.
+      outside_universe: [...ages.keys()].filter((name) => onPage.has(name) && !universe.tickers.has(name)),
       ...(next && { page: { rows: onPage.size, of: tickers.length, next: `zomma://universe?cursor=${next}` } }),
     };
   };

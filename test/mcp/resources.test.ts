@@ -62,6 +62,17 @@ test('a universe of a thousand tickers has pages, which add up', () => {
   expect(() => read('zomma://universe?cursor=NONE')).toThrow('/cursor must be a ticker of the universe');
 });
 
+test('the universe counts its own tickers, and names those with data that are outside', () => {
+  const { context } = service.app;
+  const [inside, ...outside] = context.market.tickersWithChain() as [string, ...string[]];
+  const tickers = [inside, 'ZZZZ'];
+  const universe = { ...context.universe, themes: { mine: tickers }, tickers: new Set(tickers) };
+  const [content] = runToCompletion(RESOURCES.read('zomma://universe', { ...context, universe })).contents;
+  const { age_of_data, ...lists } = JSON.parse((content as { text: string }).text);
+  expect(lists).toMatchObject({ total_tracked: 2, without_data: ['ZZZZ'], outside_universe: outside });
+  expect(Object.keys(age_of_data).length + lists.without_data.length - outside.length).toBe(2);
+});
+
 test.each([
   ['zomma://gex/wide', 'zomma://gex/WIDE'],
   ['zomma://gex/wide/profile', 'zomma://gex/WIDE/profile'],
