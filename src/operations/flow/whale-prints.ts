@@ -1,7 +1,7 @@
 import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../../analytics/flow/flow.ts';
 import { ClientError } from '../../core/errors.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
-import { isDate, newYorkDate } from '../../market/calendar.ts';
+import { closeOf, isDate, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { nearestExpiries } from '../../market/nearest-expiries.ts';
 import type { PrintSum } from '../../market/prints.ts';
@@ -65,10 +65,10 @@ export const getWhalePrints = defineOperation({
     echoes: ['ticker', 'target_expiry', 'flow_from', 'counted', 'window_days', 'min_premium'],
   },
   *run({ ticker: name, target_expiry }, context) {
-    const { chain, large } = yield* readMarket(name, context);
-    const listed = new Set(chain.series.map(({ expiry }) => expiry));
-    for (const print of large) listed.add(print.expiry);
-    requireListed(target_expiry, listed, chain.asOf);
+    const { chain, prepared, large } = yield* readMarket(name, context);
+    const live = new Set(prepared.series.map(({ series }) => series.expiry));
+    const isListed = [...chain.series, ...large].some(({ expiry }) => expiry === target_expiry);
+    if (!isListed) throw notListed(target_expiry, live, chain.asOf);
     const byPrints = context.market.hasPrints(chain.underlying);
     const flows = byPrints ? undefined : yield* snapshotFlows(chain, context);
     const flow: Flow = flows ? (flows.get(target_expiry) ?? NO_FLOW) : flowOfPrints(large, target_expiry);
@@ -78,6 +78,10 @@ export const getWhalePrints = defineOperation({
       : [
           'The ticker has no prints, so its flow is the volume of each contract on the stored days, at its mid or, without a quote, at its last price.',
         ];
+    if (closeOf(target_expiry) <= chain.asOf)
+      notes.push(
+        `The expiry ${target_expiry} has settled: its prints are of the past, and it has no levels or quotes.`,
+      );
     if (flow.counted === 0) {
       const traded = flows
         ? [...flows].map(([expiry, { callPremium, putPremium }]) => [expiry, callPremium + putPremium] as const)
@@ -163,12 +167,11 @@ function noTradesNote(
   return `${expiry} has no ${what} in the last ${FLOW_WINDOW_DAYS} days. ${others}`;
 }
 
-/** Throws `ClientError` (unprocessable) if the chain does not list the expiry. The hint names the nearest listed expiries. */
-function requireListed(expiry: string, listed: ReadonlySet<string>, asOf: number): void {
-  if (listed.has(expiry)) return;
+/** Returns the error for an expiry that neither the chain nor the prints have. The hint names the nearest expiries that have not settled. */
+function notListed(expiry: string, live: ReadonlySet<string>, asOf: number): ClientError {
   const isReal = isDate(expiry);
-  const nearest = nearestExpiries(listed, expiry, newYorkDate(asOf));
-  throw new ClientError(
+  const nearest = nearestExpiries(live, expiry, newYorkDate(asOf));
+  return new ClientError(
     'unprocessable',
     `${isReal ? expiry : 'target_expiry'} is ${isReal ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,
     {

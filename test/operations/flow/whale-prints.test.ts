@@ -161,5 +161,10 @@ describe('rejects an expiry that is not listed, with the nearest listed ones', (
     const removed = '2026-01-02';
     const context = market({ prints: [print({ expiry: removed, at: AS_OF - 4 * DAY_MS })] });
     expect(ask(removed, context).call_fiat_paid).toBe(200_000);
+    expect(notesOf(removed, { prints: [print({ expiry: removed, at: AS_OF - 4 * DAY_MS })] })).toEqual([
+      `The expiry ${removed} has settled: its prints are of the past, and it has no levels or quotes.`,
+    ]);
+    // Other tools refuse the expiry, so a refusal does not name it among the listed ones.
+    expect(refusalOf(() => ask('2026-01-03', context)).hint).not.toContain(removed);
   });
 });
