@@ -215,7 +215,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     [
       'get_live_gex_nodes',
       { ticker: null },
-      /^\/ticker is missing, and must be a string of 1 to 40 characters\. Fields: ticker, expiry \(optional\)/,
+      /^\/ticker is missing, and must be a string of 1 to 40 characters: Symbol or name, e\.g\. BRK\.B\. Fields: ticker, expiry \(optional\)/,
     ],
     ['get_live_gex_nodes', null, /^\/ticker is missing/],
     ['calculate_kelly_sizing', { win_prob: '' }, /^\/win_prob is missing, and must be a finite number/],

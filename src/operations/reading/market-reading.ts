@@ -85,6 +85,10 @@ export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
 export const KINETIC_FROM_VOLUMES =
   'The ticker has no prints, so whale_fiat_kinetic is from daily volumes, which all count as bought.';
 
+/** The note of an answer whose argument is `whale_fiat_kinetic`, if the ticker has prints. The notes of the radar have the numbers. */
+export const KINETIC_FROM_PRINTS =
+  'whale_fiat_kinetic of run_strategic_omni_radar counts all prints as bought, and leaves out legs of spreads and settled expiries.';
+
 /** Returns the provenance of an answer that is computed from a chain. `notes` are caveats on the figures of this answer. */
 export function provenanceOf(
   chain: Pick<Chain, 'source' | 'simulated' | 'asOf'>,

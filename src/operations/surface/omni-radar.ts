@@ -19,15 +19,8 @@ import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import {
-  KINETIC_FROM_VOLUMES,
-  levelsOf,
-  provenanceOf,
-  readExpiry,
-  readMarket,
-  reportHead,
-} from '../reading/market-reading.ts';
-import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
+import { levelsOf, provenanceOf, readExpiry, readMarket, reportHead } from '../reading/market-reading.ts';
+import { gexBoundaries, kineticNotes, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
   densityParameters,
@@ -189,7 +182,7 @@ export const runStrategicOmniRadar = defineOperation({
       provenance: provenanceOf(chain, context, [
         ...scanCaveats(prepared, series, density, input.expiry === undefined ? input.target_dte : undefined),
         ...(isOne ? [`gex_boundaries are of ${series.series.expiry} alone. Whipsaw risk is over all expiries.`] : []),
-        ...(fromPrints ? [] : [KINETIC_FROM_VOLUMES]),
+        ...kineticNotes(kinetic),
       ]),
     };
   },
