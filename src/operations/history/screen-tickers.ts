@@ -13,8 +13,9 @@ import { ticker } from '../engine/shared-fields.ts';
 import { textColumn } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
+import { yearIvRank } from '../reading/year-iv-rank.ts';
 import { whipsawIndexOf } from '../surface/radar-whipsaw.ts';
-import { dueNotes, pastNotes, yearIvRank } from './gex-history.ts';
+import { dueNotes, pastNotes } from './gex-history.ts';
 import {
   type Condition,
   conditionsOf,
