@@ -9,7 +9,7 @@ import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.
 import { ticker } from '../engine/shared-fields.ts';
 import { levelRow, reportLevels } from '../gex/level-row.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
-import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
+import { changedContracts, comparisonNotes, levelComparison, movedLevels, NOT_COMPARED } from './compare-levels.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 
 /** Maximum number of rows in an answer. The rows and the provenance take less than 2,000 tokens of a model's context. */
@@ -32,8 +32,8 @@ export const getLevelsHistory = defineOperation({
   title: 'Levels in the past, and what has changed',
   page: { absent: 'An answer for agents: History shows the same levels, and Record whether they held.' },
   description:
-    'Stored GEX levels of a ticker: at one moment (at), as rows from/to, or what has changed since compare_with: levels that moved, and large ' +
-    'contracts that are new, gone or expired. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies them; atm_iv_30d: ' +
+    `Stored GEX levels of a ticker: at one moment (at), as up to ${ROWS_MAX} rows from/to, or what has changed since compare_with: levels that ` +
+    'moved, and contracts that are new in, gone or expired from the ten largest. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies them; atm_iv_30d: ' +
     'decimal. Not for present levels alone: get_live_gex_nodes.',
   example: { ticker: 'SPY', from: '2026-11-02' },
   input,
@@ -59,10 +59,10 @@ export const getLevelsHistory = defineOperation({
     if (request.compare_with !== undefined) {
       const { times, notes: ofMoment } = comparedTimes(name, request, context);
       const [before, after] = market.levels(name, times) as [LevelRecord, LevelRecord];
-      const changed = yield* changedContracts(name, before.asOf, after.asOf, context);
-      notes.push(...ofMoment, changed ? CONTRACTS_NOTE : NOT_COMPARED_NOTE);
+      const found = yield* changedContracts(name, before.asOf, after.asOf, context);
       const levels = [reportLevels(before), reportLevels(after)] as const;
-      const comparison = { moved: movedLevels(...levels), ...(changed ?? NOT_COMPARED) };
+      notes.push(...ofMoment, ...comparisonNotes(...levels, found));
+      const comparison = { moved: movedLevels(...levels), ...(found?.changed ?? NOT_COMPARED) };
       return {
         result: { ticker: name, levels: [...levels], comparison, rows_in_range: levels.length },
         provenance: provenanceOfLevels(after, context, notes),
@@ -89,11 +89,6 @@ function beginNotes(name: string, { from }: Request, { market }: Context): strin
   if (newYorkDate(oldest!) <= newYorkDate(momentOf(from, '/from', 'first', CODE))) return [];
   return [`No levels of ${name} from before ${newYorkDate(oldest!)} are stored.`];
 }
-
-const CONTRACTS_NOTE =
-  'New and gone contracts have entered or left the ten contracts that dealers hedge most; dealer_shares_before and _after are per +1 % move.';
-const NOT_COMPARED_NOTE = 'The chain of one of the moments is no longer stored, so contracts are not compared.';
-const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts: [] };
 
 /**
  * Returns the moments of the rows in the requested period. If there is no period, returns the newest moment. Throws `ClientError` if there
@@ -125,16 +120,19 @@ function comparedTimes(
   if (from !== undefined || to !== undefined)
     throw invalidField(CODE, '/compare_with', 'must be given without /from and /to');
   const after = newestOf(name, Number.MAX_SAFE_INTEGER, { market });
+  const previousClose = closeOf(previousTradingDay(newYorkDate(after)));
   const beforeMs =
     compare_with === PREVIOUS_CLOSE
-      ? closeOf(previousTradingDay(newYorkDate(after)))
+      ? previousClose
       : momentOf(compare_with!, '/compare_with', 'last', CODE, PREVIOUS_CLOSE);
   if (beforeMs >= after)
     throw invalidField(
       CODE,
       '/compare_with',
       `must be earlier than the compared levels of ${iso(after)}`,
-      `Use ${PREVIOUS_CLOSE} for the close before these levels.`,
+      market.lastLevelsAt(name, previousClose) === undefined
+        ? 'No earlier levels are stored.'
+        : `Use ${PREVIOUS_CLOSE} for the close before these levels.`,
     );
   const before = newestOf(name, beforeMs, { market });
   const [asked, found] = [sessionOf(beforeMs), sessionOf(before)];

@@ -195,6 +195,36 @@ describe('a comparison of two moments', () => {
     expect([come, left.filter(isExpired)].map(({ length }) => length > 0)).toEqual([true, true]);
   });
 
+  test('notes name the other dominant expiry, the settled expiries, and what the lists are', async () => {
+    const { notes } = (await compared()).provenance;
+    expect(notes.slice(-3)).toEqual([
+      `max_pain is of the dominant expiry, which has changed from ${FIRST} to ${THIRD}: the two are not comparable.`,
+      `Settled in between: ${FIRST}.`,
+      expect.stringMatching(/^New, gone and expired contracts have entered or left the 10 that dealers hedge most/),
+    ]);
+  });
+
+  test('if the largest contracts are the same, a note says so, although a wall has moved and an expiry has settled', async () => {
+    const open = (largest: number) => (expiry: string, strike: number) =>
+      expiry === FIRST ? 0 : strike === largest ? 9_000 : 1_000;
+    const [was, is] = [acme(FIRST, 100, [FIRST, THIRD], open(105)), acme(NEXT, 100, [THIRD], open(110))];
+    const { comparison, provenance } = ask(await recorded(was, is), { ticker: 'ACME', compare_with: FIRST });
+    expect(comparison!.moved).toContainEqual({ level: 'call_wall', before: 105, after: 110 });
+    expect(comparison).toMatchObject({ new_contracts: [], gone_contracts: [], expired_contracts: [] });
+    expect(provenance.notes.slice(-2)).toEqual([
+      `Settled in between: ${FIRST}.`,
+      'The 10 contracts that dealers hedge most are the same at both moments.',
+    ]);
+  });
+
+  test.each([
+    [[before, after], NEXT, 'Use previous_close for the close before these levels.'],
+    [[after], NEXT, 'No earlier levels are stored.'],
+  ])('a comparison with the same day names previous_close only if it is stored', async (chains, compare_with, hint) => {
+    const context = await recorded(...chains);
+    expect(refusalOf(() => ask(context, { ticker: 'ACME', compare_with })).hint).toBe(hint);
+  });
+
   test('the previous close is that of the trading day before the newest levels', async () => {
     const { levels } = ask(await recorded(before, after), { ticker: 'ACME', compare_with: 'previous_close' });
     expect(levels[0]).toEqual((await compared()).levels[0]!);
