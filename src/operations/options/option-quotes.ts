@@ -83,8 +83,8 @@ export const getOptionQuotes = defineOperation({
     quotes: Type.Optional(
       Type.Array(quoteRow, {
         description:
-          'put_call, root (if several). Dollars: strike, bid, ask. Decimal per year: iv (of the mid), iv_bid, ' +
-          'iv_ask. Contracts: open_interest, volume. delta, gamma per 1.00 of spot; theta dollars per calendar day; vega dollars per vol point.',
+          'put_call, root (if several), nearest (to near_delta or near_pct_from_spot). Dollars: strike, bid, ask. Decimal per year: iv (of ' +
+          'the mid), iv_bid, iv_ask; null at or below intrinsic value. Contracts: open_interest, volume. delta, gamma per 1.00 of spot; theta dollars per calendar day; vega dollars per vol point.',
       }),
     ),
     expiries: Type.Optional(
@@ -136,7 +136,7 @@ export const getOptionQuotes = defineOperation({
     yield step('Reading the quotes');
     const limit = input.limit ?? (ofExpiry ? ROWS.contracts : ROWS.most);
     const { more, notes, ...rows } = ofExpiry
-      ? quotesOf(prepared, input.expiry, ofExpiry(chain.spot), page.row, limit)
+      ? quotesOf(prepared, input, ofExpiry(chain.spot), page.row, limit)
       : termStructure(prepared, page.row, limit);
     return {
       result: {
@@ -209,7 +209,7 @@ function contractSelection(input: Input): ((spot: number) => ContractSelection) 
 /** Returns a page of an expiry's contracts in order of strike, and whether the expiry has more contracts. */
 function quotesOf(
   prepared: PreparedChain,
-  expiryText: string | undefined,
+  { expiry: expiryText, near_delta, near_pct_from_spot }: Input,
   ofContracts: ContractSelection,
   from: number,
   limit: number,
@@ -219,11 +219,14 @@ function quotesOf(
   const selected = selectContracts(prepared, series, ofContracts);
   const contracts = inOrderOfStrike(prepared, series, selected.slice(from, from + limit));
   const rows = quoteRows(prepared, contracts, series.length > 1);
+  const hasTarget = near_delta !== undefined || near_pct_from_spot !== undefined;
+  const nearest = new Set(hasTarget ? firstOfEachSide(prepared, selected) : []);
   return {
     more: selected.length > from + limit,
     notes: [...strikeNotes(prepared, series, ofContracts, selected), ...missingNotes(rows.quotes)],
     expiry,
     ...rows,
+    quotes: rows.quotes.map((row, i) => (nearest.has(contracts[i]!) ? { ...row, nearest: true as const } : row)),
     series: series.map((each) => ({
       root: each.series.root,
       settles_at: new Date(each.series.settlesAt).toISOString(),
@@ -233,6 +236,13 @@ function quotesOf(
       dividend: each.dividend,
     })),
   };
+}
+
+/** Returns the first call and the first put of each series. */
+function firstOfEachSide({ seriesIndex, callPut }: PreparedChain, contracts: readonly number[]): Iterable<number> {
+  const first = new Map<string, number>();
+  for (const each of contracts) first.getOrInsert(`${seriesIndex[each]} ${callPut[each]}`, each);
+  return first.values();
 }
 
 /** Returns a note if no strike is in the selected range, or if the target lies outside all strikes. The note names listed strikes. */

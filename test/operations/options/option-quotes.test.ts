@@ -110,7 +110,7 @@ describe('a row', () => {
     const { quotes } = askRest(OF_ACME, contextOf(chainOf(rows)));
     const at = (strike: number) => quotes!.find((each) => each.strike === strike)!;
     const none = { iv: null, iv_bid: null, iv_ask: null };
-    expect(at(60)).toMatchObject({ iv_bid: 0, iv: expect.any(Number), iv_ask: expect.any(Number), volume: null });
+    expect(at(60)).toMatchObject({ iv_bid: null, iv: expect.any(Number), iv_ask: expect.any(Number), volume: null });
     expect(at(61)).toMatchObject({ ...none, bid: null, ask: 40, open_interest: null, delta: expect.any(Number) });
     expect(at(62)).toMatchObject({ ...none, bid: 39, ask: 38 });
     expect(at(63)).toMatchObject({ ...none, bid: 0, ask: 0.05, open_interest: 0 });
@@ -118,7 +118,7 @@ describe('a row', () => {
       provenance: { notes: string[] };
     };
     expect(provenance.notes).toEqual([expect.stringMatching(/^3 of 4 contracts have a null iv/)]);
-    expect(at(300)).toMatchObject({ iv: null, iv_bid: 0, iv_ask: 0, volume: 0 });
+    expect(at(300)).toMatchObject({ ...none, volume: 0 });
   });
 
   test('without any volatility has no Greeks', () => {
@@ -179,6 +179,28 @@ describe('the question', () => {
 
   test('the strike in a range that is nearest a distance', () => {
     expect(strikes({ put_call: 'C', strike_min: 103, near_pct_from_spot: 0, limit: 2 })).toEqual(['103C', '104C']);
+  });
+
+  test.each<[object, string[]]>([
+    [{ put_call: 'P', near_pct_from_spot: -5, limit: 3 }, ['95P']],
+    [{ near_pct_from_spot: 4, limit: 4 }, ['104C', '104P']],
+    [{ near_pct_from_spot: 4, limit: 1 }, ['104C']],
+    [{ near_pct_from_spot: 0, strike_min: 102, put_call: 'C' }, ['102C']],
+    [{}, []],
+    [{ strike_min: 98 }, []],
+  ])('of %j, the nearest rows are marked', (args, expected) => {
+    const marked = ask({ ...OF_ACME, ...args }, CONTEXT).quotes!.filter(({ nearest }) => nearest);
+    expect(marked.map(({ strike, put_call }) => `${strike}${put_call}`)).toEqual(expected);
+  });
+
+  test('the rows nearest a delta are marked, one of each side', () => {
+    const { quotes } = ask({ ...OF_ACME, near_delta: 0.25 }, CONTEXT);
+    for (const side of ['C', 'P']) {
+      const rows = quotes!.filter(({ put_call }) => put_call === side);
+      const distance = ({ delta }: (typeof rows)[number]) => Math.abs(Math.abs(delta!) - 0.25);
+      const nearest = rows.toSorted((a, b) => distance(a) - distance(b))[0]!;
+      expect(rows.filter((row) => row.nearest)).toEqual([nearest]);
+    }
   });
 
   test('without a selection: the ten contracts nearest spot', () => {
