@@ -1,4 +1,6 @@
+import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { signedShare } from '../../analytics/flow/flow-sign.ts';
 import { shownName } from '../../core/clean-text.ts';
@@ -93,6 +95,7 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withVarian
     provenance: provenanceOf(chain, context, [
       ...gammaNotes(prepared, levels.flip),
       ...wallNotes(report),
+      ...wallSignNotes(prepared, report),
       ...regimeNotes(levels.exposures),
       ...signCaveats(prepared),
     ]),
@@ -168,6 +171,23 @@ function wallNotes(report: GexReport): string[] {
   if (!report.call_wall_sided) notes.push('No strike is at or above spot: the call wall is the nearest strike.');
   if (!report.put_wall_sided) notes.push('No strike is at or below spot: the put wall is the nearest strike.');
   return notes;
+}
+
+/** Returns a note for each wall whose net gamma has the sign of the other wall. Such a call wall is no resistance. */
+function wallSignNotes(prepared: PreparedChain, { call_wall, put_wall }: GexReport): string[] {
+  if (prepared.sign !== DEFAULT_SIGN) return [];
+  const [atCalls, atPuts] = netGexAt(prepared, [call_wall, put_wall]) as [number, number];
+  const inMillions = (gex: number) => `${(gex / MILLION).toPrecision(3)} million dollars per 1 % move`;
+  return [
+    ...(atCalls < 0
+      ? [
+          `At the call wall ${call_wall}, puts outweigh calls: its net gamma is ${inMillions(atCalls)}, which amplifies moves.`,
+        ]
+      : []),
+    ...(atPuts > 0
+      ? [`At the put wall ${put_wall}, calls outweigh puts: its net gamma is ${inMillions(atPuts)}, which damps moves.`]
+      : []),
+  ];
 }
 
 function signCaveats(prepared: PreparedChain): string[] {

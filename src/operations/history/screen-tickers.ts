@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
+import { gammaRegime, SIGN_MARGIN_MIN_PCT } from '../../analytics/exposure/sign-margin.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
@@ -98,6 +98,7 @@ export const screenTickers = defineOperation({
     const notes = [
       ...conditions.flatMap(({ note }) => note ?? []),
       ...undeterminedNotes(conditions, rows, matched),
+      ...(shown.some(({ regime }) => regime === 'undetermined') ? [UNDETERMINED_NOTE] : []),
       ...nullNotes(named, rows, scanned),
       ...rankNotes(readings),
       ...staleNotes(matched),
@@ -119,6 +120,8 @@ export const screenTickers = defineOperation({
     };
   },
 });
+
+const UNDETERMINED_NOTE = `regime is undetermined if net_over_gross_pct is within ±${2 * SIGN_MARGIN_MIN_PCT}.`;
 
 /** Returns the name of a ticker without data. Hides any text that is not a ticker, because a model may take the text for an instruction. */
 function shownTicker(name: string): string {

@@ -314,6 +314,13 @@ describe('a filter for a regime near the flip', () => {
   });
 });
 
+test('a row with an undetermined regime comes with the limit', () => {
+  const row = (netGex: number) => ({ underlying: 'SPY', spot: 100, gexFlip: 90, netGex, grossGex: 1e9 });
+  const notesOf = (netGex: number) => ask({}, levelsMarket([row(netGex)]).context).provenance.notes;
+  expect(notesOf(4.9e7)).toContain('regime is undetermined if net_over_gross_pct is within ±5.');
+  expect(notesOf(5.1e7).join()).not.toContain('undetermined');
+});
+
 test('the whipsaw index is present only if it is named, and computed only for rows that meet the other conditions', () => {
   const { context } = marketOf(SMALL, AS_OF);
   expect(ask({ limit: 4 }, context).rows.map((row) => WHIPSAW in row)).toEqual([false, false, false, false]);
