@@ -19,10 +19,18 @@ export function toolAnswer(
   const origin = provenance
     ? provenanceInWords(provenance)
     : { source: 'the arguments of this call; no market data was read', notes: [] };
+  // A replay is as old as its moment asks for.
+  const ofAge = provenance && !('at' in echoes) ? staleNotes(provenance) : [];
   return sixDigits({
     ...body,
-    [PROVENANCE_KEY]: { ...origin, ...means, notes: [...origin.notes, ...given, ...further] },
+    [PROVENANCE_KEY]: { ...origin, ...means, notes: [...ofAge, ...origin.notes, ...given, ...further] },
   });
+}
+
+/** Returns a note with the age of stale quotes. Models read the notes, and overlook an age among the other values. */
+export function staleNotes({ stale, age_s }: Pick<Provenance, 'stale' | 'age_s'>): string[] {
+  if (!stale) return [];
+  return [`Stale: the quotes are ${age_s < 0 ? `dated ${ageInWords(age_s)}` : `${ageInWords(age_s)} old`}.`];
 }
 
 /** Returns the provenance of an answer for models, with the age in words. */

@@ -14,7 +14,14 @@ import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { chainInput, optionsOf } from '../reading/analysis-options.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOTE } from '../reading/market-reading.ts';
+import {
+  levelsOf,
+  type MarketReading,
+  provenanceOf,
+  readMarketAs,
+  SIMULATED_NOTE,
+  settledSince,
+} from '../reading/market-reading.ts';
 import { gammaNotes, type regimeFields, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
@@ -93,6 +100,7 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withVarian
   return {
     result: { ...report, ...((withVariants ? yield* variantsOf(reading, levels, context) : {}) as LevelVariants) },
     provenance: provenanceOf(chain, context, [
+      ...settledSince([levels.dominant.series], context),
       ...gammaNotes(prepared, levels.flip),
       ...wallNotes(report),
       ...wallSignNotes(prepared, report),

@@ -12,7 +12,7 @@ import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct, volumeNotes } from '../reading/daily-volume.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { levelsOf, provenanceOf, readMarketAs, reportHead } from '../reading/market-reading.ts';
+import { levelsOf, provenanceOf, readMarketAs, reportHead, settledSince } from '../reading/market-reading.ts';
 import { gammaNotes, regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
 import { gexReport, MILLION } from './gex-report.ts';
 
@@ -94,6 +94,12 @@ export const getHedgingProfile = defineOperation({
         sign_convention: conventionOf(prepared),
       },
       provenance: provenanceOf(chain, context, [
+        ...(expiries.kind === 'all'
+          ? []
+          : settledSince(
+              prepared.series.map(({ series }) => series),
+              context,
+            )),
         ...fractionNotes('moves', moves),
         ...gammaNotes(prepared, flip),
         ...regimeNotes(exposures),

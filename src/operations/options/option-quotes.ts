@@ -13,7 +13,7 @@ import { ticker } from '../engine/shared-fields.ts';
 import { fractionNotes } from '../engine/unlikely-units.ts';
 import { nullableColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { expirySelection } from '../reading/expiry-choice.ts';
-import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
+import { provenanceOf, readMarket, reportHead, settledSince } from '../reading/market-reading.ts';
 import { seriesFigures } from '../reading/series-figures.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
 
@@ -135,7 +135,7 @@ export const getOptionQuotes = defineOperation({
     const { chain, prepared } = yield* readMarket(input.ticker, page.context);
     yield step('Reading the quotes');
     const limit = input.limit ?? (ofExpiry ? ROWS.contracts : ROWS.most);
-    const { more, notes, ...rows } = ofExpiry
+    const { more, notes, listed, ...rows } = ofExpiry
       ? quotesOf(prepared, input, ofExpiry(chain.spot), page.row, limit)
       : termStructure(prepared, page.row, limit);
     return {
@@ -145,6 +145,10 @@ export const getOptionQuotes = defineOperation({
         ...(more && { next_cursor: cursorAt(chain, page.row + limit, chosen) }),
       },
       provenance: provenanceOf(chain, context, [
+        ...settledSince(
+          listed.map((each) => each.series),
+          context,
+        ),
         ...fractionNotes('near_pct_from_spot', [input.near_pct_from_spot ?? 0]),
         ...notes,
       ]),
@@ -223,6 +227,7 @@ function quotesOf(
   const nearest = new Set(hasTarget ? firstOfEachSide(prepared, selected) : []);
   return {
     more: selected.length > from + limit,
+    listed: series,
     notes: [...strikeNotes(prepared, series, ofContracts, selected), ...missingNotes(rows.quotes)],
     expiry,
     ...rows,
@@ -282,10 +287,12 @@ function missingNotes(quotes: readonly Static<typeof quoteRow>[]): string[] {
 /** Returns a page of the series in order of settlement, and whether the chain has more series. */
 function termStructure(prepared: PreparedChain, from: number, limit: number) {
   const series = inOrderOfSettlement(prepared.series);
+  const listed = series.slice(from, from + limit);
   return {
     more: series.length > from + limit,
+    listed,
     notes: [],
-    expiries: series.slice(from, from + limit).map((each) => seriesRowOf(prepared, each)),
+    expiries: listed.map((each) => seriesRowOf(prepared, each)),
   };
 }
 

@@ -6,7 +6,7 @@ import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.
 import { shownName } from '../../core/clean-text.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
 import { addDays, closeOf, DAY_MS, iso, isStale, newYorkDate } from '../../market/calendar.ts';
-import type { Chain } from '../../market/chain.ts';
+import type { Chain, Series } from '../../market/chain.ts';
 import { AHEAD_MS } from '../../market/market.ts';
 import type { Close, PrintSum } from '../../market/prints.ts';
 import type { Context, Provenance } from '../engine/operation.ts';
@@ -104,6 +104,21 @@ export function provenanceOf(
     stale: chain.asOf > nowMs + AHEAD_MS || isStale(chain.asOf, nowMs, context.staleAfterMs),
     notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
   };
+}
+
+/** Maximum number of expiries that a note names. */
+const SETTLED_NAMED = 5;
+
+/** Returns a note if some of these series have settled since the quotes were taken. In a replay, nothing has happened since. */
+export function settledSince(
+  series: readonly Pick<Series, 'expiry' | 'settlesAt'>[],
+  { market, nowMs }: Context,
+): string[] {
+  const settled = market.isPast ? [] : series.filter(({ settlesAt }) => settlesAt <= nowMs());
+  if (settled.length === 0) return [];
+  const expiries = [...new Set(settled.map(({ expiry }) => expiry))].sort();
+  const more = expiries.length > SETTLED_NAMED ? ` and ${expiries.length - SETTLED_NAMED} more` : '';
+  return [`Settled since the quotes, so not live: ${expiries.slice(0, SETTLED_NAMED).join(', ')}${more}.`];
 }
 
 /**
