@@ -35,9 +35,9 @@ export function insteadOf(
   universe: Universe,
   withData: readonly string[],
 ): string | undefined {
-  const partner = partnerHint(ticker, (other) => withData.includes(other));
-  // A ticker of the universe is not misspelt.
-  if (partner !== undefined || universe.tickers.has(ticker)) return partner;
+  // Tickers of the universe, indices and their funds are not misspelt.
+  if (universe.tickers.has(ticker) || indexPartner(ticker))
+    return partnerHint(ticker, (other) => withData.includes(other));
   return (
     sectorHint(ticker, universe) ??
     sentenceHint(spelling, withData) ??
