@@ -14,6 +14,7 @@ import type { Context, Operation } from '../operations/engine/operation.ts';
 import { perform, restView } from '../operations/engine/perform.ts';
 import { TICKER_MAX } from '../operations/engine/shared-fields.ts';
 import { REGISTRY } from '../operations/registry.ts';
+import { RESOURCE_METHODS } from './resource-methods.ts';
 import { fittingCount } from './resource-pages.ts';
 import { sixDigits } from './six-digits.ts';
 import { readTickerResource, TICKER_RESOURCES, type TickerResource } from './ticker-resources.ts';
@@ -46,15 +47,17 @@ export interface Resources {
   canonical(uri: string, context: Context): string;
 }
 
-const JSON_TYPE = 'application/json';
+/** The media type of the resources that are data. */
+export const RESOURCE_JSON_TYPE = 'application/json';
 
 const MARKDOWN_TYPE = 'text/markdown';
 
 const METHODS_OF_TOOL = {
   uriTemplate: 'zomma://methods/{tool}',
   name: 'methods-of-tool',
-  title: 'Methods of a tool',
-  description: 'What each figure of a tool means, its unit and sign, how it is computed, and its limits.',
+  title: 'Methods of a tool or a resource',
+  description:
+    'What each figure of a tool means, its unit and sign, how it is computed, and its limits. For a resource such as flow: its fields.',
   mimeType: MARKDOWN_TYPE,
 };
 
@@ -62,7 +65,7 @@ const METHODS_OF_TOOL = {
 export const RESOURCES: Resources = {
   templates: [
     ...Object.values(TICKER_RESOURCES).map(({ uriTemplate, name, title, description }) => ({
-      ...{ uriTemplate, name, title, description, mimeType: JSON_TYPE },
+      ...{ uriTemplate, name, title, description, mimeType: RESOURCE_JSON_TYPE },
     })),
     METHODS_OF_TOOL,
   ],
@@ -77,7 +80,7 @@ const FIXED: readonly ListedResource[] = [
     name: 'universe',
     title: REGISTRY.get_target_universe.title,
     description: 'The tickers by theme, which of them have data, and how old it is.',
-    mimeType: JSON_TYPE,
+    mimeType: RESOURCE_JSON_TYPE,
   },
   {
     uri: 'zomma://methods',
@@ -139,7 +142,7 @@ function linkTo(which: keyof typeof TICKER_RESOURCES, ticker: string, expiry = '
     name: `${name}-${ticker}`,
     title: `${title} of ${ticker}`,
     description,
-    mimeType: JSON_TYPE,
+    mimeType: RESOURCE_JSON_TYPE,
   };
 }
 
@@ -149,7 +152,7 @@ function* readResource(uri: string, context: Context): Steps<ReadResourceResult>
   try {
     const content = yield* contentOf(uri, context);
     if (content === undefined) throw notFound(uri, ...NO_RESOURCE);
-    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(sixDigits(cleaned(content))) }] };
+    return { contents: [{ uri, mimeType: RESOURCE_JSON_TYPE, text: JSON.stringify(sixDigits(cleaned(content))) }] };
   } catch (error) {
     if (error instanceof ClientError) throw notFound(uri, error.message, error.hint);
     throw error;
@@ -161,10 +164,11 @@ function methodsAt(uri: string): string | undefined {
   if (uri === 'zomma://methods') return METHODS_OVERVIEW;
   const [, tool] = /^zomma:\/\/methods\/(.*)$/s.exec(uri) ?? [];
   if (tool === undefined) return undefined;
-  const text = METHODS.get(tool);
+  const text = METHODS.get(tool) ?? RESOURCE_METHODS.get(tool)?.();
   if (text !== undefined) return text;
-  const nearest = nearestNames(tool, [...METHODS.keys()]).map((name) => `zomma://methods/${name}`);
-  throw notFound(uri, 'No tool has this name', `Nearest: ${nearest.join(', ')}.`);
+  const names = [...METHODS.keys(), ...RESOURCE_METHODS.keys()];
+  const nearest = nearestNames(tool, names).map((name) => `zomma://methods/${name}`);
+  throw notFound(uri, 'No tool or resource has this name', `Nearest: ${nearest.join(', ')}.`);
 }
 
 function* contentOf(uri: string, context: Context): Steps<Record<string, unknown> | undefined> {

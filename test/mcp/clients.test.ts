@@ -134,13 +134,18 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     await using client = await connected(name);
     const read = (uri: unknown) => client.callTool({ name: 'read_resource', arguments: { uri } });
     for (const uri of [
-      ...['zomma://universe', 'zomma://methods/get_live_gex_nodes'],
+      ...['zomma://universe', 'zomma://methods/get_live_gex_nodes', 'zomma://methods/read_resource'],
       ...['record', 'expiries', 'flow', 'prints', 'surface', 'history'].map((each) => `zomma://gex/SPY/${each}`),
     ]) {
       const [content] = (await client.readResource({ uri })).contents;
       // The ages may differ by a second, and the moment of a page by milliseconds.
       const withoutAges = (text: string) => text.replace(/"\d+ s"|~\d{13}~/g, '');
-      expect(withoutAges(textOf(await read(uri)))).toBe(withoutAges((content as { text: string }).text));
+      const answer = await read(uri);
+      expect(withoutAges(textOf(answer))).toBe(withoutAges((content as { text: string }).text));
+      // Some hosts show their models only the structured content.
+      const { structuredContent } = answer as { structuredContent?: unknown };
+      const whole = uri.includes('methods') ? { text: textOf(answer) } : JSON.parse(textOf(answer));
+      expect(structuredContent).toEqual(whole);
     }
     for (const [uri, message] of [
       ['zomma://nothing', /^There is no such resource\. Resources: zomma:\/\/universe/],

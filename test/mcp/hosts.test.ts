@@ -125,6 +125,24 @@ describe.each(Object.entries(HOSTS))('a host that shows %s', (_name, host) => {
       /"side":"at_or_below","horizon_ends_at":"20\d\d-.*"chain_spot_price":/,
     ],
     [
+      'touching a strike, and the price of the option by the jump model',
+      'calculate_merton_probability',
+      { ticker: 'SPY', spot_price: 640, ambush_strike: 600, days_to_expiry: 30 },
+      /"merton_probability":.*"touch_probability":0\.\d+,"touch_high":0\.\d+,"put_call":"P","option_price":[\d.]+,"jump_model_price":[\d.]+/,
+    ],
+    [
+      'realised against implied volatility',
+      'run_strategic_omni_radar',
+      { ticker: 'NVDA', target_dte: 60 },
+      /"realised_volatility":(?:0\.\d+|null),"implied_volatility":0\.\d+/,
+    ],
+    [
+      'a probability that prices imply',
+      'calculate_kelly_sizing',
+      { win_prob: 0.294, payout_ratio: 3 },
+      /prices imply has no edge.*A spread has more than two outcomes/,
+    ],
+    [
       'a spill that was not found',
       'evaluate_etf_contagion',
       { single_name_ticker: 'NVDA', whale_fiat: 1e9, current_iv: 0.2, iv_ceiling: 0.5 },
@@ -222,7 +240,10 @@ test.each<[string, RegExp]>([
   ['zomma://gex/%E0%A4%A', /There is no such resource\. Resources: zomma:\/\/universe/],
   ['zomma://gex/SPY/Profile', /There is no such resource\. Resources: zomma:\/\/universe/],
   ['zomma://gex', /There is no such resource\. Resources: zomma:\/\/universe/],
-  ['zomma://methods/get_gex_nodes', /No tool has this name\. Nearest: zomma:\/\/methods\/get_live_gex_nodes/],
+  [
+    'zomma://methods/get_gex_nodes',
+    /No tool or resource has this name\. Nearest: zomma:\/\/methods\/get_live_gex_nodes/,
+  ],
   ['zomma://quotes/SPY', /There is no such resource/],
   ['https://example.com/', /There is no such resource/],
 ])('the error for %s is true and has a way on', async (uri, pattern) => {

@@ -49,7 +49,7 @@ const seriesRow = objectOf({
   days: integerField('Calendar days from the snapshot to the expiry.'),
   forward: number('Forward price, dollars.'),
   atm_iv: numberOrNull(
-    'At-the-money volatility, decimal per calendar year; null if the quotes do not determine a smile.',
+    'At-the-money volatility of the mids next to the forward, decimal per calendar year; null if the quotes do not determine a smile. atm_iv of run_strategic_omni_radar is fitted to all strikes, so it differs slightly.',
   ),
   atm_iv_bid: numberOrNull(
     'At-the-money volatility that the bids imply, decimal per calendar year; null if atm_iv is null, or without two-sided quotes.',
@@ -73,7 +73,7 @@ export const getOptionQuotes = defineOperation({
   description:
     'Contracts of an expiry nearest spot, by strike: bid, ask (dollars); iv, iv_bid, iv_ask (decimal per year); open interest, volume; ' +
     'delta, gamma (per 1.00 of spot), theta (dollars per calendar day), vega (dollars per vol point). Without expiry: term structure, a row ' +
-    'per series (expiry, days, atm_iv). Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
+    'per series (expiry, days, atm_iv of mids). Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
   example: { ticker: 'SPY' },
   input,
   full: objectOf({

@@ -12,9 +12,9 @@ import { MILLION } from '../gex/gex-report.ts';
 import { KINETIC_FROM_VOLUMES, type MarketReading } from '../reading/market-reading.ts';
 
 export const gexBoundaries = describedObject(
-  'Over expiries: all, or the given expiry. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
+  'Over expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
     'whale_fiat_kinetic, gex_potential_friction. Million dollars per 1 % move: net_gex_mil. Percent: sign_margin_pct. ' +
-    'regime may be undetermined.',
+    'regime.',
   {
     expiries: textField('all, or the expiry that the call asks for, YYYY-MM-DD.'),
     call_wall: number('Upside resistance, dollars.'),
