@@ -19,7 +19,7 @@ import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { levelsOf, provenanceOf, readExpiry, readMarket, reportHead } from '../reading/market-reading.ts';
+import { levelsOf, provenanceOf, readExpiry, readMarket, reportHead, settledSince } from '../reading/market-reading.ts';
 import { gexBoundaries, kineticNotes, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
@@ -179,6 +179,7 @@ export const runStrategicOmniRadar = defineOperation({
         kinetic_left_out: kinetic.leftOut,
       },
       provenance: provenanceOf(chain, context, [
+        ...settledSince([series.series], context),
         ...scanCaveats(prepared, series, density, input.expiry === undefined ? input.target_dte : undefined),
         ...(isOne ? [`gex_boundaries are of ${series.series.expiry} alone. Whipsaw risk is over all expiries.`] : []),
         ...kineticNotes(kinetic),

@@ -9,6 +9,7 @@ import { getHedgingProfile } from '../../../src/operations/gex/hedging-profile.t
 import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
 import { getOptionQuotes } from '../../../src/operations/options/option-quotes.ts';
 import { levelsOf, provenanceOf, readMarket } from '../../../src/operations/reading/market-reading.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import { AS_OF, chainOf, EXPIRY, HEAD, LATER, print, quoted, range, TODAY } from '../../analytics/small-chains.ts';
 import { contextOf, performTool, refusalOf, smallMarket } from '../small-market.ts';
 
@@ -89,6 +90,8 @@ describe('expiries that have settled since the quotes', () => {
     ['quotes', getOptionQuotes, { expiry: EXPIRY }, true],
     ['the term structure', getOptionQuotes, {}, true],
     ['quotes of another expiry', getOptionQuotes, { expiry: LATER }, false],
+    ['a scan of the expiry', runStrategicOmniRadar, { expiry: EXPIRY }, true],
+    ['a scan of another expiry', runStrategicOmniRadar, {}, false],
     ['hedging of the expiry', getHedgingProfile, { expiry: EXPIRY }, true],
     ['hedging of another expiry', getHedgingProfile, { expiry: LATER }, false],
   ])('%s', (_what, operation, args, isNoted) => {
