@@ -84,6 +84,8 @@ interface ObservationFields {
   data_upgraded: { from: number; to: number };
   /** The database was removed or replaced while the server was running. All further writes are lost when the server ends. */
   database_gone: { data_folder: string };
+  /** The computations before the first request failed, so the first requests take longer. */
+  warm_up_failed: { error: unknown };
   /** SQLite finds the database damaged. The server goes on, but may not answer rightly. */
   database_damaged: { data_folder: string; error: unknown };
   /** No key of a member was derived from the secret of the data folder. The keys work, but `my-key` refuses every member. */

@@ -38,6 +38,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   data_upgraded: 'info',
   database_gone: 'error',
   database_damaged: 'error',
+  warm_up_failed: 'warning',
   secret_foreign: 'warning',
   key_refused: 'info',
   keys_refused: 'info',

@@ -249,7 +249,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     await Promise.race([recorder.idle(), stopped.promise]);
     // `Bun.shrink` frees the memory that was needed only for the load: with the simulated market, a third of 115 MiB.
     Bun.shrink();
-    await warmUp(app.context, app.scheduler);
+    // Without a warm-up, the first requests take longer. A database that is damaged by then ends no server.
+    await warmUp(app.context, app.scheduler).catch((error: unknown) => observe({ kind: 'warm_up_failed', error }));
     const ns_per_option = Math.round(await kernelNsPerOption());
     if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
     if (settings.past && feeds.some(({ simulated }) => simulated)) {
