@@ -1,6 +1,6 @@
 /** Generates web/operations.json: the operations of the registry that the web terminal asks for, with the address of each. */
 import { join } from 'node:path';
-import { TICKER_RESOURCES } from '../src/mcp/resources.ts';
+import { TICKER_RESOURCES } from '../src/mcp/ticker-resources.ts';
 import { OPERATIONS } from '../src/operations/registry.ts';
 
 export const PAGE_OPERATIONS = join(import.meta.dir, '../web/operations.json');

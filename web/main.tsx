@@ -1,8 +1,8 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { isLeading } from './data/live-levels.ts';
-import { takeInitialKey } from './data/member-key.ts';
 import { startClock } from './data/server-connection.ts';
+import { followSignInLinks } from './data/sign-in-link.ts';
 import { Shell } from './frame/shell.tsx';
 import { followFocus, followKeys, pageTitle } from './state/actions.ts';
 import { followAddress } from './state/page.ts';
@@ -11,8 +11,8 @@ import { followVersion } from './state/page-version.ts';
 import { followSettings } from './state/ui.ts';
 import { VIEW_COMPONENTS } from './view/views.ts';
 
-// `takeInitialKey` removes the key from the address before any other code runs.
-takeInitialKey();
+// This call removes a key from the address before any other code runs.
+followSignInLinks();
 followAddress();
 followSettings();
 startClock();

@@ -57,14 +57,14 @@ export function curlOf(call: Call, origin: string): string {
  */
 export function mcpOf({ operation, args }: Call): string | undefined {
   const { isTool, resource } = WEB_OPERATIONS[operation];
-  // The MCP tools and resources of a chain do not accept options of the analysis.
+  // The MCP tools of a chain do not accept options of the analysis.
   const isPlain = Object.keys(args).every((name) => name === 'ticker' || name === 'at');
   if (isTool && (isPlain || !resource)) {
     return JSON.stringify({ method: 'tools/call', params: { name: operation, arguments: args } });
   }
   if (!resource || !isPlain) return undefined;
   const uri = resource.replace('{ticker}', encodeURIComponent(String(args.ticker)));
-  return JSON.stringify({ method: 'resources/read', params: { uri } });
+  return JSON.stringify({ method: 'resources/read', params: { uri: args.at ? `${uri}?at=${args.at}` : uri } });
 }
 
 /** Returns the call as a `zomma` command. The command reads the data folder of the server. */

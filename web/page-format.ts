@@ -164,7 +164,8 @@ export function newYorkIsoDate(instant: Instant): string {
 /** Returns a duration in its two largest units: `33 h 12 min`. The argument is in seconds. */
 export function duration(seconds: Known): string {
   if (!isKnown(seconds)) return UNKNOWN;
-  const s = Math.max(0, Math.round(seconds));
+  const s = Math.round(seconds);
+  if (s < 0) return `-${duration(-s)}`;
   if (s < 60) return `${s} s`;
   if (s < 3600) return `${Math.floor(s / 60)} min`;
   if (s < 2 * 86_400)

@@ -1,12 +1,13 @@
-import { ClientError, OperatorError } from '../core/errors.ts';
+import { ClientError } from '../core/errors.ts';
 import { canonicalUuid, deriveKey, hasKeyForm, keyDigest } from './api-key.ts';
 import type { AuditEvent } from './audit.ts';
 import type { Member, MemberStore, TelegramLink } from './members.ts';
+import type { SecretFile } from './secret.ts';
 import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
 
 /** The member who sent a request, without the member's UUID and key. */
 export interface Account {
-  /** An opaque id. The id reveals neither the UUID nor the key. A member's id changes only if the server's secret changes. */
+  /** An opaque id. It reveals neither the UUID nor the key. A member's id never changes. */
   readonly id: string;
   readonly tier: string;
   /** The time at which the membership expires, ms since the epoch. Null if the membership does not expire. */
@@ -27,8 +28,8 @@ export interface MemberRequest {
 
 export interface AccessDeps {
   readonly members: MemberStore;
-  /** Returns the server's secret. Called only when the first key is derived, so a server that derives no key creates no secret. */
-  readonly secret: () => Uint8Array;
+  /** The server's secret. It is read only to derive keys. A server that derives no key creates no secret. */
+  readonly secret: SecretFile;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
   /** Records a change in the audit trail. */
@@ -39,33 +40,48 @@ export interface AccessDeps {
 
 /** Creates the functions that decide who has access. The server has no other access check. */
 export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps) {
-  let secretBytes: Uint8Array | undefined;
-  /** A cache of accounts by key, because most requests repeat a key. The cache is valid for one version of the store. */
-  const admitted = new Map<string, Account>();
+  /**
+   * A cache of accounts by key, because most requests repeat a key. The cache is valid for one version of the store, and an account until
+   * `untilMs`.
+   */
+  const admitted = new Map<string, { readonly account: Account; readonly untilMs: number }>();
   let admittedVersion = '';
-  const keyOf = (uuid: string): string => {
-    secretBytes ??= secret();
-    return deriveKey(secretBytes, uuid);
+  const keyFits = (bytes: Uint8Array, { uuid, generation, keyDigest: digest }: Member): boolean =>
+    keyDigest(deriveKey(bytes, uuid, generation)) === digest;
+  /**
+   * Completes an interrupted rotation. If no member has a digest of the new secret, removes the new secret instead. The caller is in a
+   * transaction, so no other process is rotating the secret.
+   */
+  const settleRotation = (): void => {
+    const next = secret.readNext();
+    if (next === undefined) return;
+    const [member] = members.members();
+    if (member === undefined || keyFits(next, member)) secret.adoptNext();
+    else secret.removeNext();
+  };
+  const settledSecret = (): Uint8Array => {
+    settleRotation();
+    return secret.read()[0];
   };
   /** Changes an existing member, and records the change. If the member does not exist, records a failure. */
   const changeMember = (
-    action: 'member_revoked' | 'telegram_linked',
+    action: 'member_revoked' | 'member_rekeyed' | 'telegram_linked',
     uuid: string,
     change: (member: Member) => void,
     detail?: string,
   ): Member => {
-    const member = members.member(uuid);
-    if (member === undefined) {
-      audit({ action, result: 'not_found' });
-      throw new ClientError('not_found', 'The member does not exist', {
-        hint: 'Run `zomma members list` to see the members.',
-      });
-    }
-    transaction(() => {
+    const changed = transaction(() => {
+      const member = members.member(uuid);
+      if (member === undefined) return undefined;
       change(member);
-      audit({ action, account: accountIdOf(member), ...(detail !== undefined && { detail }) });
+      audit({ action, account: member.accountId, ...(detail !== undefined && { detail }) });
+      return members.member(uuid);
     });
-    return members.member(uuid)!;
+    if (changed) return changed;
+    audit({ action, result: 'not_found' });
+    throw new ClientError('not_found', 'The member does not exist', {
+      hint: 'Run `zomma members list` to see the members.',
+    });
   };
 
   return {
@@ -73,15 +89,84 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
       const uuid = canonicalUuid(text);
       requireTier(tier);
       requireTime(expiresAt);
-      const apiKey = keyOf(uuid);
-      const member: Member = { uuid, tier, status: 'active', expiresAt, keyDigest: keyDigest(apiKey) };
-      const action = members.member(uuid) ? 'member_changed' : 'member_added';
       const detail = `tier ${tier}, ${expiresAt === null ? 'does not expire' : `expires ${new Date(expiresAt).toISOString()}`}`;
-      transaction(() => {
+      return transaction(() => {
+        const known = members.member(uuid);
+        const generation = known?.generation ?? 0;
+        const apiKey = deriveKey(settledSecret(), uuid, generation);
+        const digest = keyDigest(apiKey);
+        const accountId = known?.accountId ?? digest.slice(0, ACCOUNT_ID_LENGTH);
+        // If the secret has changed, the key is new, and no earlier key stays valid.
+        const kept = known?.keyDigest === digest ? known : undefined;
+        const { previousDigest = null, previousUntil = null } = kept ?? {};
+        const key = { accountId, generation, keyDigest: digest, previousDigest, previousUntil };
+        const member: Member = { uuid, tier, status: 'active', expiresAt, ...key };
         members.saveMember(member);
-        audit({ action, account: accountIdOf(member), detail });
+        audit({ action: known ? 'member_changed' : 'member_added', account: accountId, detail });
+        return { member, apiKey };
+      });
+    },
+
+    /**
+     * Gives a member a new key, and returns the member and the key. The old key is not valid anymore: immediately in this process, and
+     * within 10 ms in other processes with the same store. Tier, expiry and status do not change.
+     *
+     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has this UUID.
+     */
+    rekey(text: string) {
+      let apiKey = '';
+      const member = changeMember('member_rekeyed', canonicalUuid(text), (known) => {
+        const generation = known.generation + 1;
+        apiKey = deriveKey(settledSecret(), known.uuid, generation);
+        members.saveMember({ ...known, ...onlyKey(apiKey), generation });
       });
       return { member, apiKey };
+    },
+
+    /**
+     * Replaces the secret by a new random one, and with it the keys of all members. The secret may be missing. The old keys stay valid for `graceMs`, but keys from
+     * before an earlier rotation do not. Without a grace period, the old keys are not valid anymore, as after `rekey`. Returns the number
+     * of members, and the time until which the old keys are valid: ms since the epoch, or null.
+     */
+    rotateSecret(graceMs: number): { readonly count: number; readonly untilMs: number | null } {
+      const untilMs = graceMs > 0 ? nowMs() + graceMs : null;
+      const count = transaction(() => {
+        settleRotation();
+        const next = secret.writeNext();
+        const known = members.members();
+        try {
+          for (const member of known) {
+            const previous = untilMs === null ? {} : { previousDigest: member.keyDigest, previousUntil: untilMs };
+            const key = onlyKey(deriveKey(next, member.uuid, member.generation));
+            members.saveMember({ ...member, ...key, ...previous });
+          }
+          const grace = untilMs === null ? 'no longer' : `until ${new Date(untilMs).toISOString()}`;
+          audit({ action: 'secret_rotated', detail: `${known.length} members, old keys valid ${grace}` });
+        } catch (error) {
+          secret.removeNext();
+          throw error;
+        }
+        return known.length;
+      });
+      // Until this call, other processes read both secrets.
+      secret.adoptNext();
+      return { count, untilMs };
+    },
+
+    /** Reads the secret, or creates it if there is no member. Completes an interrupted rotation. */
+    openSecret() {
+      if (secret.readNext() !== undefined) transaction(settleRotation);
+      secret.read();
+    },
+
+    /**
+     * Returns whether the key of at least one member was derived from the secret, or there is no member. If there is no such key, all keys
+     * still work, but `issueKey` refuses every member.
+     */
+    isSecretOfMembers(): boolean {
+      const all = members.members();
+      const secrets = secret.read();
+      return all.length === 0 || all.some((member) => secrets.some((bytes) => keyFits(bytes!, member)));
     },
 
     /**
@@ -114,30 +199,28 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
      * Returns the key of an authorized member. `client` is the address of the client that requests the key.
      *
      * Throws `ClientError`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible
-     * tier, is revoked or has expired. The error `member_refused` is identical in all four cases, so that the error does not reveal who is
-     * a member. Throws `OperatorError` if the member was added with another secret.
+     * tier, is revoked, has expired, or was added with another secret. The error `member_refused` is identical in all five cases, so that
+     * the error does not reveal who is a member.
      */
     issueKey(text: string, client: string) {
       const uuid = canonicalUuid(text);
-      // The key is derived first, so the response time does not reveal whether the member exists.
-      const apiKey = keyOf(uuid);
-      const digest = keyDigest(apiKey);
-      const member = members.member(uuid);
-      if (!isAuthorized(member, nowMs())) {
-        throw new ClientError('member_refused', 'This account is not authorized for an API key', {
-          hint: 'Ask the operator for an active membership of an eligible tier.',
-        });
+      // If another process rotates the secret between the two reads, neither key fits at the first attempt. All refused requests take two
+      // attempts, and derive the same number of keys, so the response time does not reveal whether the member exists.
+      for (let attempt = 1; attempt <= 2; attempt++) {
+        const member = members.member(uuid);
+        const keys = secret.read().map((bytes) => deriveKey(bytes!, uuid, member?.generation));
+        const apiKey = keys.filter((key) => keyDigest(key) === member?.keyDigest).at(0);
+        if (apiKey === undefined || !isAuthorized(member, nowMs())) continue;
+        audit({ action: 'key_issued', account: member.accountId, client });
+        return apiKey;
       }
-      // If the secret has changed, the key does not match the stored digest. The server would reject such a key, so no key is issued.
-      if (member.keyDigest !== digest) {
-        throw new OperatorError(
-          'this member was added with another secret',
-          'Restore the secret file, or add the members again and have them fetch new keys.',
-        );
-      }
-      audit({ action: 'key_issued', account: accountIdOf(member), client });
-      return apiKey;
+      throw new ClientError('member_refused', 'This account is not authorized for an API key', {
+        hint: 'Ask the operator for an active membership of an eligible tier.',
+      });
     },
+
+    /** Returns whether the UUID is that of a member who has access now. */
+    isMember: (uuid: string): boolean => isAuthorized(members.member(uuid), nowMs()),
 
     /**
      * Returns the account of the key in an `X-API-Key` header. Changes by this process take effect immediately, and changes by other
@@ -153,7 +236,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
         admittedVersion = version;
       }
       const known = header === null ? undefined : admitted.get(header);
-      if (known && (known.expiresAt === null || nowMs() < known.expiresAt)) return known;
+      if (known && nowMs() < known.untilMs) return known.account;
       if (header === null || header === '') {
         throw new ClientError('key_missing', 'The X-API-Key header is missing', {
           hint: 'Send your API key in the X-API-Key header, or as Authorization: Bearer.',
@@ -162,18 +245,22 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
       // Two X-API-Key headers arrive joined by a comma. The joined text does not have the form of a key.
       const digest = hasKeyForm(header) ? keyDigest(header) : undefined;
       const member = digest === undefined ? undefined : members.memberByKeyDigest(digest);
-      if (!isAuthorized(member, nowMs())) {
+      if (!isAuthorized(member, nowMs()) || nowMs() >= keyUntilMs(member, digest!)) {
         throw new ClientError('key_invalid', 'Invalid Subscriber Key', {
           hint: 'Fetch your current key from the operator terminal.',
         });
       }
       const account: Account = {
-        id: accountIdOf(member),
+        id: member.accountId,
         tier: member.tier,
         expiresAt: member.expiresAt,
-        isAdmitted: () => isAuthorized(members.memberByKeyDigest(member.keyDigest), nowMs()),
+        isAdmitted() {
+          const present = members.memberByKeyDigest(digest!);
+          return isAuthorized(present, nowMs()) && nowMs() < keyUntilMs(present, digest!);
+        },
       };
-      admitted.set(header!, account);
+      const untilMs = Math.min(member.expiresAt ?? Number.POSITIVE_INFINITY, keyUntilMs(member, digest!));
+      admitted.set(header!, { account, untilMs });
       return account;
     },
   };
@@ -182,11 +269,17 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
 /** Maximum number of cached accounts. A full cache takes about 3 MB. The server clears a full cache. */
 const ADMITTED_MAX = 10_000;
 
-/** Number of hex digits in an account's id. 16 digits are 64 bits of the digest, so ids are unique and still fit into a log line. */
+/** Number of hex digits in an account's id: 64 bits of the first key's digest. So ids are unique, and still fit into a log line. */
 const ACCOUNT_ID_LENGTH = 16;
 
-function accountIdOf({ keyDigest }: Member): string {
-  return keyDigest.slice(0, ACCOUNT_ID_LENGTH);
+/** Returns the time until which the key of a digest is valid, ms since the epoch. The present key is valid without a limit. */
+function keyUntilMs({ keyDigest, previousUntil }: Member, digest: string): number {
+  return digest === keyDigest ? Number.POSITIVE_INFINITY : (previousUntil ?? 0);
+}
+
+/** Returns the fields of a member who has this key only. */
+function onlyKey(apiKey: string): Pick<Member, 'keyDigest' | 'previousDigest' | 'previousUntil'> {
+  return { keyDigest: keyDigest(apiKey), previousDigest: null, previousUntil: null };
 }
 
 function isAuthorized(member: Member | undefined, nowMs: number): member is Member {

@@ -12,10 +12,18 @@ export class AccountCounts {
     return this.sum;
   }
 
-  /** Returns the account with the highest count. Returns undefined if the highest count is not above `moreThan`. */
-  largest(moreThan: number): string | undefined {
-    let [largest, most]: [string | undefined, number] = [undefined, moreThan];
-    for (const [accountId, count] of this.counts) if (count > most) [largest, most] = [accountId, count];
+  /**
+   * Returns the account that gives up one of `places` places to `accountId` while all places are counted: the account with the highest
+   * count, if this count is above a share and the count of `accountId` is below the same share. Otherwise returns undefined. The share is
+   * `places` over the number of counted accounts plus one, rounded down, and at least 1. The plus one leaves a share for the next account, so
+   * that a few accounts never hold all places together. No place goes back and forth between two accounts: the one that gets it does not
+   * pass the share, and the one that gives it does not fall below.
+   */
+  accountGivingWay(places: number, accountId: string): string | undefined {
+    const share = Math.max(1, Math.floor(places / (this.counts.size + 1)));
+    if (this.of(accountId) >= share) return undefined;
+    let [largest, most]: [string | undefined, number] = [undefined, share];
+    for (const [each, count] of this.counts) if (count > most) [largest, most] = [each, count];
     return largest;
   }
 

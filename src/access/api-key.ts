@@ -19,14 +19,17 @@ const KEY_FORM = new RegExp(`^${KEY_PREFIX}[${ALPHABET}]{16}$`);
 const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Returns a member's API key: `ZOMMA_` and 16 characters. The characters encode the HMAC-SHA-256 of the UUID with the server's secret as
- * the HMAC key. A UUID always has the same key. Neither the UUID nor the secret can be derived from the key.
+ * Returns a member's API key: `ZOMMA_` and 16 characters. The characters encode the HMAC-SHA-256 of the UUID and the generation with the
+ * server's secret as the HMAC key. `generation` is the number of times that the key was replaced. A UUID and a generation always have the
+ * same key. Neither the UUID nor the secret can be derived from the key, and no key of a member can be derived from another one.
  *
  * Throws `ClientError` (`invalid_parameter`) if the UUID is malformed.
  */
-export function deriveKey(secret: Uint8Array, uuid: string): string {
-  const mac = new Bun.CryptoHasher('sha256', secret).update(DOMAIN).update(canonicalUuid(uuid)).digest();
-  return KEY_PREFIX + base32(mac.subarray(0, HASH_BYTES));
+export function deriveKey(secret: Uint8Array, uuid: string, generation = 0): string {
+  const hasher = new Bun.CryptoHasher('sha256', secret).update(DOMAIN).update(canonicalUuid(uuid));
+  // Generation 0 has the key of the versions before keys could be replaced.
+  if (generation > 0) hasher.update(`\0${generation}`);
+  return KEY_PREFIX + base32(hasher.digest().subarray(0, HASH_BYTES));
 }
 
 /**

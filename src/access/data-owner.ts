@@ -11,7 +11,7 @@ export function refuseForeignRoot(path: string): void {
   const name = userName(owner);
   throw new OperatorError(
     `${path} belongs to ${name}, and root would write files that ${name} cannot open`,
-    `Run the command as that user: sudo -u ${name} zomma …`,
+    `Run the command as that user: sudo -u ${/^user \d+$/.test(name) ? `'#${owner}'` : name} zomma …`,
   );
 }
 

@@ -6,8 +6,16 @@ export interface Member {
   readonly status: 'active' | 'revoked';
   /** The time at which the membership expires, ms since the epoch. Null if the membership does not expire. */
   readonly expiresAt: number | null;
+  /** The id of the member's account. It never changes, also if the key is replaced. */
+  readonly accountId: string;
+  /** The number of times that the operator has replaced the key. */
+  readonly generation: number;
   /** SHA-256 of the API key, in hex. The store never contains a key. */
   readonly keyDigest: string;
+  /** SHA-256 of the key from before the last rotation of the secret. Null if only the present key is valid. */
+  readonly previousDigest: string | null;
+  /** The time until which the previous key is valid, ms since the epoch. Null if there is no previous key. */
+  readonly previousUntil: number | null;
 }
 
 /** A member's linked Telegram handle, and the signals that another service may send to the handle. Zomma sends no signals. */
@@ -27,6 +35,7 @@ export interface MemberStore {
   /** Returns a text that changes with every write. A write of another process changes the text within 10 ms. */
   version(): string;
   member(uuid: string): Member | undefined;
+  /** Returns the member whose present or previous key has this digest. The previous key may be out of date. */
   memberByKeyDigest(keyDigest: string): Member | undefined;
   members(): Member[];
   /** Adds the member. Replaces an existing member with the same UUID. */

@@ -72,20 +72,28 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
   };
 }
 
-/** Charges an account for the work of a request. Throws `ClientError` (429) if the account does not have enough tokens. */
-export function charge(limiter: RateLimiter, accountId: string, tokens: number): RateDecision {
+/**
+ * Charges an account for the work of a request. Throws `ClientError` (429) if the account does not have enough tokens. `message` replaces
+ * the message of the error, which states the tokens.
+ */
+export function charge(limiter: RateLimiter, accountId: string, tokens: number, message?: string): RateDecision {
   // The request itself has already taken one token. Because of the upper bound, a full bucket is enough for every request, even under a low
   // limit.
   const decision = limiter.take(accountId, Math.min(tokens, limiter.policy.burst - 1));
   if (decision.allowed) return decision;
   throw new ClientError(
     'rate_limited',
-    `This request costs ${tokens} more tokens, and ${decision.remaining} are left`,
+    message ?? `This request costs ${tokens} more tokens, and ${decision.remaining} are left`,
     {
-      hint: 'Wait as many seconds as Retry-After says, or request less at a time. See docs/rest.md for the costs.',
+      hint: `${waitFor(decision.retryAfterS)}, or ask for less at a time.`,
       retryAfterS: decision.retryAfterS,
     },
   );
+}
+
+/** Returns the start of a hint. The hint states the seconds, because a model sees no header fields. */
+export function waitFor(seconds: number): string {
+  return `Wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'} and ask again`;
 }
 
 /**

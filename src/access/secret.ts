@@ -1,10 +1,13 @@
 import {
   closeSync,
   fstatSync,
+  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -53,13 +56,67 @@ export function loadSecret(dataDir: string, members = 0, onCreate: () => void = 
     if (members === 0) return create(dataDir, path, onCreate);
     throw new OperatorError(
       `${path} is missing, and ${members === 1 ? 'the key of a member depends' : `the keys of ${members} members depend`} on it`,
-      'Restore the file from a backup. With a new secret, every member would need a new key.',
+      'Restore the file from a backup, or run `zomma secret rotate`, which gives every member a new key.',
     );
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`cannot read or create ${path}`, 'Make sure that this user may write to the data folder.', {
       cause: error,
     });
+  }
+}
+
+/** The secret of a data folder, and the new secret while a rotation is incomplete. */
+export interface SecretFile {
+  /** Returns the secret. Returns the new secret as second element, if a rotation is incomplete. Throws what `loadSecret` throws. */
+  read(): readonly [secret: Uint8Array, next?: Uint8Array];
+  /** Returns the new secret of an incomplete rotation, or undefined. */
+  readNext(): Uint8Array | undefined;
+  /** Writes a new random secret beside the secret, and returns it. A file of an earlier, incomplete rotation is replaced. */
+  writeNext(): Uint8Array;
+  /** Replaces the secret by the new one, in one step. */
+  adoptNext(): void;
+  /** Removes the new secret. */
+  removeNext(): void;
+}
+
+/**
+ * Returns the functions that read and rotate the secret of a data folder. The new secret of a rotation is in the file `secret.next` until
+ * the members have their new digests. `members` returns the number of members. See `loadSecret` for `onCreate`.
+ */
+export function createSecretFile(dataDir: string, members: () => number, onCreate: () => void): SecretFile {
+  const path = join(dataDir, 'secret');
+  const next = `${path}.next`;
+  return {
+    readNext: () => read(dataDir, next),
+    read() {
+      // The new secret is read first. If another process completes its rotation meanwhile, both elements are the new secret.
+      const pending = read(dataDir, next);
+      const secret = loadSecret(dataDir, members(), onCreate);
+      return pending === undefined ? [secret] : [secret, pending];
+    },
+    writeNext() {
+      rmSync(next, { force: true });
+      const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+      writeDurably(next, secret);
+      syncFolder(dataDir);
+      return secret;
+    },
+    adoptNext() {
+      renameSync(next, path);
+      syncFolder(dataDir);
+    },
+    removeNext: () => rmSync(next, { force: true }),
+  };
+}
+
+function syncFolder(folder: string): void {
+  if (!HAS_MODES) return;
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 
@@ -84,7 +141,7 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
     if (secret.length < SECRET_BYTES) {
       throw new OperatorError(
         `${path} holds ${secret.length} bytes, but at least ${SECRET_BYTES} bytes are needed`,
-        'Restore the file from a backup, or remove it to get a new secret. With a new secret, every member needs a new key.',
+        'Restore the file from a backup, or remove it and run `zomma secret rotate`, which gives every member a new key.',
       );
     }
     return secret;

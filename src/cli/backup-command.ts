@@ -1,9 +1,11 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
+import { readNamedFile } from '../settings/setting-sources.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
+import { durationOf } from './duration.ts';
 import type { Ports } from './ports.ts';
 
 /** Adds `zomma backup` and `zomma restore`. */
@@ -17,7 +19,11 @@ export function addBackup(program: CliCommand, ports: Ports): void {
     .settings(['dataDir'])
     .option('--with-secret', 'include the secret, encrypted under a passphrase')
     .option(...PASSPHRASE_FILE)
-    .option('--every <time>', 'make a backup every so often until the command is ended, e.g. 1h or 1d', everyOf)
+    .option(
+      '--every <time>',
+      'make a backup every so often until the command is ended, e.g. 1h or 1d',
+      durationOf('--every'),
+    )
     .option('--keep <n>', 'with --every: number of backups to keep', countOf, 7)
     .json()
     .examples(
@@ -29,13 +35,17 @@ export function addBackup(program: CliCommand, ports: Ports): void {
     .action(async (dest: string, options) => {
       const passphrase = options.withSecret ? passphraseIn(options.passphraseFile, '--with-secret') : undefined;
       const make = async (to: string) => {
-        const manifest = await ports.backup(options, to, passphrase);
+        const { manifest, isRecorded } = await ports.backup(options, to, passphrase);
         const bytes = Object.values(manifest.files).reduce((sum, each) => sum + each.bytes, 0);
         print(
           options.json
             ? shownJson({ backup: to, ...manifest })
             : `${to}: ${(bytes / 1e6).toFixed(1)} MB, schema ${manifest.schema}, checked`,
         );
+        if (!isRecorded)
+          process.stderr.write(
+            `The backup is whole, but this user may not write to ${options.dataDir}, so \`zomma check\` and the metrics do not know of it.\n`,
+          );
       };
       if (options.every === undefined) return make(dest);
       const stopped = Promise.withResolvers<true>();
@@ -54,37 +64,51 @@ export function addBackup(program: CliCommand, ports: Ports): void {
   backup
     .command('verify')
     .argument('<backup>', 'folder of a backup')
-    .description('Rehearse a restore: restore a backup into a temporary folder, and compare it with its manifest.')
+    .description(
+      'Rehearse a restore: restore a backup into a temporary folder, and compare it with its manifest. The secret of the data folder, or the one in the backup, proves who made the backup.',
+    )
+    .settings(['dataDir'])
+    .option(...PASSPHRASE_FILE)
     .json()
-    .examples('zomma backup verify /backup/zomma-monday')
-    .action(async (from: string, options) => {
-      const manifest = await ports.rehearseRestore(from);
+    .examples(
+      'zomma backup verify /backup/zomma-monday --data-dir /var/lib/zomma',
+      'zomma backup verify /backup/zomma-full --passphrase-file /root/zomma.pass',
+    )
+    .action(async (from: string, _, command: CliCommand) => {
+      // The flags that `zomma backup` also has are parsed as its flags, even after `verify`.
+      const options = command.optsWithGlobals();
+      const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
+      const { manifest, isVerified } = await ports.rehearseRestore(from, { dataDir: options.dataDir, passphrase });
       const rows = Object.values(manifest.rows).reduce((sum, each) => sum + each, 0);
       print(
         options.json
-          ? shownJson({ backup: from, ...manifest })
-          : `${from}: whole. Made ${manifest.made_at} by ${manifest.version}, schema ${manifest.schema}, ${rows} rows`,
+          ? shownJson({ backup: from, origin_verified: isVerified, ...manifest })
+          : `${from}: whole, origin ${isVerified ? 'verified' : 'not verified'}. Made ${manifest.made_at} by ${manifest.version}, schema ${manifest.schema}, ${rows} rows`,
       );
     });
 
   program
     .command('restore')
     .argument('<backup>', 'folder of a backup')
-    .description('Restore a backup into a data folder that has no data, and on which no server runs.')
+    .description(
+      'Restore a backup into a data folder that has no data, and on which no server runs. The folder may have the secret of the earlier folder, which proves who made the backup.',
+    )
     .settings(['dataDir'])
     .option(...PASSPHRASE_FILE)
+    .option('--unverified', 'restore a backup although nothing proves who made it')
     .examples(
       'zomma restore /backup/zomma-monday --data-dir /var/lib/zomma',
       'zomma restore /backup/zomma-full --passphrase-file /root/zomma.pass',
     )
     .action(async (from: string, options) => {
       const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
-      const { manifest, hasSecret } = await ports.restore(from, options, passphrase);
+      const isUnverified = options.unverified === true;
+      const { manifest, hasSecret } = await ports.restore(from, { ...options, passphrase, isUnverified });
       print(`${options.dataDir}: restored the backup of ${manifest.made_at}`);
       const members = manifest.rows.members ?? 0;
       if (!hasSecret && members > 0) {
         print(
-          `The backup has no secret. Put the file "secret" of the earlier data folder into ${options.dataDir}: the keys of its members depend on it.`,
+          `The backup has no secret. Put the file "secret" of the earlier data folder into ${options.dataDir}, or run \`zomma secret rotate\`, which gives every member a new key.`,
         );
       }
     });
@@ -96,17 +120,9 @@ function passphraseIn(file: string | undefined, flag: string): string {
   if (file === undefined) {
     throw new OperatorError(`${flag} needs --passphrase-file`, 'Write a passphrase to a file that only you may read.');
   }
-  const text = readFileSync(file, 'utf8').trim();
+  const text = readNamedFile(file, '--passphrase-file', 'credential').trim();
   if (text.length >= 8) return text;
   throw new OperatorError(`the passphrase in ${file} has ${text.length} characters`, 'Use at least 8 characters.');
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function everyOf(text: string): number {
-  const [, number, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
-  if (number !== undefined) return Number(number) * UNIT_MS[unit!]!;
-  throw new OperatorError(`--every "${text}" is not a time`, 'Use e.g. --every 1h or --every 1d.');
 }
 
 function countOf(text: string): number {

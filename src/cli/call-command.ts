@@ -2,7 +2,7 @@ import { shownJson } from '../core/clean-text.ts';
 import { ClientError, OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
 import type { Operation } from '../operations/engine/operation.ts';
-import { extendedView, perform, restView, toolView, type View } from '../operations/engine/perform.ts';
+import { extendedView, perform, plainToolView, restView, type View } from '../operations/engine/perform.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { settingsIn } from '../settings/config.ts';
@@ -55,7 +55,7 @@ ${listOf(OPERATIONS.filter(({ tool }) => !tool))}`,
 }
 
 function defaultView(operation: Operation): View {
-  return operation.tool ? toolView(operation) : restView(operation);
+  return operation.tool ? plainToolView(operation) : restView(operation);
 }
 
 function listOf(operations: readonly Operation[]): string {

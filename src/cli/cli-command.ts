@@ -23,16 +23,10 @@ export class CliCommand extends Command {
     const defaultOf = (name: SettingName) =>
       withoutDefault.includes(name) ? undefined : (SETTINGS[name] as Setting).default;
     for (const name of names) {
-      const { flag, help, env }: Setting = SETTINGS[name];
-      if (flag === undefined) continue;
-      const byDefault = defaultOf(name);
-      const option = new Option(
-        flag,
-        `${help} (${byDefault === undefined ? '' : `default: ${byDefault}, `}env: ${env})`,
-      );
-      // A flag without a placeholder (`<…>`) is a switch, which has no value.
-      if (flag.includes('<')) option.argParser((text) => parseSetting(name, text));
-      this.addOption(option.hideHelp(hidden.includes(name)));
+      const option = settingOption(name, defaultOf(name));
+      // A flag without a placeholder is a switch and has no value to parse.
+      if (option?.required) option.argParser((text) => parseSetting(name, text));
+      if (option) this.addOption(option.hideHelp(hidden.includes(name)));
     }
     this.settingsFile();
     return this.hook('preAction', async (_, action) => {
@@ -48,14 +42,17 @@ export class CliCommand extends Command {
     });
   }
 
-  /** Adds the flags of some settings. The values are not parsed, so that invalid values can also be shown and checked. */
-  rawSettings(names: readonly SettingName[]): this {
-    this.settingsFile();
+  /**
+   * Adds the flags of some settings, and `--config`. The values stay texts, so even invalid values can be shown, and all are checked at
+   * once. The help lists the flags if they are `shown`.
+   */
+  rawSettings(names: readonly SettingName[], { shown = false } = {}): this {
+    if (!shown) this.settingsFile();
     for (const name of names) {
-      const { flag, help }: Setting = SETTINGS[name];
-      if (flag !== undefined) this.addOption(new Option(flag, help).hideHelp());
+      const option = settingOption(name, (SETTINGS[name] as Setting).default);
+      if (option) this.addOption(option.hideHelp(!shown));
     }
-    return this;
+    return shown ? this.settingsFile() : this;
   }
 
   /** Adds an option with a fixed list of allowed values. */
@@ -75,6 +72,13 @@ export class CliCommand extends Command {
   private settingsFile(): this {
     return this.option(SETTINGS_FILE.flag, `${SETTINGS_FILE.help} (env: ${SETTINGS_FILE.env})`);
   }
+}
+
+/** Returns the flag of a setting with its help, or undefined for a credential, which has no flag. */
+function settingOption(name: SettingName, byDefault: string | undefined): Option | undefined {
+  const { flag, help, env }: Setting = SETTINGS[name];
+  const defaultText = byDefault === undefined ? '' : `default: ${byDefault}, `;
+  return flag === undefined ? undefined : new Option(flag, `${help} (${defaultText}env: ${env})`);
 }
 
 /** Returns a command's settings from the environment and from the file of `--config`. Throws `SettingError` if the file cannot be used. */

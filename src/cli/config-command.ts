@@ -1,11 +1,11 @@
 import { shownJson } from '../core/clean-text.ts';
 import { EXIT_CODES } from '../core/exit-codes.ts';
 import { SETTINGS, type Setting, type SettingGroup, type SettingName, settingsIn } from '../settings/config.ts';
-import { SETTINGS_FILE, settingKey, unknownVariables, type WrittenSetting } from '../settings/setting-sources.ts';
+import { SETTINGS_FILE, settingKey, type WrittenSetting } from '../settings/setting-sources.ts';
 import { type CliCommand, sourcesFor } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { readRawSettings, SERVER_SETTINGS, writtenSetting } from './raw-settings.ts';
+import { checkedSettings, misspelledVariables, SERVER_SETTINGS, writtenSetting } from './raw-settings.ts';
 import { columns } from './text-format.ts';
 
 /** The groups of settings with their headings, in the order of the example file. */
@@ -21,7 +21,7 @@ const GROUPS = {
 const WIDTH = 100;
 
 /** Adds `zomma config`, which writes an example settings file, shows where each setting comes from, and checks all settings. */
-export function addConfig(program: CliCommand, _ports: Ports): void {
+export function addConfig(program: CliCommand, ports: Ports): void {
   const config = program.command('config').description('Show and check the settings of `zomma serve`.');
   config
     .command('example')
@@ -47,17 +47,13 @@ export function addConfig(program: CliCommand, _ports: Ports): void {
     .command('check')
     .rawSettings(SERVER_SETTINGS)
     .description(
-      `Check every setting, and name variables of the environment that belong to no setting. Accepts the flags of \`zomma serve\`. Exits with ${EXIT_CODES.setting.code} if something is wrong.`,
+      `Check the settings as \`zomma serve\` does at its start: values, files, folders and contradictions. Also name variables of the environment that belong to no setting. Accepts the flags of \`zomma serve\`. Exits with ${EXIT_CODES.setting.code} if something is wrong.`,
     )
     .json()
     .examples('zomma config check --config /etc/zomma/zomma.toml', 'zomma config check && systemctl restart zomma')
     .action(async ({ json }, command: CliCommand) => {
-      const { problems: invalid, count } = await readRawSettings(command);
-      const unknown = unknownVariables(process.env).map(({ name, nearest }) => ({
-        message: `${name} is not a setting`,
-        hint: `Did you mean ${nearest}?`,
-      }));
-      const problems = [...unknown, ...invalid.map(({ message, hint }) => ({ message, hint }))];
+      const { problems: invalid, count } = await checkedSettings(command, ports);
+      const problems = [...misspelledVariables(), ...invalid].map(({ message, hint }) => ({ message, hint }));
       if (problems.length > 0) process.exitCode = EXIT_CODES.setting.code;
       const words = problems.map(({ message, hint }) => `${message}\n  ${hint}\n`).join('');
       const counts = `${count} of ${SERVER_SETTINGS.length} are set, the others have their defaults`;

@@ -47,12 +47,13 @@ export function addFeeds(program: CliCommand, ports: Ports): void {
     });
 }
 
-function pageOf({ feeds, session, checked_at }: FeedReport, all: boolean): string {
+function pageOf({ feeds, session, checked_at, clock_step }: FeedReport, all: boolean): string {
   const paragraphs =
     feeds.length === 0
       ? ['No server has run on this data folder. Poll feeds with: zomma serve']
       : feeds.map((feed) => linesOf(feed, Date.parse(checked_at), all).join('\n'));
-  return `${[sessionLine(session), ...paragraphs].join('\n\n')}\n`;
+  const head = [sessionLine(session), ...(clock_step ? [clockLine(clock_step, Date.parse(checked_at))] : [])];
+  return `${[head.join('\n'), ...paragraphs].join('\n\n')}\n`;
 }
 
 /** Describes the trading session of the exchange in one line. Times are in New York time. */
@@ -62,6 +63,10 @@ export function sessionLine({ state, reason, opens_at, closes_at, half_day }: Se
   return reason === null
     ? `exchange  ${state.toUpperCase()}, ${until}`
     : `exchange  ${state.toUpperCase()} (${reason}), opens ${opens!.replace('T', ' ')}, ${until}`;
+}
+
+function clockLine({ at, by_s }: NonNullable<FeedReport['clock_step']>, now: number): string {
+  return `clock     SET ${by_s < 0 ? 'BACK' : 'FORWARD'} by ${span(1_000 * Math.abs(by_s))}, ${agoText(now - Date.parse(at))}`;
 }
 
 function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
@@ -101,7 +106,7 @@ function tickerTable(tickers: FeedStatus['tickers'], ago: (moment: string | null
     ...tickers.map((each) => [
       each.ticker,
       each.state,
-      each.age_s === null ? 'none' : `${span(each.age_s * 1000)} old`,
+      each.age_s === null ? 'none' : ageText(each.age_s * 1000),
       ago(each.last_fresh),
       ago(each.last_attempt),
       each.received_contracts === null ? 'none' : `${each.received_contracts} of ${each.expected_contracts}`,
@@ -140,7 +145,11 @@ function pastOf({ done, total }: NonNullable<FeedStatus['past']>): string {
 /** Tolerated difference between two clocks, ms. */
 const CLOCKS_APART_MS = 5_000;
 
-/** Formats an age. A stored time can be in the future, because the clock was fast when the time was stored, or is slow now. */
+/** Formats an age. A stored time is in the future if the clock was ahead at that time, or if the clock is now behind. */
+function ageText(ms: number): string {
+  return ms < -CLOCKS_APART_MS ? `${span(-ms)} ahead` : `${span(Math.max(0, ms))} old`;
+}
+
 function agoText(ms: number): string {
   return ms < -CLOCKS_APART_MS ? `${span(-ms)} in the future` : `${span(Math.max(0, ms))} ago`;
 }

@@ -45,7 +45,7 @@ export function addHistory(program: CliCommand, ports: Ports): void {
         runToCompletion(perform(view, args, context, 'invalid_parameter')),
       );
       const history = body as unknown as History;
-      if (history.count < history.downsampled_from) {
+      if (history.downsampled_from !== undefined) {
         process.stderr.write(
           `zomma: ${history.count} of ${history.downsampled_from} rows are shown; use a later --from to show all\n`,
         );

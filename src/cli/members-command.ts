@@ -1,3 +1,4 @@
+import type { Access } from '../access/access.ts';
 import { canonicalUuid } from '../access/api-key.ts';
 import { DEFAULT_TIER, TIERS } from '../access/tiers.ts';
 import { shownJson } from '../core/clean-text.ts';
@@ -17,7 +18,7 @@ export function addMembers(program: CliCommand, ports: Ports): void {
   members
     .command('add')
     .description(
-      'Add a member, or change a known member: the command replaces the tier and the expiry (an omitted option gets its default) and lifts a revocation. Prints the API key, which does not change for a known member.',
+      'Add a member, or change a known member: the command replaces the tier and the expiry (an omitted option gets its default) and lifts a revocation. Prints the API key, which does not change for a known member: see rekey.',
     )
     .requiredOption(...uuid)
     .settings(['dataDir'])
@@ -36,15 +37,7 @@ export function addMembers(program: CliCommand, ports: Ports): void {
     )
     .action(async (options) => {
       const request = { uuid: await uuidOf(options.uuid), tier: options.tier, expiresAt: expiry(options.expires) };
-      const { member, apiKey } = await ports.withMembers(options, 'write', (access) => access.addMember(request));
-      const shown = { uuid: member.uuid, api_key: apiKey, tier: member.tier, status: member.status };
-      print(
-        options.json
-          ? shownJson(shown)
-          : Object.entries(shown)
-              .map(([name, value]) => `${name.padEnd(8)} ${value}`)
-              .join('\n'),
-      );
+      printKey(await ports.withMembers(options, 'write', (access) => access.addMember(request)), options.json);
     });
 
   members
@@ -82,6 +75,20 @@ export function addMembers(program: CliCommand, ports: Ports): void {
     });
 
   members
+    .command('rekey')
+    .description(
+      'Give a member a new key, because the old one is known to others or lost. The old key stops working at once, and its streams end. Tier, expiry and status stay. Prints the new key, which the member can also fetch as before.',
+    )
+    .requiredOption(...uuid)
+    .settings(['dataDir'])
+    .json()
+    .examples('zomma members rekey --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
+    .action(async (options) => {
+      const uuid = await uuidOf(options.uuid);
+      printKey(await ports.withMembers(options, 'write', (access) => access.rekey(uuid)), options.json);
+    });
+
+  members
     .command('link')
     .description(
       "Store a member's Telegram handle, and two on/off settings that state which signals another service may send to the handle. Zomma only stores and shows these values. Zomma sends nothing to the handle.",
@@ -116,6 +123,12 @@ export function addMembers(program: CliCommand, ports: Ports): void {
       );
       print('linked');
     });
+}
+
+function printKey({ member, apiKey }: ReturnType<Access['addMember']>, asJson: boolean | undefined): void {
+  const shown = { uuid: member.uuid, api_key: apiKey, tier: member.tier, status: member.status };
+  const lines = Object.entries(shown).map(([name, value]) => `${name.padEnd(8)} ${value}`);
+  print(asJson ? shownJson(shown) : lines.join('\n'));
 }
 
 /** Returns the UUID of `--uuid`. If the option is `-`, reads the UUID from the first line of standard input. */

@@ -1,6 +1,7 @@
 import type { Access } from '../access/access.ts';
 import type { AuditEntry } from '../access/audit.ts';
 import type { MemberStore } from '../access/members.ts';
+import type { SettingError } from '../core/errors.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
@@ -12,6 +13,12 @@ type FolderSettings = Pick<SettingValues, 'dataDir'>;
 export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'mcp' | 'log'>, 'feed'> & {
   readonly feed: string | undefined;
 };
+
+/** A reason why a server cannot start with its settings, and its subject in one or two words. */
+export interface SettingFault {
+  readonly of: string;
+  readonly error: SettingError;
+}
 
 /** The outcome of one check of an installation. */
 export interface CheckOutcome {
@@ -33,12 +40,16 @@ export interface BackupManifest {
   readonly rows: Readonly<Record<string, number>>;
 }
 
-/** The certificate of a certificate authority: file, PEM text, SHA-256 in hex with colons, and expiry in ms since the epoch. */
+/**
+ * The certificate of a certificate authority: file, PEM text, SHA-256 in hex with colons, expiry in ms since the epoch, and the host names
+ * that it may sign. `names` is null if it may sign every name.
+ */
 export interface AuthorityCertificate {
   readonly path: string;
   readonly pem: string;
   readonly fingerprint: string;
   readonly notAfterMs: number;
+  readonly names: readonly string[] | null;
 }
 
 /** The functions of the composition root that the command line calls. */
@@ -47,6 +58,8 @@ export interface Ports {
   readonly nowMs: () => number;
   /** Returns the version, the commit and the schema of the database, for example `0.2.0 (1a2b3c4, schema 9)`. */
   versionLine(): Promise<string>;
+  /** Returns everything that keeps a server from starting with these settings, whose values are valid. */
+  settingFaults(settings: SettingValues): Promise<readonly SettingFault[]>;
   /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
   serve(
     settings: ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>,
@@ -79,15 +92,24 @@ export interface Ports {
     readonly isThorough: boolean;
     readonly onProgress: (read: number, of: number) => void;
   }): AsyncIterable<CheckOutcome>;
-  /** Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may run. */
-  backup(settings: FolderSettings, to: string, passphrase: string | undefined): Promise<BackupManifest>;
+  /**
+   * Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may run. `isRecorded` is
+   * false if the data folder does not know of the backup.
+   */
+  backup(
+    settings: FolderSettings,
+    to: string,
+    passphrase: string | undefined,
+  ): Promise<{ readonly manifest: BackupManifest; readonly isRecorded: boolean }>;
   /** Restores a backup into a temporary folder, to check the backup, and compares the backup with its manifest. */
-  rehearseRestore(from: string): Promise<BackupManifest>;
-  /** Restores a backup into a data folder without data. */
+  rehearseRestore(
+    from: string,
+    proof: FolderSettings & { readonly passphrase: string | undefined },
+  ): Promise<{ readonly manifest: BackupManifest; readonly isVerified: boolean }>;
+  /** Restores a backup into a data folder without data. If nothing proves who made the backup, `isUnverified` must be true. */
   restore(
     from: string,
-    settings: FolderSettings,
-    passphrase: string | undefined,
+    options: FolderSettings & { readonly passphrase: string | undefined; readonly isUnverified: boolean },
   ): Promise<{ readonly manifest: BackupManifest; readonly hasSecret: boolean }>;
   /** Returns the backups in a folder, the oldest first. */
   backupsIn(folder: string): Promise<readonly string[]>;

@@ -15,7 +15,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...command(['chains'], async () => (await import('./chains-command.ts')).addChains),
   ...command(['feeds'], async () => (await import('./feeds-command.ts')).addFeeds),
   ...command(['mcp'], async () => (await import('./mcp-command.ts')).addMcp),
+  ...command(['connect'], async () => (await import('./connect-command.ts')).addConnect),
   ...command(['members'], async () => (await import('./members-command.ts')).addMembers),
+  ...command(['secret'], async () => (await import('./secret-command.ts')).addSecret),
   ...command(['audit'], async () => (await import('./audit-command.ts')).addAudit),
   ...command(['tls'], async () => (await import('./tls-command.ts')).addTls),
   ...command(['backup', 'restore'], async () => (await import('./backup-command.ts')).addBackup),
@@ -55,6 +57,7 @@ Examples:
   $ zomma start                                   try Zomma with a simulated market and a demo key
   $ zomma serve --feed files:./chains             serve your own option chains
   $ zomma mcp                                     serve MCP over standard input and output, for an agent's client
+  $ zomma connect claude-code                     print how an agent's client connects
   $ zomma ingest tape-2026-08-17.csv              load a day of option prints into the store
   $ zomma feeds                                   show the state of the feeds
   $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90   add a member and print the member's API key

@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
-import { SettingError } from '../core/errors.ts';
+import { SettingError, SettingFaults } from '../core/errors.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValues, settingsIn } from '../settings/config.ts';
-import { parseWritten, type SettingSources, type WrittenSetting } from '../settings/setting-sources.ts';
+import {
+  parseWritten,
+  type SettingSources,
+  unknownVariables,
+  type WrittenSetting,
+} from '../settings/setting-sources.ts';
 import { sourcesFor } from './cli-command.ts';
+import type { Ports } from './ports.ts';
 
 /** The settings of `zomma serve`, in the order in which they are shown. */
 export const SERVER_SETTINGS = settingsIn('data', 'server', 'feeds', 'mcp', 'log');
@@ -18,9 +24,31 @@ export function writtenSetting(
   return { text: String(given), origin: (SETTINGS[name] as Setting).flag!.split(' ')[0]! };
 }
 
+/** Returns the settings of the server. Throws `SettingFaults` with everything that keeps the server from starting with them. */
+export async function serverSettings(command: Command, ports: Ports): Promise<SettingValues> {
+  const { problems, values } = await checkedSettings(command, ports);
+  // A misspelled variable alone is a warning of the log, but it is often the reason why another setting is missing.
+  if (problems.length > 0) throw new SettingFaults([...misspelledVariables(), ...problems]);
+  return values;
+}
+
+/** Returns an error for each variable of the environment that belongs to no setting. */
+export function misspelledVariables(): SettingError[] {
+  return unknownVariables(process.env).map(
+    ({ name, nearest }) => new SettingError(`${name} is not a setting`, `Did you mean ${nearest}?`),
+  );
+}
+
+/** Returns what `readRawSettings` returns. The problems are everything that keeps a server from starting with the settings. */
+export async function checkedSettings(command: Command, ports: Ports) {
+  const { problems, ...read } = await readRawSettings(command);
+  const faults = await ports.settingFaults(read.values);
+  return { ...read, problems: [...problems, ...faults.map(({ error }) => error)] };
+}
+
 /**
- * Reads all settings. Returns the errors in the settings and the settings file, the number of given settings, and all values. An invalid
- * setting has its default value.
+ * Reads all settings of the server. Returns the errors in their texts and in the settings file, the number of given settings, and all
+ * values. An invalid setting has its default.
  */
 export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];

@@ -1,8 +1,7 @@
 import { SETTINGS, type Setting, settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import type { Ports } from './ports.ts';
-
-const SERVE_SETTINGS = settingsIn('server', 'feeds', 'mcp', 'log', 'data');
+import { serverSettings } from './raw-settings.ts';
 
 /** The environment variables of the providers' credentials, each with its feed. */
 const CREDENTIALS = Object.values<Setting>(SETTINGS)
@@ -18,7 +17,7 @@ export function addServe(program: CliCommand, ports: Ports): void {
   program
     .command('serve')
     .description('Serve REST and MCP from market-data feeds.')
-    .settings(SERVE_SETTINGS)
+    .rawSettings(settingsIn('server', 'feeds', 'mcp', 'log', 'data'), { shown: true })
     .addHelpText(
       'after',
       `
@@ -32,18 +31,18 @@ ${CREDENTIALS_HELP}`,
       'zomma serve --host 0.0.0.0 --port 443 --tls-cert cert.pem --tls-key key.pem',
       'zomma serve --config /etc/zomma/zomma.toml',
     )
-    .action((settings) => ports.serve(settings, { demo: false }));
+    .action(async (_, command) => ports.serve(await serverSettings(command, ports), { demo: false }));
   program
     .command('start')
     .description(
       "Serve REST and MCP like `zomma serve`, with a demo member. Prints an address that opens the web terminal signed in, the demo member's API key and a first request to try.",
     )
-    .settings(SERVE_SETTINGS)
+    .rawSettings(settingsIn('server', 'feeds', 'mcp', 'log', 'data'), { shown: true })
     .addHelpText(
       'after',
       `
 ${CREDENTIALS_HELP}`,
     )
     .examples('zomma start', 'zomma start --port 9000 --seed 7')
-    .action((settings) => ports.serve(settings, { demo: true }));
+    .action(async (_, command) => ports.serve(await serverSettings(command, ports), { demo: true }));
 }

@@ -21,25 +21,27 @@ export function addTls(program: CliCommand, ports: Ports): void {
       'curl --cacert zomma.pem https://127.0.0.1:8080/health',
     )
     .action(async (options) => {
-      const { path, pem, fingerprint, notAfterMs } = await ports.internalAuthority(options);
+      const { path, pem, fingerprint, notAfterMs, names } = await ports.internalAuthority(options);
       const [file, notAfter] = [resolve(path), new Date(notAfterMs).toISOString()];
       if (options.pem) process.stdout.write(pem);
-      else if (options.json) print(shownJson({ path: file, sha256: fingerprint, not_after: notAfter, pem }));
-      else print(instructions(file, fingerprint, notAfter));
+      else if (options.json) print(shownJson({ path: file, sha256: fingerprint, not_after: notAfter, names, pem }));
+      else print(instructions(file, fingerprint, notAfter, names));
     });
 }
 
-function instructions(file: string, fingerprint: string, notAfter: string): string {
+function instructions(file: string, fingerprint: string, notAfter: string, names: readonly string[] | null): string {
+  const signed = names === null ? 'every name' : `${names.join(', ')}, names below these, and addresses`;
   return `authority   ${file}
 sha-256     ${fingerprint}
 valid until ${notAfter}
+may sign    ${signed}
 
 One program:
   curl --cacert ${file} https://…
   NODE_EXTRA_CA_CERTS=${file}      Node.js, Bun, and \`zomma mcp --url\`
   SSL_CERT_FILE=${file}            Python, Go, OpenSSL (in place of the system's authorities)
 
-This whole machine:
+This whole machine (risk: who gets the authority's key can pass for ${signed} in all its programs):
   Debian, Ubuntu  sudo cp ${file} /usr/local/share/ca-certificates/zomma.crt && sudo update-ca-certificates
   Fedora, RHEL    sudo trust anchor ${file}
   macOS           sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain ${file}

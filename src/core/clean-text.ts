@@ -50,7 +50,12 @@ export function shownName(name: string): string {
 
 /** Returns the value as JSON. Escapes the characters that a terminal would not show. */
 export function shownJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(INVISIBLE, (run) =>
+  return escapeInvisible(JSON.stringify(value, null, indent));
+}
+
+/** Escapes the characters of a JSON text that a terminal would not show. */
+export function escapeInvisible(json: string): string {
+  return json.replace(INVISIBLE, (run) =>
     // Line breaks in the JSON are indentation, because `JSON.stringify` escapes the line breaks within strings.
     run.replace(/[^\n]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );

@@ -51,10 +51,51 @@ export class SettingError extends OperatorError {
   }
 }
 
+/** Several faults of the settings, which are reported at once. */
+export class SettingFaults extends SettingError {
+  constructor(readonly faults: readonly SettingError[]) {
+    super(faults.map(({ message }) => message).join('; '), '');
+    this.name = 'SettingFaults';
+  }
+}
+
 /** Returns the code of an error of the system or of SQLite, such as `ENOENT`. Returns `undefined` if the error has no code. */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;
+}
+
+/** The causes of a failed access to a file or a database, by the codes of the system and of SQLite. */
+const DISK_PROBLEMS: readonly (readonly [codes: RegExp, reason: string, hint: string])[] = [
+  [/^(?:SQLITE_FULL|ENOSPC|EDQUOT)/, 'the disk is full', 'Make room on the disk, then try again.'],
+  [
+    /^(?:SQLITE_IOERR|EIO$)/,
+    'the disk is full or reports an error',
+    "Look at the free space of the disk and at the system's log, then try again.",
+  ],
+  [
+    /^(?:SQLITE_READONLY|EROFS)/,
+    'the file or its disk is read-only',
+    'Make it writable, or give --data-dir another folder.',
+  ],
+  [
+    /^SQLITE_(?:CORRUPT|NOTADB)/,
+    'the database is damaged',
+    'Restore it from a backup with `zomma restore`, or move it away to start with an empty database.',
+  ],
+  [
+    /^(?:SQLITE_CANTOPEN|EACCES|EPERM)/,
+    'a file cannot be opened',
+    'Check that its folder exists, and that this user may write to both.',
+  ],
+  [/^SQLITE_BUSY/, 'another process keeps the database locked', 'Try again when the other process has ended.'],
+];
+
+/** Returns why an access to a file or a database failed, and what helps. Returns undefined for any other error. */
+export function diskProblem(error: unknown): { readonly reason: string; readonly hint: string } | undefined {
+  const code = errorCode(error) ?? '';
+  const [, reason, hint] = DISK_PROBLEMS.find(([codes]) => codes.test(code)) ?? [];
+  return reason === undefined || hint === undefined ? undefined : { reason, hint };
 }
 
 /** Returns whether a write failed because another process held the lock. Another attempt to write can succeed later. */

@@ -48,6 +48,11 @@ interface ObservationFields {
   /** The data folder or its disk is full. Market data is not stored until there is free space again. */
   data_full: { reason: string };
   data_has_room: NoFields;
+  /** Old files of the drop folder cannot be deleted, for the reason of the system. Reported once for each reason. */
+  files_kept: { files: number; reason: string };
+  /** The clock of the machine was set back by `by_s` seconds. The service corrects the moments that it has written since its start. */
+  clock_set_back: { by_s: number };
+  clock_set_forward: { by_s: number };
   old_removed: { prints: number; chains: number; levels: number };
   /** A large share of one type of data (`days` days) exceeds its retention. The old data is removed a day after the service has started. */
   retention_waits: { of: string; days: number };
@@ -79,6 +84,12 @@ interface ObservationFields {
   data_upgraded: { from: number; to: number };
   /** The database was removed or replaced while the server was running. All further writes are lost when the server ends. */
   database_gone: { data_folder: string };
+  /** The computations before the first request failed, so the first requests take longer. */
+  warm_up_failed: { error: unknown };
+  /** SQLite finds the database damaged. The server goes on, but may not answer rightly. */
+  database_damaged: { data_folder: string; error: unknown };
+  /** No key of a member was derived from the secret of the data folder. The keys work, but `my-key` refuses every member. */
+  secret_foreign: { hint: string };
   /** A key or a UUID was refused. `client` is the address of the sender. The key is not reported. */
   key_refused: { client: string; route: string; code: string };
   /** The number of refusals for one address in the last minute that were not reported one by one. */
@@ -99,8 +110,12 @@ interface ObservationFields {
   };
   /** Liveness, readiness and metrics are served at this address. */
   operations_served: { address: string };
+  /** The operations address is not a loopback address, so other machines may reach it. */
+  operations_open: { address: string; hint: string };
   /** The server now uses this certificate for new connections. */
-  certificate_used: { subject: string; not_after: string };
+  certificate_used: { subject: string; sha256: string; not_after: string };
+  /** The certificate of `--tls internal` lacks these names of the server, because its authority may not sign them. */
+  names_uncertified: { names: readonly string[]; hint: string };
   /** The certificate's files have changed, but are not usable. The server continues to use the present certificate. */
   certificate_refused: { reason: string; hint: string };
   /** The certificate expires in `days` days. A negative number means that the certificate has expired. */

@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { configureSync, getJsonLinesFormatter, getLogger, type LogRecord } from '@logtape/logtape';
+import { cleanLine, escapeInvisible } from './clean-text.ts';
 import { LOG_LEVELS, type LogLevel, type Observation, type Observe } from './events.ts';
 
 /** The log level for each type of observation. */
@@ -28,18 +29,26 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   tape_packed: 'info',
   packing_failed: 'error',
   levels_failed: 'error',
+  files_kept: 'warning',
+  clock_set_back: 'warning',
+  clock_set_forward: 'warning',
   event_loop_blocked: 'warning',
   compiler_off: 'warning',
   snapshot_damaged: 'error',
   data_upgraded: 'info',
   database_gone: 'error',
+  database_damaged: 'error',
+  warm_up_failed: 'warning',
+  secret_foreign: 'warning',
   key_refused: 'info',
   keys_refused: 'info',
   manager_unreachable: 'warning',
   traces_unsent: 'warning',
   audited: 'info',
   operations_served: 'info',
+  operations_open: 'warning',
   certificate_used: 'info',
+  names_uncertified: 'warning',
   certificate_refused: 'error',
   certificate_expiring: 'warning',
   reloaded: 'info',
@@ -73,15 +82,40 @@ function isJournal(stream: string | undefined): boolean {
 }
 
 /**
- * Writes observations to stderr as JSON lines, from the level `lowestLevel` upwards. `stdout` is reserved for output that programs read.
- * With `accessLog`, every answered request is logged at the level `info`. If stderr is the journal of systemd, each line begins with a
- * priority such as `<4>`, which the journal removes.
+ * Returns one line for people: local time, level (except INFO), the words of the observation, and its fields. Text from files and providers
+ * is cleaned. An error with a stack takes further lines.
+ */
+function lineForPeople({ timestamp, level, rawMessage, properties }: LogRecord): string {
+  const time = new Date(timestamp).toTimeString().slice(0, 8);
+  const label = level === 'info' ? '' : `${level.toUpperCase()}  `;
+  const { error, ...fields } = properties;
+  const shown = Object.entries(fields)
+    .filter(([, value]) => value !== undefined && value !== null && value !== '')
+    .map(
+      ([name, value]) => `  ${name}=${cleanLine(typeof value === 'object' ? JSON.stringify(value) : String(value))}`,
+    );
+  const stack =
+    error === undefined
+      ? []
+      : String(error)
+          .split('\n')
+          .map((line) => `\n  ${cleanLine(line)}`);
+  return `${time}  ${label}${String(rawMessage).replaceAll('_', ' ')}${shown.join('')}${stack.join('')}\n`;
+}
+
+/**
+ * Writes observations to stderr, from the level `lowestLevel` upwards. stdout is reserved for output that programs read. With `accessLog`,
+ * every answered request is logged at the level `info`. On a terminal, the lines are for people. Elsewhere, each line is a JSON object. If
+ * stderr is the journal of systemd, each line begins with a priority such as `<4>`, which the journal removes.
  */
 export function createLog(lowestLevel: LogLevel, { accessLog = false } = {}): Observe {
-  const json = getJsonLinesFormatter({ properties: 'flatten' });
-  const format = isJournal(process.env.JOURNAL_STREAM)
-    ? (record: LogRecord) => `<${PRIORITY[record.level]}>${json(record)}`
-    : json;
+  const jsonLine = getJsonLinesFormatter({ properties: 'flatten' });
+  const json = (record: LogRecord) => escapeInvisible(jsonLine(record));
+  const format = process.stderr.isTTY
+    ? lineForPeople
+    : isJournal(process.env.JOURNAL_STREAM)
+      ? (record: LogRecord) => `<${PRIORITY[record.level]}>${json(record)}`
+      : json;
   configureSync({
     reset: true,
     sinks: { stderr: (record) => process.stderr.write(format(record)) },

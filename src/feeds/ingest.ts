@@ -30,8 +30,8 @@ export interface Ingest {
 
 /** Pause before an ended stream is reopened, ms. */
 const REOPEN_MS = 5_000;
-/** Maximum pause between two checks of the clock, ms. So the loop soon notices if the clock was changed or the machine slept. */
-const SLEEP_MS_MAX = 60_000;
+/** Maximum pause between two checks of the clock, ms. So the loop soon notices a step of the clock or a sleep of the machine. */
+const SLEEP_MS_MAX = 5_000;
 
 /**
  * Polls a feed by its schedule until the ingest is stopped. Stores the deliveries of the polls and of the feed's stream. If a poll fails,
@@ -44,13 +44,16 @@ export function startIngest(deps: IngestDeps): Ingest {
   const loaded = Promise.withResolvers<void>();
 
   const poll = async (): Promise<void> => {
-    for (let last: number | undefined; !signal.aborted; ) {
-      const at = nextPollAt(feed.pace, last, nowMs());
-      if (at > nowMs()) {
-        await SYSTEM_CLOCK.pause(Math.min(at - nowMs(), SLEEP_MS_MAX), signal);
+    const { elapsed, pause } = SYSTEM_CLOCK;
+    // The time of the last poll does not change if the clock is set. If the clock is set back, the next poll is still due on time.
+    for (let polled: number | undefined; !signal.aborted; ) {
+      const now = nowMs();
+      const at = nextPollAt(feed.pace, polled === undefined ? undefined : now - (elapsed() - polled), now);
+      if (at > now) {
+        await pause(Math.min(at - now, SLEEP_MS_MAX), signal);
         continue;
       }
-      last = nowMs();
+      polled = elapsed();
       // The error is ignored, because `ingestOnce` has reported it.
       await ingestOnce(deps, signal).catch(() => {});
       loaded.resolve();
@@ -334,6 +337,9 @@ function report({ delivery, snapshot }: AcceptResult, counts: Counts, observe: O
     case 'rejection':
       counts.refusals++;
       observe({ kind: 'data_refused', origin: delivery.origin, reason: delivery.reason });
+      break;
+    case 'undeleted':
+      if (delivery.count > 0) observe({ kind: 'files_kept', files: delivery.count, reason: delivery.reason });
       break;
     case 'connection':
       observe({ kind: 'feed_connection', up: delivery.up, ...(delivery.reason && { reason: delivery.reason }) });

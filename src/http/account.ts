@@ -11,12 +11,14 @@ import type { HttpDeps } from './http-deps.ts';
 
 type AccountDeps = Pick<
   HttpDeps,
-  'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals' | 'myKeyPolicy'
+  'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals' | 'myKeyPolicy' | 'signInCodes'
 >;
 
-/** Adds `/health`, the two routes that need a member's UUID instead of a key, and the route that returns the account of a key. */
+/**
+ * Adds `/health`, the routes that need a member's UUID or a sign-in code instead of a key, and the route that returns the account of a key.
+ */
 export const accountRoutes =
-  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy }: AccountDeps) =>
+  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy, signInCodes }: AccountDeps) =>
   (app: HttpApp) =>
     app
       .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
@@ -25,12 +27,24 @@ export const accountRoutes =
         try {
           myKeyPolicy.check(address, request.headers.get('authorization'));
         } catch (error) {
-          refusals.limit(address, path);
+          refusals.limit(address, path, 'foreign');
           throw refusals.reported(address, path, error);
         }
         const uuid = uuidOf(queryOf(request.url));
-        refusals.limit(address, path);
+        refusals.limit(address, path, myKeyPolicy.namesClients ? 'terminal' : 'uuid');
         try {
+          return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
+        } catch (error) {
+          throw refusals.reported(address, path, error);
+        }
+      })
+      .post('/api/v1/auth/sign-in', ({ request, set, path }) => {
+        const address = addressOf(request);
+        const [, code = ''] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
+        refusals.limit(address, path, 'uuid');
+        try {
+          const uuid = signInCodes.redeem(code);
+          if (uuid === undefined) throw codeRefused();
           return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
         } catch (error) {
           throw refusals.reported(address, path, error);
@@ -38,13 +52,23 @@ export const accountRoutes =
       })
       .get('/api/v1/auth/telegram-status', ({ request, set, path }) => {
         const uuid = uuidOf(queryOf(request.url));
-        refusals.limit(addressOf(request), path);
-        // An unknown UUID and a member without a link get the same answer, so that the answer does not reveal who is a member.
-        return respondJson(set, { ...telegramStatus(members.telegramLink(uuid)) });
+        refusals.limit(addressOf(request), path, 'uuid');
+        // An unknown UUID, a member without a link and a member without access get the same answer, so it does not reveal who is a member.
+        return respondJson(set, { ...telegramStatus(access.isMember(uuid) ? members.telegramLink(uuid) : undefined) });
       })
       .get('/api/v1/account', ({ account, set }) =>
         respondJson(set, accountStatus(account!, limiter, gexStreams.streamsOf(account!.id))),
       );
+
+function codeRefused(): ClientError {
+  return new ClientError(
+    'key_invalid',
+    'This link has been used, is older than a day, or is of an earlier start of the server',
+    {
+      hint: 'Sign in with the key that `zomma start` printed.',
+    },
+  );
+}
 
 const closed = { additionalProperties: false };
 

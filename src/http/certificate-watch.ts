@@ -40,6 +40,7 @@ export function watchCertificate({ files, pair, listening, observe, nowMs }: Cer
     observe({
       kind: 'certificate_used',
       subject: present.subject,
+      sha256: present.sha256,
       not_after: new Date(present.notAfterMs).toISOString(),
     });
 

@@ -11,33 +11,46 @@ export interface AddressDeps {
 }
 
 /**
- * Creates a function that finds the address of a client. `X-Forwarded-For` counts only if the connection comes from a trusted proxy. The
+ * Creates the functions that tell who sent a request. `X-Forwarded-For` counts only if the connection comes from a trusted proxy. The
  * client's address is then the last address in the field that is not a trusted proxy. The client may have invented all earlier addresses.
  */
-export function createAddressOf({ peerOf, trustedProxies }: AddressDeps): AddressOf {
+export function createClientAddresses({ peerOf, trustedProxies }: AddressDeps) {
   const trusted = blockListOf(trustedProxies);
   const isTrusted = (address: string) => contains(trusted, address);
-  return (request) => {
-    const peer = peerOf(request);
-    if (peer === undefined) return 'unknown';
-    const address = plainAddress(peer.slice(0, peer.lastIndexOf(' ')));
-    if (trustedProxies.length === 0 || !isTrusted(address)) return address;
-    const forwarded = (request.headers.get('x-forwarded-for') ?? '')
-      .split(',')
-      .map((each) => plainAddress(each.trim()));
-    const client = forwarded.findLast((each) => !isTrusted(each));
-    return client !== undefined && isIP(client) ? client : address;
+  const addressOfPeer = (peer: string) => plainAddress(peer.slice(0, peer.lastIndexOf(' ')));
+  return {
+    addressOf(request: Request): string {
+      const peer = peerOf(request);
+      if (peer === undefined) return 'unknown';
+      const address = addressOfPeer(peer);
+      if (trustedProxies.length === 0 || !isTrusted(address)) return address;
+      const forwarded = (request.headers.get('x-forwarded-for') ?? '')
+        .split(',')
+        .map((each) => plainAddress(withoutPort(each.trim())));
+      const client = forwarded.findLast((each) => !isTrusted(each));
+      return client !== undefined && isIP(client) ? client : address;
+    },
+    /** Returns whether the connection of a request comes from a trusted proxy. */
+    isFromProxy(request: Request): boolean {
+      const peer = trustedProxies.length === 0 ? undefined : peerOf(request);
+      return peer !== undefined && isTrusted(addressOfPeer(peer));
+    },
   };
 }
 
-/** Returns the network of one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
-export function networkOf(address: string): string {
-  if (isIP(address) !== 6) return address;
+/**
+ * Returns the networks of one client, the smallest network first: an IPv4 address, or the first 64, 56 and 48 bits of an IPv6 address. A
+ * provider assigns 48 to 64 bits to one customer, who is free to use all addresses within.
+ */
+export function networksOfClient(address: string): readonly string[] {
+  if (isIP(address) !== 6) return [address];
   const [head = '', tail] = address.split('::');
   const groups = head.split(':').filter(Boolean);
   const last = tail?.split(':').filter(Boolean) ?? [];
   while (tail !== undefined && groups.length + last.length < 8) groups.push('0');
-  return `${[...groups, ...last].slice(0, 4).join(':')}::/64`;
+  const [a, b, c, d = '0'] = [...groups, ...last].map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''));
+  const block = `${a}:${b}:${c}`;
+  return [`${block}:${d}::/64`, `${block}:${(Number.parseInt(d, 16) & 0xff00).toString(16)}::/56`, `${block}::/48`];
 }
 
 /** Returns a block list of networks. Each network is a single address, or an address with a prefix length. */
@@ -59,4 +72,10 @@ export function contains(list: BlockList, address: string): boolean {
 /** Returns the plain IPv4 address if the system reports an IPv4 address in IPv6 form (`::ffff:`). */
 function plainAddress(address: string): string {
   return /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
+}
+
+/** Removes a port, which some proxies append to the address: `198.51.100.7:5555`, `[2001:db8::7]:5555`. */
+function withoutPort(address: string): string {
+  const [, inBrackets, plain] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(address) ?? [];
+  return inBrackets ?? plain ?? address;
 }

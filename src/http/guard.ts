@@ -1,5 +1,5 @@
 import type { Access, Account } from '../access/access.ts';
-import { rateLimitHeaders } from '../access/rate-limit.ts';
+import { rateLimitHeaders, waitFor } from '../access/rate-limit.ts';
 import { ClientError } from '../core/errors.ts';
 import { DOCS_PATHS } from './docs-page.ts';
 import { type BeforeRouting, type HttpApp, patternOf } from './http-app.ts';
@@ -12,6 +12,7 @@ const PUBLIC_PATHS = new Set([
   ...WEB_PATHS,
   ...DOCS_PATHS,
   '/api/v1/auth/my-key',
+  '/api/v1/auth/sign-in',
   '/api/v1/auth/telegram-status',
 ]);
 
@@ -46,7 +47,7 @@ export const guard =
       } catch (error) {
         if (error instanceof ClientError && error.code === 'key_invalid') {
           const [address, route] = [addressOf(request), patternOf(app, path, undefined)];
-          refusals.limit(address, route);
+          refusals.limit(address, route, 'key');
           refusals.report(address, route, error.code);
         }
         throw error;
@@ -54,7 +55,7 @@ export const guard =
       if (limiter) {
         const decision = limiter.take(context.account.id);
         Object.assign(set.headers, rateLimitHeaders(limiter.policy, decision));
-        if (!decision.allowed) throw tooMany();
+        if (!decision.allowed) throw tooMany(decision.retryAfterS);
       }
       connections?.onRequest(request, context.account.id);
     });
@@ -77,8 +78,8 @@ function bearerOf(headers: Headers): string | null {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }
 
-function tooMany(): ClientError {
+function tooMany(retryAfterS: number): ClientError {
   return new ClientError('rate_limited', 'This account has made too many requests', {
-    hint: 'Wait as many seconds as the Retry-After header says, or send fewer requests.',
+    hint: `${waitFor(retryAfterS)}, or send fewer requests.`,
   });
 }

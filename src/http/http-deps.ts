@@ -2,6 +2,7 @@ import type { Access, Account } from '../access/access.ts';
 import type { ByteBudget } from '../access/byte-budget.ts';
 import type { MemberStore } from '../access/members.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
+import type { SignInCodes } from '../access/sign-in-codes.ts';
 import type { Observe } from '../core/events.ts';
 import type { RequestTracing } from '../core/trace-context.ts';
 import type { Context } from '../operations/engine/operation.ts';
@@ -41,6 +42,8 @@ export interface HttpDeps {
   readonly drain: Pick<Drain, 'onRequest'>;
   /** Finds the address of a client, for the log and for limits per address. */
   readonly addressOf: AddressOf;
+  /** Returns whether the connection of a request comes from a trusted proxy, whose request ids are kept. */
+  readonly isFromProxy: (request: Request) => boolean;
   readonly refusals: Refusals;
   /** Whether the server itself serves HTTPS. False if a proxy serves HTTPS. */
   readonly isHttps: boolean;
@@ -49,6 +52,8 @@ export interface HttpDeps {
   /** The path prefix of the service at its proxy, or an empty text. */
   readonly basePath: BasePath;
   readonly myKeyPolicy: MyKeyPolicy;
+  /** The codes of the links that sign a browser in. */
+  readonly signInCodes: Pick<SignInCodes, 'redeem'>;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;

@@ -25,11 +25,12 @@ export type Handler = (request: Request) => Response | Promise<Response>;
  * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
-  const { access, limiter, origins, drain, addressOf, refusals, isHttps, tracing, basePath, observe } = deps;
+  const { access, limiter, origins, drain, addressOf, isFromProxy, refusals, isHttps, tracing, basePath, observe } =
+    deps;
   const app = createHttpApp()
     .onRequest((context) => {
       announceStep('request');
-      context.requestId = requestIdOf(context.request.headers.get('x-request-id'));
+      context.requestId = requestIdOf(context.request, isFromProxy);
       context.set.headers['X-Request-Id'] = context.requestId;
       if (isHttps && !LOCAL_NAME.test(context.request.headers.get('host') ?? '')) {
         context.set.headers['Strict-Transport-Security'] = TRANSPORT_SECURITY;
@@ -70,11 +71,13 @@ function traceIdOf(headers: Headers): string | undefined {
 }
 
 /**
- * Returns the id that a proxy has given to a request. If the proxy gave no id, or an id that looks like a UUID or a key, returns a new id.
- * The log must not contain UUIDs or keys.
+ * Returns the id that a trusted proxy has given to a request. If there is no such id, or if it looks like a UUID or a key, returns a new id.
+ * The log must not contain UUIDs or keys, and a client must not choose which id the log has.
  */
-function requestIdOf(given: string | null): string {
-  return given !== null && WELL_FORMED_ID.test(given) && !SECRET_FORM.test(given) ? given : newRequestId();
+function requestIdOf(request: Request, isFromProxy: (request: Request) => boolean): string {
+  const given = request.headers.get('x-request-id');
+  const isUsable = given !== null && WELL_FORMED_ID.test(given) && !SECRET_FORM.test(given) && isFromProxy(request);
+  return isUsable ? given : newRequestId();
 }
 
 const WELL_FORMED_ID = /^[\w.:-]{4,64}$/;

@@ -23,22 +23,29 @@ export type InternalTlsSettings = Pick<SettingValues, 'dataDir' | 'host' | 'allo
  * Returns the files of the internal certificate in a data folder. The certificate and its key are in one file, so that both are replaced in
  * one step. Creates the authority if it is missing. Creates a certificate if there is none, or if the present certificate expires soon or
  * lacks a name or an address of this server. The caller must hold the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
+ * `onForeign` gets the names of this server that the authority may not sign, if there are any.
  *
  * Throws `OperatorError` if the authority's certificate or key is missing or damaged.
  */
-export async function ensureInternalTls(settings: InternalTlsSettings, nowMs: number): Promise<TlsFiles> {
+export async function ensureInternalTls(
+  settings: InternalTlsSettings,
+  nowMs: number,
+  onForeign: (names: readonly string[]) => void = () => {},
+): Promise<TlsFiles> {
   const { folder, authorityCert, authorityKey, server } = pathsIn(settings.dataDir);
   const files = { cert: server, key: server };
-  const names = namesOf(settings);
   const make = await import('./local-authority.ts');
   if (!existsSync(authorityCert) && !existsSync(authorityKey)) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const period = { fromMs: nowMs - BACKDATED_MS, untilMs: nowMs + AUTHORITY_DAYS * DAY_MS };
-    const { cert, key } = make.makeLocalAuthority(`Zomma at ${hostname()}`, period);
+    const { cert, key } = make.makeLocalAuthority(`Zomma at ${hostname()}`, namesOf(settings), period);
     writePrivate(authorityKey, key);
     writePrivate(authorityCert, cert);
   }
   const authority = readAuthority(authorityCert, authorityKey);
+  const foreign = foreignNames(settings, make.permittedNames(authority.cert));
+  if (foreign.length > 0) onForeign(foreign);
+  const names = namesOf(settings).filter((name) => !foreign.includes(name));
   if (!isFit(presentPair(files), authority, names, nowMs)) {
     const untilMs = Math.min(nowMs + SERVER_DAYS * DAY_MS, authority.notAfterMs);
     const period = { fromMs: nowMs - BACKDATED_MS, untilMs };
@@ -48,12 +55,17 @@ export async function ensureInternalTls(settings: InternalTlsSettings, nowMs: nu
   return files;
 }
 
+/** Returns the path of the authority's certificate in a data folder. The file is missing until a server has made it. */
+export function authorityPath(dataDir: string): string {
+  return pathsIn(dataDir).authorityCert;
+}
+
 /**
- * Reads the authority of a data folder: the path of its certificate, the PEM text, the SHA-256 in hex with colons, and the expiry. Throws
- * `OperatorError` if the folder has no authority.
+ * Reads the authority of a data folder: the path of its certificate, the PEM text, the SHA-256 in hex with colons, the expiry, and the host
+ * names that it may sign. `names` is null if it may sign every name. Rejects with `OperatorError` if the folder has no authority.
  */
-export function readInternalAuthority(dataDir: string) {
-  const { authorityCert: path } = pathsIn(dataDir);
+export async function readInternalAuthority(dataDir: string) {
+  const path = authorityPath(dataDir);
   if (!existsSync(path)) {
     throw new OperatorError(
       `${dataDir} has no certificate authority`,
@@ -61,9 +73,20 @@ export function readInternalAuthority(dataDir: string) {
     );
   }
   const pem = readFileSync(path, 'utf8');
-  const certificate = new X509Certificate(pem);
-  return { path, pem, fingerprint: certificate.fingerprint256, notAfterMs: Date.parse(certificate.validTo) };
+  const { fingerprint256: fingerprint, validTo } = new X509Certificate(pem);
+  const { permittedNames } = await import('./local-authority.ts');
+  return { path, pem, fingerprint, notAfterMs: Date.parse(validTo), names: permittedNames(pem) };
 }
+
+/** Returns the host names of a server that an authority may not sign. `permitted` is null if the authority may sign every name. */
+export function foreignNames(settings: InternalTlsSettings, permitted: readonly string[] | null): string[] {
+  const isPermitted = (name: string) => permitted?.some((each) => name === each || name.endsWith(`.${each}`)) ?? true;
+  return namesOf(settings).filter((name) => isIP(name) === 0 && !isPermitted(name));
+}
+
+/** The hint for an authority that may sign too few or too many names. */
+export const NEW_AUTHORITY_HINT =
+  'For a new authority, stop the server, remove the folder tls of the data folder and start it again. Every client has to trust it anew.';
 
 function pathsIn(dataDir: string) {
   const folder = join(dataDir, 'tls');

@@ -1,11 +1,11 @@
-import { OperatorError, SettingError } from '../core/errors.ts';
+import { OperatorError, SettingError, SettingFaults } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import { withinMs } from '../core/within-ms.ts';
 import type { SettingValues } from '../settings/config.ts';
 import type { ConnectionMonitor, ConnectionServer } from './connections/connection-monitor.ts';
 import { createPortSteering } from './connections/port-steering.ts';
 import type { Handler } from './http-server.ts';
-import { CIPHERS, type PemPair, readTls, type TlsPair } from './tls.ts';
+import { CIPHERS, type PemPair, readTls, type TlsFiles, type TlsPair } from './tls.ts';
 
 export type ListenSettings = Pick<
   SettingValues,
@@ -35,41 +35,46 @@ const REPLACED_OPEN_MAX = 32;
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
 /**
- * Validates the settings before the server starts. Does not read the files of `--tls internal`, because the server itself creates these
- * files. Throws `SettingError` if a setting is invalid or a TLS file cannot be used.
+ * Returns the TLS files that the settings name, or undefined if the server uses plain HTTP or makes its own certificate. Adds each
+ * contradiction between the settings to `faults`.
  */
-export function listenOptions({
-  host,
-  port,
-  tls,
-  tlsCert,
-  tlsKey,
-  tlsClientCa,
-  behindProxy,
-}: ListenSettings): ListenOptions & { readonly tls: TlsPair | undefined } {
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new SettingError('--tls-cert and --tls-key must be given together', 'Give both flags, or neither.');
-  }
-  if (tls !== undefined) {
-    if (tlsCert === undefined) return { host, port, tls: undefined };
-    throw new SettingError('--tls internal and --tls-cert exclude each other', 'Give one of them.');
-  }
-  if (tlsCert !== undefined && tlsKey !== undefined) {
-    return { host, port, tls: readTls({ cert: tlsCert, key: tlsKey, clientCa: tlsClientCa }) };
-  }
-  if (tlsClientCa !== undefined) {
-    throw new SettingError(
+function tlsFilesOf(settings: ListenSettings, faults: SettingError[]): TlsFiles | undefined {
+  const { host, tls, tlsCert, tlsKey, tlsClientCa, behindProxy } = settings;
+  const fault = (message: string, hint: string) => void faults.push(new SettingError(message, hint));
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    fault('--tls-cert and --tls-key must be given together', 'Give both flags, or neither.');
+  if (tls !== undefined && tlsCert !== undefined)
+    fault('--tls internal and --tls-cert exclude each other', 'Give one of them.');
+  const hasTls = tls !== undefined || tlsCert !== undefined || tlsKey !== undefined;
+  if (tlsClientCa !== undefined && !hasTls) {
+    fault(
       '--tls-client-ca needs --tls-cert and --tls-key, or --tls internal',
       'Clients send certificates over TLS only. If a proxy serves HTTPS, let the proxy check them.',
     );
   }
-  if (!behindProxy && !isLoopback(host)) {
-    throw new SettingError(
+  if (!hasTls && !behindProxy && !isLoopback(host)) {
+    fault(
       `API keys would cross the network in the clear, because ${host} is not a loopback address`,
       'Give --tls-cert and --tls-key, --tls internal, or --behind-proxy if a proxy in front serves HTTPS.',
     );
   }
-  return { host, port, tls: undefined };
+  return tls === undefined && tlsCert !== undefined && tlsKey !== undefined
+    ? { cert: tlsCert, key: tlsKey, clientCa: tlsClientCa }
+    : undefined;
+}
+
+/**
+ * Validates the settings before the server starts. Does not read the files of `--tls internal`, because the server itself creates these
+ * files. Throws `SettingError` if a setting is invalid or a TLS file cannot be used. If several settings are invalid, the error is a
+ * `SettingFaults`.
+ */
+export function listenOptions(settings: ListenSettings): ListenOptions & { readonly tls: TlsPair | undefined } {
+  const faults: SettingError[] = [];
+  const files = tlsFilesOf(settings, faults);
+  if (faults.length > 1) throw new SettingFaults(faults);
+  if (faults.length === 1) throw faults[0];
+  const { host, port } = settings;
+  return { host, port, tls: files && readTls(files) };
 }
 
 /**

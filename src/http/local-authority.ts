@@ -12,10 +12,13 @@ import {
   Extension,
   Extensions,
   GeneralName,
+  GeneralSubtree,
+  GeneralSubtrees,
   id_ce_authorityKeyIdentifier,
   id_ce_basicConstraints,
   id_ce_extKeyUsage,
   id_ce_keyUsage,
+  id_ce_nameConstraints,
   id_ce_subjectAltName,
   id_ce_subjectKeyIdentifier,
   id_kp_serverAuth,
@@ -23,6 +26,7 @@ import {
   KeyUsage,
   KeyUsageFlags,
   Name,
+  NameConstraints,
   RelativeDistinguishedName,
   SubjectAlternativeName,
   SubjectKeyIdentifier,
@@ -46,16 +50,32 @@ interface Period {
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 const COMMON_NAME = '2.5.4.3';
 
-/** Creates a certificate authority. The authority can sign server certificates, but not certificates of other authorities. */
-export function makeLocalAuthority(commonName: string, period: Period): IssuedPair {
+/**
+ * Creates a certificate authority for host names and the names below them. The authority can sign server certificates, but not certificates
+ * of other authorities, and clients reject its certificates for further names. Addresses are not constrained, because BoringSSL (in
+ * Bun) rejects every certificate of an authority whose addresses are constrained.
+ */
+export function makeLocalAuthority(commonName: string, names: readonly string[], period: Period): IssuedPair {
   const own = newKey();
+  const permitted = names.filter((name) => isIP(name) === 0).map((dNSName) => new GeneralName({ dNSName }));
+  const permittedSubtrees = new GeneralSubtrees(permitted.map((base) => new GeneralSubtree({ base })));
   const subject = nameOf(commonName);
   const extensions = [
     extension(id_ce_basicConstraints, new BasicConstraints({ cA: true, pathLenConstraint: 0 }), true),
     extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign), true),
+    extension(id_ce_nameConstraints, new NameConstraints({ permittedSubtrees }), true),
     extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(own.id)),
   ];
   return { cert: certify({ subject, issuer: subject, period, own, extensions, signer: own.pem }), key: own.pem };
+}
+
+/** Returns the host names that an authority may sign, from its certificate as PEM text. Returns null if it may sign every name. */
+export function permittedNames(cert: string): readonly string[] | null {
+  const { extensions = [] } = AsnConvert.parse(new X509Certificate(cert).raw, Certificate).tbsCertificate;
+  const constraints = extensions.find(({ extnID }) => extnID === id_ce_nameConstraints);
+  if (!constraints) return null;
+  const { permittedSubtrees = [] } = AsnConvert.parse(constraints.extnValue, NameConstraints);
+  return permittedSubtrees.flatMap(({ base }) => base.dNSName ?? []);
 }
 
 /** Creates a server certificate for host names and addresses, signed by an authority that `makeLocalAuthority` created. */

@@ -9,6 +9,10 @@ export function accountPaths() {
     properties,
     additionalProperties: false,
   });
+  const KEY_ANSWER = object({
+    status: { type: 'string', const: 'authorized' },
+    api_key: text('ZOMMA_ and 16 characters.'),
+  });
   const publicGet = (
     operationId: string,
     summary: string,
@@ -38,10 +42,20 @@ export function accountPaths() {
     '/api/v1/auth/my-key': publicGet(
       'my_key',
       'API key of a member',
-      object({ status: { type: 'string', const: 'authorized' }, api_key: text('ZOMMA_ and 16 characters.') }),
+      KEY_ANSWER,
       [UUID_PARAMETER],
       [400, 401, 403, 429, 500],
     ),
+    '/api/v1/auth/sign-in': {
+      post: {
+        operationId: 'sign_in',
+        summary: 'API key for the single-use code of a link',
+        description: 'The code of the link that `zomma start` prints, as `Authorization: Bearer CODE`. It works once.',
+        security: [],
+        parameters: [{ name: 'Authorization', in: 'header', required: true, schema: { type: 'string' } }],
+        responses: { 200: json('Success.', KEY_ANSWER), ...problems([403, 429, 500]) },
+      },
+    },
     '/api/v1/auth/telegram-status': publicGet(
       'telegram_status',
       'Messaging-bot linkage of a member',

@@ -5,7 +5,7 @@ import { ClientError, type ClientErrorCode } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { runToCompletion, StepMeter, type Steps } from '../core/steps.ts';
 import { type Context, type Operation, PICTURE_TYPE, type Provenance } from '../operations/engine/operation.ts';
-import { extendedView, perform, restView, toolView, type View } from '../operations/engine/perform.ts';
+import { extendedView, perform, plainToolView, restView, type View } from '../operations/engine/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { countBody, FREE_BYTES, isDrained, parseJson, readBytes, readJson, readText } from './body.ts';
@@ -118,7 +118,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
   const { context, loaded, budget } = deps;
   app.post(`/api/v1/tools/${tool.name}`, async ({ request, account, set }) => {
     const query = queryOf(request.url);
-    const view = isExtended(query) ? extendedView(tool) : toolView(tool);
+    const view = isExtended(query) ? extendedView(tool) : plainToolView(tool);
     const caller = { request, account: account!.id, set };
     const [args, at] = [await readJson(request, { budget, account: caller.account }), query.get('at')];
     // A tool that reads no market data takes only a few microseconds, so it does not need the scheduler.

@@ -9,6 +9,8 @@ export interface PreparedResponse {
   readonly fields: Headers;
   /** Whether the body is large enough for compression. */
   readonly isLarge: boolean;
+  /** Whether caches may keep the response for a year. */
+  readonly isImmutable: boolean;
   /** The compressed forms that clients have already requested. The key is the content coding. */
   readonly compressed: Map<Coding, Uint8Array | Promise<Uint8Array>>;
 }
@@ -34,7 +36,8 @@ export function prepareResponse(
 ): PreparedResponse {
   const isLarge = (typeof body === 'string' ? body.length : body.size) >= COMPRESSED_FROM;
   const all = fieldsOf({ ...fields, ETag: etag, ...(isLarge && { Vary: 'Accept-Encoding' }) });
-  return { body, etag, fields: all, isLarge, compressed: new Map() };
+  const isImmutable = all.get('Cache-Control')?.includes('immutable') ?? false;
+  return { body, etag, fields: all, isLarge, isImmutable, compressed: new Map() };
 }
 
 /**
@@ -48,7 +51,9 @@ export function sendPrepared(
   set: ResponseHead,
   send: (body: string | Blob | Uint8Array, fields: Headers) => Response = (body, fields) => respond(set, body, fields),
 ): Response | Promise<Response> {
-  const { body, etag, fields, isLarge, compressed } = prepared;
+  const { body, etag, fields, isLarge, isImmutable, compressed } = prepared;
+  // The id of one request would be wrong for all later requests that a cache answers.
+  if (isImmutable) delete set.headers['X-Request-Id'];
   const coding = isLarge ? codingOf(requestHeaders.get('accept-encoding')) : undefined;
   if (coding) set.headers.ETag = `${etag.slice(0, -1)}-${coding}"`;
   const ifNoneMatch = requestHeaders.get('if-none-match');

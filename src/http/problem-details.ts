@@ -1,5 +1,5 @@
 import { cleaned } from '../core/clean-text.ts';
-import { ClientError, type ClientErrorCode } from '../core/errors.ts';
+import { ClientError, type ClientErrorCode, diskProblem } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { type BasePath, hintBelow } from './base-path.ts';
 import { drain } from './body.ts';
@@ -33,7 +33,8 @@ export const problemDetails = (observe: Observe, basePath: BasePath) => (app: Ht
     const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
     if (clientError.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
     if (clientError.status === 401) set.headers['WWW-Authenticate'] = challengeOf(clientError.code);
-    if (clientError.code === 'internal') {
+    const isFailure = clientError.code === 'internal' || diskProblem(error) !== undefined;
+    if (isFailure) {
       observe({
         kind: 'request_failed',
         route: patternOf(app, path, route),
@@ -82,6 +83,13 @@ function clientErrorOf(error: unknown, request: Request): ClientError {
   if (error instanceof ClientError) return error;
   // No client gets this answer, because the client closed the connection while it sent the request.
   if (request.signal.aborted) return new ClientError('invalid_body', 'The client closed the connection');
+  const problem = diskProblem(error);
+  if (problem) {
+    return new ClientError('unavailable', `The server cannot use its data: ${problem.reason}`, {
+      hint: 'The operator has to mend this. Retry later.',
+      retryAfterS: 60,
+    });
+  }
   return new ClientError('internal', 'The request could not be answered', {
     hint: 'Retry shortly. If the error persists, report the request_id.',
   });

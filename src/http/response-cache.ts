@@ -105,5 +105,5 @@ function prepare(text: string, provenance: Provenance | undefined): PreparedResp
 
 /** Returns an age in whole seconds. The age is rounded in the same way as in the provenance. */
 function ageOf(asOfMs: number, nowMs: number): number {
-  return Math.max(0, Math.round((nowMs - asOfMs) / 1000));
+  return Math.round((nowMs - asOfMs) / 1000);
 }

@@ -16,6 +16,8 @@ export interface PemPair {
 export interface TlsPair extends PemPair {
   /** The subject of the chain's first certificate, and the time at which this certificate expires, ms since the epoch. */
   readonly subject: string;
+  /** SHA-256 of the certificate, hex with colons. */
+  readonly sha256: string;
   readonly notAfterMs: number;
 }
 
@@ -56,6 +58,7 @@ export function readTls({ cert: certFile, key: keyFile, clientCa: caFile }: TlsF
     key,
     clientCa: caFile === undefined ? undefined : authoritiesIn(caFile),
     subject: certificate.subjectAltName ?? certificate.subject.replaceAll('\n', ', '),
+    sha256: certificate.fingerprint256,
     notAfterMs: Date.parse(certificate.validTo),
   };
 }

@@ -27,21 +27,56 @@ const OVERDUE_MS = 60_000;
 /** A running poll hangs if no ticker completes within this time, ms. Even with all retries of all pages, a ticker takes less time. */
 const HUNG_MS = 900_000;
 
-/** Maximum time from now to the next planned poll, ms. No weekend with adjacent holidays is longer than this time. */
-const AHEAD_MAX_MS = 7 * DAY_MS;
+/** Maximum time from now to the next planned poll, ms. A weekend with adjacent holidays is shorter. */
+const NEXT_MAX_MS = 7 * DAY_MS;
+/** Maximum time by which a recorded event may be in the future, ms. Two readings of the clock may differ by as much. */
+const EVENT_AHEAD_MS_MAX = 2_000;
 
-/** Returns whether a moment is too far in the future. If so, the clock was ahead earlier or is behind now. */
-export function isClockOff(moment: number, nowMs: number): boolean {
-  return moment - nowMs > AHEAD_MAX_MS;
+/** Returns a moment of an event, or null if the moment is in the future. The clock was ahead then, or is behind now. */
+export function knownMoment(moment: number | null, nowMs: number): number | null {
+  return moment !== null && moment <= nowMs + EVENT_AHEAD_MS_MAX ? moment : null;
 }
 
-/** Returns the health of a ticker. `staleAfterMs` counts trading hours only. */
+/** Returns whether the moments of a feed's polls are in the future. The clock was ahead when they were written, or is behind now. */
+export function isClockOff({ nextAt, polledAt }: Pick<FeedState, 'nextAt' | 'polledAt'>, nowMs: number): boolean {
+  return (nextAt ?? 0) - nowMs > NEXT_MAX_MS || knownMoment(polledAt, nowMs) !== polledAt;
+}
+
+/** A ticker is stale after this many times the median time between its snapshots. */
+const STALE_GAPS = 10;
+/** Number of times between snapshots from which the pace of a ticker is known. */
+const GAPS_MIN = 3;
+/** The shortest time after which a ticker is stale, ms of trading hours. */
+const STALE_MS_MIN = 60_000;
+
+/**
+ * Returns the time without a new snapshot after which a ticker is stale, ms of trading hours. `staleAfterMs` is the longest such time, and
+ * holds until the pace of the ticker is known.
+ */
+export function tickerStaleAfterMs({ gaps }: Pick<TickerState, 'gaps'>, staleAfterMs: number): number {
+  if (gaps.length < GAPS_MIN) return staleAfterMs;
+  const sorted = gaps.toSorted((a, b) => a - b);
+  const median = (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
+  return Math.min(staleAfterMs, Math.max(STALE_MS_MIN, STALE_GAPS * median));
+}
+
+/** Returns the health of a ticker. `staleAfterMs` is the setting, ms of trading hours. */
 export function tickerHealth(state: TickerState, nowMs: number, staleAfterMs: number): TickerHealth {
   const { asOf, failures, expected, received } = state;
   if (asOf === null) return 'missing';
   if (failures > 0) return 'failing';
-  if (isStale(asOf, nowMs, staleAfterMs)) return 'stale';
+  if (isLate(state, nowMs, staleAfterMs)) return 'stale';
   return (received ?? 0) < WHOLE_SHARE_MIN * (expected ?? 0) ? 'partial' : 'fresh';
+}
+
+/** Returns whether the quotes of a ticker are older than `staleAfterMs`, or whether none newer arrived for longer than its pace allows. */
+export function isLate(state: TickerState, nowMs: number, staleAfterMs: number): boolean {
+  const { asOf, freshAt } = state;
+  // The quotes of a delayed source are old when they arrive, so the pace is compared with the arrival.
+  return [
+    asOf !== null && isStale(asOf, nowMs, staleAfterMs),
+    freshAt !== null && isStale(freshAt, nowMs, tickerStaleAfterMs(state, staleAfterMs)),
+  ].some(Boolean);
 }
 
 /** Returns the health of a feed. */
@@ -57,12 +92,13 @@ export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number
 }
 
 /**
- * Returns whether the next poll is overdue, or a running poll makes no progress. A poll also counts as overdue if its moments are too far
- * in the future, because the clock was ahead when the moments were written.
+ * Returns whether the next poll is overdue, or a running poll makes no progress. A poll in the future counts as overdue, because the clock
+ * was ahead when the moments were written.
  */
-export function isOverdue({ nextAt, polledAt, tickers }: FeedState, nowMs: number): boolean {
-  if (nextAt !== null) return nowMs > nextAt + OVERDUE_MS || isClockOff(nextAt, nowMs);
+export function isOverdue(state: FeedState, nowMs: number): boolean {
+  const { nextAt, polledAt, tickers } = state;
+  if (isClockOff(state, nowMs)) return true;
+  if (nextAt !== null) return nowMs > nextAt + OVERDUE_MS;
   const lastActivityAt = Math.max(polledAt ?? 0, ...tickers.map(({ attemptedAt }) => attemptedAt ?? 0));
-  if (isClockOff(lastActivityAt, nowMs)) return true;
   return lastActivityAt > 0 && nowMs > lastActivityAt + HUNG_MS;
 }

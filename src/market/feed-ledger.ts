@@ -28,6 +28,21 @@ export interface FeedLedger {
   /** Returns the gaps that overlap a period, the newest gap first. A gap is a period in which the stream of a feed was down. */
   gapsIn(fromMs: number, toMs: number): Gap[];
   feedStates(): FeedState[];
+  /**
+   * Corrects the state after the clock was set. Shifts the moments since `sinceMs` by `byMs`, because the clock that wrote them was wrong by
+   * this time. Forgets the moments that are still after `nowMs`. Records the step if `byMs` is not 0.
+   */
+  clockStepped(step: { readonly sinceMs: number; readonly byMs: number; readonly nowMs: number }): void;
+  /** Returns the last steps of the clock, the newest step first. */
+  clockSteps(): ClockStep[];
+}
+
+/** A step of the machine's clock. */
+export interface ClockStep {
+  /** The moment of the step by the new time, ms since the epoch. */
+  readonly at: number;
+  /** How far the clock was set, ms. Negative if the clock was set back. */
+  readonly byMs: number;
 }
 
 /** A running feed, with the tickers that it requests. */
@@ -121,6 +136,8 @@ export interface TickerState {
   readonly expected: number | null;
   readonly received: number | null;
   readonly refused: Readonly<Record<string, number>>;
+  /** Times between the last fresh snapshots, ms of trading hours, the newest first. Snapshots that arrive in one poll count as one. */
+  readonly gaps: readonly number[];
   /** Number of consecutive attempts that brought no snapshot. */
   readonly failures: number;
   /** The reason why the last failed attempt brought no snapshot. */

@@ -49,6 +49,8 @@ export type Delivery =
   | { readonly kind: 'dividends'; readonly dividends: readonly CashDividend[] }
   /** A rejection of data, or a failed request, with the reason and, if known, the ticker. */
   | { readonly kind: 'rejection'; readonly origin: string; readonly reason: string; readonly ticker?: string }
+  /** Old files of a drop folder cannot be deleted. `reason` is the code of the system. `count` is 0 when they can be deleted again. */
+  | { readonly kind: 'undeleted'; readonly count: number; readonly reason: string }
   /** Previous rejections of this origin no longer apply. The feed has read the origin again, or the origin no longer exists. */
   | { readonly kind: 'resolved'; readonly origin: string }
   /** The stream of a source connected or disconnected. The feed misses prints while the stream is down. */

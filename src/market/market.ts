@@ -9,6 +9,7 @@ import { MINUTE_MS, simulatedRetention } from './simulated-past.ts';
 import type { MarketStore } from './store.ts';
 import type { LargeTape, PrintsQuery, TapeVersion } from './tape.ts';
 import { pickRows, type TapeColumns } from './tape-columns.ts';
+import { noChain, type Sought, unknownTicker } from './ticker-errors.ts';
 import { tickerWithin } from './ticker-names.ts';
 import type { Universe } from './universe.ts';
 
@@ -86,6 +87,8 @@ export interface Market {
   newestLevels(ticker: string): Omit<LevelEvent, 'seq'> | undefined;
   volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): readonly (number | null)[];
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
+  /** Returns a number that changes when levels of any ticker are stored. Levels that are only removed do not change the number. */
+  levelsVersion(): number;
   /**
    * Returns the market as it was at an instant, without data of a later date. A ticker that has a chain now may have no chain in this
    * market. Later requests to this market get the same answers, as long as no past data is added or removed.
@@ -169,6 +172,11 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     return named === undefined || newestChain(symbol) ? symbol : named;
   };
 
+  const soughtOf = (spelling: string): Sought => {
+    const ticker = tickerOf(spelling);
+    return { spelling, ticker, isByName: ticker !== symbolOf(spelling) };
+  };
+
   /** Returns the market at an instant. If the instant is undefined, returns the present market. */
   const marketUntil = (untilMs: number | undefined): Market => {
     const until = untilMs ?? Number.MAX_SAFE_INTEGER;
@@ -191,16 +199,13 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     const tracked = (spelling: string): string => {
       const ticker = tickerOf(spelling);
       if (universe.tickers.has(ticker) || newestChain(ticker)) return ticker;
-      const nearest = universe.names.nearest(spelling, store.underlyings(simulated).filter(isTicker));
-      throw new ClientError('unknown_ticker', 'The ticker is not in the universe and has no stored chain', {
-        hint: `${nearest.length > 0 ? `Nearest with data: ${nearest.join(', ')}. ` : ''}screen_tickers lists the tickers that have data.`,
-      });
+      throw unknownTicker(soughtOf(spelling), universe, store.underlyings(simulated).filter(isTicker));
     };
     return {
       isPast: untilMs !== undefined,
       findChain,
       nameOf: tickerOf,
-      isByName: (spelling) => tickerOf(spelling) !== symbolOf(spelling),
+      isByName: (spelling) => soughtOf(spelling).isByName,
       tickersWithChain(from = '', limit = LISTED_MAX) {
         const tickers: string[] = [];
         for (let next = from; tickers.length < limit; ) {
@@ -219,7 +224,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
         const chain = findChain(spelling);
         if (chain) return chain;
         const ticker = tracked(spelling);
-        if (untilMs === undefined) throw noChain(ticker);
+        if (untilMs === undefined) throw noChain(soughtOf(spelling), (other) => newestChain(other) !== undefined);
         throw noChainAt(ticker, untilMs, store.snapshotsAround(ticker, simulated, untilMs, nowMs()));
       },
       flow(chain, days, minPremiumUsd) {
@@ -289,6 +294,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       },
       levelSpots: (ticker, fromMs, toMs) =>
         store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),
+      levelsVersion: () => store.lastLevelSeq(),
       at: (instantMs) => marketUntil(Math.min(instantMs, until)),
     };
   };
@@ -320,13 +326,6 @@ function isThinned(store: MarketStore, ticker: string, instantMs: number, simula
   // snapshots are kept.
   const newest = store.snapshotsAround(ticker, simulated, Number.MAX_SAFE_INTEGER, 0).before!;
   return lastQuoted(instantMs) - before >= MINUTE_MS && before < simulatedRetention(newest).allFrom;
-}
-
-/** Returns the error for a ticker of the universe that has no chain yet. */
-function noChain(ticker: string): ClientError {
-  return new ClientError('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
-    hint: 'No feed has delivered data of it. screen_tickers lists the tickers that have data.',
-  });
 }
 
 /** Returns the error for a ticker without a chain at a past moment. `before` and `after` are the moments of the nearest snapshots. */

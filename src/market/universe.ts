@@ -1,3 +1,4 @@
+import { cleanLine } from '../core/clean-text.ts';
 import { ClientError, type FieldError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { canonicalTicker } from './option-symbol.ts';
@@ -38,6 +39,10 @@ export function loadUniverse(json: string): Universe {
     if (!FIELDS.includes(key)) fieldErrors.push({ field: pointer(key), expected: 'themes, proxies or names' });
   }
   const themes = tickerLists(parsed.themes, '/themes', fieldErrors);
+  for (const theme of Object.keys(themes)) {
+    if (!isThemeName(theme))
+      fieldErrors.push({ field: `/themes${pointer(theme)}`, expected: 'a name of visible characters, not __proto__' });
+  }
   const proxies = parsed.proxies === undefined ? SECTOR_PROXIES : tickerLists(parsed.proxies, '/proxies', fieldErrors);
   const names = parsed.names === undefined ? {} : nameLists(parsed.names, fieldErrors);
   for (const [field, map] of Object.entries({ '/proxies': proxies, '/names': names })) {
@@ -71,13 +76,21 @@ const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
 /** Maximum number of tickers. The server polls the chain of each ticker every minute, and stores the chains in memory. */
 const TICKERS_MAX = 1_000;
 
+/**
+ * Returns whether a theme may have this name. Theme names are keys of JSON, which clients show and copy: they have no control characters,
+ * direction marks or zero-width characters, and no client mistakes them for the prototype of an object.
+ */
+function isThemeName(name: string): boolean {
+  return name !== '__proto__' && !/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/u.test(name);
+}
+
 /** Returns a list of tickers for each name. Adds an error to `fieldErrors` for each invalid value and each repeated ticker. */
 function tickerLists(value: unknown, path: string, fieldErrors: FieldError[]): Record<string, string[]> {
-  const lists: Record<string, string[]> = {};
   if (!isRecord(value)) {
     fieldErrors.push({ field: path, expected: 'an object of ticker lists' });
-    return lists;
+    return {};
   }
+  const lists = new Map<string, string[]>();
   const seen = new Set<string>();
   for (const [name, list] of Object.entries(value)) {
     const field = `${path}${pointer(name)}`;
@@ -85,7 +98,7 @@ function tickerLists(value: unknown, path: string, fieldErrors: FieldError[]): R
       fieldErrors.push({ field, expected: 'a list of tickers' });
       continue;
     }
-    lists[name] = list.map((entry, index) => {
+    const tickers = list.map((entry, index) => {
       const ticker = typeof entry === 'string' ? canonicalTicker(entry) : '';
       if (!TICKER.test(ticker))
         fieldErrors.push({ field: `${field}/${index}`, expected: 'a ticker such as SPY or BRK.B' });
@@ -94,8 +107,9 @@ function tickerLists(value: unknown, path: string, fieldErrors: FieldError[]): R
       seen.add(ticker);
       return ticker;
     });
+    lists.set(name, tickers);
   }
-  return lists;
+  return Object.fromEntries(lists);
 }
 
 /** Returns the names of each ticker. Adds an error to `fieldErrors` for each value that is not a list of names. */
@@ -127,9 +141,9 @@ function universeOf(
   };
 }
 
-/** Returns a key as a part of a JSON Pointer: a slash and the escaped key (RFC 6901). */
+/** Returns a key as a part of a JSON Pointer for a message: a slash and the escaped, cleaned key (RFC 6901). */
 function pointer(key: string): string {
-  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return `/${cleanLine(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /**

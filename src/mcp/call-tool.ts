@@ -8,7 +8,9 @@ import { perform, toolView } from '../operations/engine/perform.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
+import { repairArguments } from './repair-arguments.ts';
 import { columnResourcesOf } from './resources.ts';
+import { textForModel } from './text-for-model.ts';
 import { toolAnswer } from './tool-answer.ts';
 
 export interface ToolCall extends Requester {
@@ -48,10 +50,10 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
     return tool ? await answerOf(tool, deps, call) : await readResourceAsTool(deps, call, call.args);
   } catch (error) {
     // The error becomes a result, because agents read results and can correct their arguments. Agents do not read protocol errors.
-    if (error instanceof ClientError) return errorResult(error.message, error.hint);
+    if (error instanceof ClientError) return errorResult(textForModel(error));
     // The scheduler rejects a call whose client no longer waits. Such a rejection is not a failure of the tool.
     if (!call.signal.aborted) deps.observe({ kind: 'tool_failed', tool: call.name, error });
-    return errorResult('The tool could not compute an answer', 'Retry shortly.');
+    return errorResult('The tool could not compute an answer. Retry shortly.');
   }
 }
 
@@ -59,10 +61,11 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
   const { context } = deps;
   const progress = new ProgressReport(call.onProgress);
   const run = <Result>(steps: Steps<Result>) => runJob(deps, call, tool.name, steps);
-  const performed = await run(progress.of(perform(toolView(tool), call.args, context, 'invalid_body')));
+  const { args, note } = repairArguments(toolView(tool).input, call.args, context.nowMs());
+  const performed = await run(progress.of(perform(toolView(tool), args, context, 'invalid_body')));
   const picture = performed.picture && (await pngOf(performed.picture, run));
   await progress.flush();
-  const notes = picture ? [PICTURE_NOTE] : [];
+  const notes = [note, picture && PICTURE_NOTE].filter((each) => typeof each === 'string');
   const answer = cleaned(toolAnswer(performed, notes));
   const { provenance } = performed;
   return {
@@ -70,7 +73,7 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
       { type: 'text', text: JSON.stringify(answer) },
       ...(picture ? [pictureContent(picture)] : []),
       ...(call.linksResources
-        ? columnResourcesOf(tool, call.args, context).map((link) => ({ type: 'resource_link' as const, ...link }))
+        ? columnResourcesOf(tool, args, context).map((link) => ({ type: 'resource_link' as const, ...link }))
         : []),
     ],
     structuredContent: answer,
@@ -125,6 +128,6 @@ const LONG_WAIT_MS = 200;
 /** Pause between the last report and the answer, ms. Clients with MCP SDK version 1 lose a report that comes right before the answer. */
 const LAST_REPORT_PAUSE_MS = 5;
 
-function errorResult(message: string, hint: string | undefined): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: cleaned(hint ? `${message}. ${hint}` : message) }] };
+function errorResult(text: string): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: cleaned(text) }] };
 }

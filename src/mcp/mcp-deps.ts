@@ -11,7 +11,7 @@ export interface Catalog {
   /** Returns the current tools. */
   readonly tools: () => readonly Operation[];
   readonly resources: Resources;
-  /** True if `tools/list` also has a tool that reads resources. Models of some clients need this tool. The default is false. */
+  /** True if `tools/list` also has a tool that reads resources. The default is false. */
   readonly hasReader?: boolean;
   /** The prompts. A prompt is offered only if all tools in its text are offered. Absent if no prompt is offered. */
   readonly prompts?: readonly TaskPrompt[];
@@ -56,7 +56,7 @@ export interface McpSession {
   readonly account: Account | undefined;
   /** URIs of the resources to which the client has subscribed. Absent for protocol revisions without `resources/subscribe`. */
   readonly subscribed?: Set<string>;
-  /** True if the client's model can read resources. If undefined, the server looks at the client's `initialize` request. */
+  /** True if the client's model can follow links to resources. If undefined, the server looks at the client's `initialize` request. */
   readonly readsResources?: boolean | undefined;
 }
 

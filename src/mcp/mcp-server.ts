@@ -9,6 +9,7 @@ import { readsResources as canRead } from './known-clients.ts';
 import { type McpDeps, type McpSession, SUBSCRIPTIONS_MAX } from './mcp-deps.ts';
 import { getPrompt, promptDefinitions } from './prompts.ts';
 import { READ_RESOURCE, readResource } from './read-resource.ts';
+import { textForModel } from './text-for-model.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
 /** Creates an SDK server with the tools, resources and prompts. The SDK server serves a whole connection, or the requests of one POST. */
@@ -29,10 +30,9 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
       cacheHints: CACHE_HINTS,
     },
   );
-  const isReader = () => readsResources ?? canRead(server.getClientVersion());
   server.onInternalError = (method, error) => deps.observe({ kind: 'tool_failed', tool: method, error });
   server.setRequestHandler('tools/list', () => ({
-    tools: [...toolDefinitions(tools()), ...(hasReader && !isReader() ? [READ_RESOURCE] : [])],
+    tools: [...toolDefinitions(tools()), ...(hasReader ? [READ_RESOURCE] : [])],
     _meta: { 'zomma/registry': registryVersion(tools()) },
   }));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal, notify } }) => {
@@ -40,7 +40,7 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
     const { name, arguments: args = {} } = params;
     return callTool(deps, {
       ...{ account, name, args, signal },
-      linksResources: wantsLinks === true || isReader(),
+      linksResources: wantsLinks === true || (readsResources ?? canRead(server.getClientVersion())),
       ...(progressToken !== undefined && {
         onProgress: (step) => notify({ method: 'notifications/progress', params: { progressToken, ...step } }),
       }),
@@ -85,7 +85,7 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
       subscribed.add(uri);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, textForModel(error));
     }
     return {};
   });
@@ -106,16 +106,22 @@ class ReadableErrorServer extends Server {
   protected override _wrapHandler(...[method, handler]: Parameters<Server['_wrapHandler']>) {
     const wrapped = super._wrapHandler(method, handler);
     return async (...given: Parameters<typeof wrapped>) => {
+      const [request, context] = given;
       try {
-        return await wrapped(...given);
+        return await wrapped(method === 'tools/call' ? withArguments(request) : request, context);
       } catch (error) {
         const protocolError = protocolErrorOf(error);
         if (protocolError) throw protocolError;
-        if (!given[1].mcpReq.signal.aborted) this.onInternalError(method, error);
+        if (!context.mcpReq.signal.aborted) this.onInternalError(method, error);
         throw new ProtocolError(ProtocolErrorCode.InternalError, 'The request could not be answered. Retry shortly.');
       }
     };
   }
+}
+
+/** Returns a tool call with empty arguments in place of null, which some hosts send and the SDK refuses. */
+function withArguments<Call extends { readonly params?: Record<string, unknown> | undefined }>(call: Call): Call {
+  return call.params?.arguments === null ? { ...call, params: { ...call.params, arguments: {} } } : call;
 }
 
 /** Returns the error to send if the client can correct the request. Returns `undefined` for an internal error. */

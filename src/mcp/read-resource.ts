@@ -8,14 +8,17 @@ import {
 import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
+import { RESOURCE_JSON_TYPE } from './resources.ts';
+import { textForModel } from './text-for-model.ts';
 
-/** The tool that reads resources, for clients whose model itself cannot read resources. */
+/** The tool that reads resources. Most clients have no other way, or show their models only the listed resources, and no templates. */
 export const READ_RESOURCE: Tool = {
   name: 'read_resource',
   title: 'Read a resource',
   description:
-    'Reads longer tables and texts: zomma://universe (tickers with data), zomma://methods/{tool} (how figures are computed), ' +
-    'zomma://gex/{ticker}/record (whether levels held), zomma://gex/{ticker}/strikes/{expiry}, or /profile or /matrix of a ticker.',
+    'Reads tables and texts, page by page (page.next): zomma://universe, zomma://methods/{tool or read_resource}, and zomma://gex/{ticker}/ with expiries ' +
+    '(GEX by expiry), strikes/{expiry or all}, quotes/{expiry}, matrix, profile, surface, flow (bought and sold), prints (large trades), ' +
+    'history, record (whether levels held). Queries: ?near=5 (rows nearest spot), ?columns=a,b, ?sign=flow (positions by prints).',
   inputSchema: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 };
@@ -25,7 +28,7 @@ export async function readResource(deps: McpDeps, reader: Requester, uri: string
   try {
     return await runJob(deps, reader, 'resources/read', deps.resources.read(uri, deps.context));
   } catch (error) {
-    if (error instanceof ClientError) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    if (error instanceof ClientError) throw new ProtocolError(ProtocolErrorCode.InternalError, textForModel(error));
     throw error;
   }
 }
@@ -37,7 +40,13 @@ export async function readResourceAsTool(deps: McpDeps, reader: Requester, args:
   }
   try {
     const { contents } = await readResource(deps, reader, args.uri);
-    return { content: contents.flatMap((each) => ('text' in each ? [{ type: 'text', text: each.text }] : [])) };
+    const [content] = contents;
+    const { mimeType, text } = content as { readonly mimeType: string; readonly text: string };
+    return {
+      content: [{ type: 'text', text }],
+      // Some hosts show their models only this field.
+      structuredContent: mimeType === RESOURCE_JSON_TYPE ? JSON.parse(text) : { text },
+    };
   } catch (error) {
     if (error instanceof ProtocolError) throw new ClientError('not_found', error.message);
     throw error;

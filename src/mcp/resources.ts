@@ -6,15 +6,18 @@ import {
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import { cleaned, cleanLine } from '../core/clean-text.ts';
-import { ClientError } from '../core/errors.ts';
+import { ClientError, invalidField } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import type { Steps } from '../core/steps.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import type { Context, Operation } from '../operations/engine/operation.ts';
-import { extendedView, perform, restView } from '../operations/engine/perform.ts';
+import { perform, restView } from '../operations/engine/perform.ts';
+import { TICKER_MAX } from '../operations/engine/shared-fields.ts';
 import { REGISTRY } from '../operations/registry.ts';
-import { shortenColumns, shortenDays, shortenMatrix } from './short-columns.ts';
+import { RESOURCE_METHODS } from './resource-methods.ts';
+import { fittingCount } from './resource-pages.ts';
 import { sixDigits } from './six-digits.ts';
+import { readTickerResource, TICKER_RESOURCES, type TickerResource } from './ticker-resources.ts';
 import { ageInWords } from './tool-answer.ts';
 import { METHODS, METHODS_OVERVIEW } from './tool-methods.ts';
 
@@ -44,64 +47,26 @@ export interface Resources {
   canonical(uri: string, context: Context): string;
 }
 
-const OPERATION = REGISTRY as unknown as Readonly<Record<keyof typeof REGISTRY, Operation>>;
-
-const JSON_TYPE = 'application/json';
-
-/** The resources of a ticker, with their operations: the levels, a summary of the chain, and shortened answers. */
-export const TICKER_RESOURCES = {
-  levels: {
-    operation: 'get_live_gex_nodes',
-    uriTemplate: 'zomma://gex/{ticker}',
-    name: 'gex',
-    title: 'Latest levels',
-    description: 'GEX levels of the newest snapshot, a summary of its chain, and its age.',
-  },
-  profile: {
-    operation: 'get_gex_profile',
-    uriTemplate: 'zomma://gex/{ticker}/profile',
-    name: 'gex-profile',
-    title: 'Gamma profile',
-    description: 'Net dealer gamma at each spot level: the 450 rows nearest spot.',
-  },
-  strikes: {
-    operation: 'get_gex_by_strike',
-    uriTemplate: 'zomma://gex/{ticker}/strikes/{expiry}',
-    name: 'gex-strikes',
-    title: 'GEX by strike',
-    description: 'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all): the 450 rows nearest spot.',
-  },
-  matrix: {
-    operation: 'get_gex_matrix',
-    uriTemplate: 'zomma://gex/{ticker}/matrix',
-    name: 'gex-matrix',
-    title: 'GEX by strike and expiry',
-    description: 'Net gamma of each series at each strike near spot: the next 20 series, 2,500 values.',
-  },
-  record: {
-    operation: 'get_level_record',
-    uriTemplate: 'zomma://gex/{ticker}/record',
-    name: 'gex-record',
-    title: 'Whether levels held',
-    description:
-      'On how many days of a year walls and flip held, compared with levels at the same distance, and the last 60 days.',
-  },
-} as const;
+/** The media type of the resources that are data. */
+export const RESOURCE_JSON_TYPE = 'application/json';
 
 const MARKDOWN_TYPE = 'text/markdown';
 
 const METHODS_OF_TOOL = {
   uriTemplate: 'zomma://methods/{tool}',
   name: 'methods-of-tool',
-  title: 'Methods of a tool',
-  description: 'What each figure of a tool means, its unit and sign, how it is computed, and its limits.',
+  title: 'Methods of a tool or a resource',
+  description:
+    'What each figure of a tool means, its unit and sign, how it is computed, and its limits. For a resource such as flow: its fields.',
   mimeType: MARKDOWN_TYPE,
 };
 
 /** The fixed resources, the methods of every tool, and the resources of every ticker with a chain. */
 export const RESOURCES: Resources = {
   templates: [
-    ...Object.values(TICKER_RESOURCES).map(({ operation: _, ...each }) => ({ ...each, mimeType: JSON_TYPE })),
+    ...Object.values(TICKER_RESOURCES).map(({ uriTemplate, name, title, description }) => ({
+      ...{ uriTemplate, name, title, description, mimeType: RESOURCE_JSON_TYPE },
+    })),
     METHODS_OF_TOOL,
   ],
   list: listResources,
@@ -113,9 +78,9 @@ const FIXED: readonly ListedResource[] = [
   {
     uri: 'zomma://universe',
     name: 'universe',
-    title: OPERATION.get_target_universe.title,
+    title: REGISTRY.get_target_universe.title,
     description: 'The tickers by theme, which of them have data, and how old it is.',
-    mimeType: JSON_TYPE,
+    mimeType: RESOURCE_JSON_TYPE,
   },
   {
     uri: 'zomma://methods',
@@ -177,7 +142,7 @@ function linkTo(which: keyof typeof TICKER_RESOURCES, ticker: string, expiry = '
     name: `${name}-${ticker}`,
     title: `${title} of ${ticker}`,
     description,
-    mimeType: JSON_TYPE,
+    mimeType: RESOURCE_JSON_TYPE,
   };
 }
 
@@ -187,7 +152,7 @@ function* readResource(uri: string, context: Context): Steps<ReadResourceResult>
   try {
     const content = yield* contentOf(uri, context);
     if (content === undefined) throw notFound(uri, ...NO_RESOURCE);
-    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(sixDigits(cleaned(content))) }] };
+    return { contents: [{ uri, mimeType: RESOURCE_JSON_TYPE, text: JSON.stringify(sixDigits(cleaned(content))) }] };
   } catch (error) {
     if (error instanceof ClientError) throw notFound(uri, error.message, error.hint);
     throw error;
@@ -199,98 +164,96 @@ function methodsAt(uri: string): string | undefined {
   if (uri === 'zomma://methods') return METHODS_OVERVIEW;
   const [, tool] = /^zomma:\/\/methods\/(.*)$/s.exec(uri) ?? [];
   if (tool === undefined) return undefined;
-  const text = METHODS.get(tool);
+  const text = METHODS.get(tool) ?? RESOURCE_METHODS.get(tool)?.();
   if (text !== undefined) return text;
-  const nearest = nearestNames(tool, [...METHODS.keys()]).map((name) => `zomma://methods/${name}`);
-  throw notFound(uri, 'No tool has this name', `Nearest: ${nearest.join(', ')}.`);
+  const names = [...METHODS.keys(), ...RESOURCE_METHODS.keys()];
+  const nearest = nearestNames(tool, names).map((name) => `zomma://methods/${name}`);
+  throw notFound(uri, 'No tool or resource has this name', `Nearest: ${nearest.join(', ')}.`);
 }
 
 function* contentOf(uri: string, context: Context): Steps<Record<string, unknown> | undefined> {
-  if (uri === 'zomma://universe') return yield* universeWithAges(context);
-  const { ticker, columns, expiry } = partsOf(uri) ?? {};
-  if (ticker === undefined) return undefined;
-  if (columns === undefined) return yield* levelsOf({ ticker }, context);
-  const view = extendedView(OPERATION[TICKER_RESOURCES[columns].operation]);
-  const args = { ticker, ...(expiry && { expiries: expiry }) };
-  return SHORTENED[columns]((yield* perform(view, args, context, 'invalid_parameter')).body);
+  const [, ofUniverse, cursor] = /^(zomma:\/\/universe)(?:\?cursor=(\S{1,40}))?$/.exec(uri) ?? [];
+  if (ofUniverse) return yield* universeWithAges(context, cursor);
+  const parts = partsOf(uri);
+  return parts && (yield* readTickerResource(uri, parts, context));
 }
 
-/** Returns the universe in the format of the REST API, with the age of each ticker's newest data and a list of the tickers without data. */
-function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
-  const { body } = yield* perform(restView(OPERATION.get_target_universe), {}, context, 'invalid_parameter');
+/**
+ * Returns the universe in the format of the REST API, with the age of each ticker's newest data. Lists the tickers of the universe
+ * without data, and the tickers with data outside the universe. If the tickers do not fit on a page, returns the tickers from `cursor` on.
+ */
+function* universeWithAges(context: Context, cursor?: string): Steps<Record<string, unknown>> {
+  const { body } = yield* perform(
+    restView(REGISTRY.get_target_universe as unknown as Operation),
+    {},
+    context,
+    'invalid_parameter',
+  );
   const { market, universe, nowMs } = context;
   const now = nowMs();
-  const ages = market.tickersWithChain().map((ticker) => {
-    const age = now - (market.quotedAt(ticker) ?? now);
-    return [ticker, ageInWords(Math.max(0, Math.round(age / 1_000)))] as const;
-  });
-  const withData = new Set(ages.map(([ticker]) => ticker));
-  return {
-    ...body,
-    age_of_data: Object.fromEntries(ages),
-    without_data: [...universe.tickers].filter((ticker) => !withData.has(ticker)),
+  const ages = new Map(
+    market.tickersWithChain().map((ticker) => {
+      const age = now - (market.quotedAt(ticker) ?? now);
+      return [ticker, ageInWords(Math.max(0, Math.round(age / 1_000)))] as const;
+    }),
+  );
+  const tickers = [...new Set([...universe.tickers, ...ages.keys()])];
+  const from = cursor === undefined ? 0 : tickers.indexOf(cursor);
+  if (from < 0) throw invalidField('invalid_parameter', '/cursor', 'must be a ticker of the universe');
+  const build = (count: number) => {
+    const onPage = new Set(tickers.slice(from, from + count));
+    const next = tickers[from + count];
+    const themes = Object.entries(body.macro_themes as Record<string, string[]>).map(
+      ([theme, names]) => [theme, names.filter((name) => onPage.has(name))] as const,
+    );
+    return {
+      ...body,
+      macro_themes: Object.fromEntries(themes.filter(([, names]) => names.length > 0)),
+      age_of_data: Object.fromEntries([...ages].filter(([name]) => onPage.has(name))),
+      without_data: [...universe.tickers].filter((name) => onPage.has(name) && !ages.has(name)),
+      // total_tracked does not count these tickers.
+      outside_universe: [...ages.keys()].filter((name) => onPage.has(name) && !universe.tickers.has(name)),
+      ...(next && { page: { rows: onPage.size, of: tickers.length, next: `zomma://universe?cursor=${next}` } }),
+    };
   };
+  return build(fittingCount(tickers.length - from, build));
 }
-
-/** The functions that shorten longer answers. The key is the URI segment that names the answer. */
-const SHORTENED = {
-  profile: shortenColumns,
-  strikes: shortenColumns,
-  matrix: shortenMatrix,
-  record: shortenDays,
-} as const;
 
 const GEX_URI =
-  /^zomma:\/\/gex\/(?<name>[^/\s]{1,40})(?:\/(?<columns>profile|strikes|matrix|record)(?:(?<=strikes)\/(?<expiry>[\w:-]{1,10}))?)?$/;
+  /^zomma:\/\/gex\/(?<name>[^/\s?]{1,40})(?:\/(?<which>[a-z]{1,10})(?:(?<=strikes|quotes)\/(?<expiry>[\w:-]{1,10}))?)?(?:\?(?<query>\S{0,400}))?$/;
 
-/** The components of a URI for a ticker's resource. If the URI of `strikes` has no expiry, the answer contains all expiries. */
-interface GexUri {
-  /** The ticker as the client wrote it. */
-  readonly ticker: string;
-  readonly columns: keyof typeof SHORTENED | undefined;
-  readonly expiry: string | undefined;
-}
-
-function partsOf(uri: string): GexUri | undefined {
-  const { name, columns, expiry } = GEX_URI.exec(uri)?.groups ?? {};
+function partsOf(uri: string): TickerResource | undefined {
+  const { name, which = 'levels', expiry, query = '' } = GEX_URI.exec(uri)?.groups ?? {};
+  if (name === undefined || !Object.hasOwn(TICKER_RESOURCES, which)) return undefined;
   try {
-    return name === undefined
-      ? undefined
-      : { ticker: decodeURIComponent(name), columns: columns as GexUri['columns'], expiry };
+    const ticker = decodeURIComponent(name).normalize('NFKC');
+    return ticker.length > TICKER_MAX ? undefined : { ticker, which: which as TickerResource['which'], expiry, query };
   } catch {
     // The URI has an invalid percent escape.
     return undefined;
   }
 }
 
-/** Returns the canonical form of a URI. The ticker may have no chain yet, because clients can subscribe before the first snapshot. */
+/**
+ * Returns the canonical form of a URI, without the query. The ticker may have no chain yet, because clients can subscribe before the first
+ * snapshot.
+ */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri) || methodsAt(uri) !== undefined) return uri;
   const parts = partsOf(uri);
   if (parts === undefined) throw notFound(uri, ...NO_RESOURCE);
-  const segments = [parts.columns, parts.expiry].filter((each) => each !== undefined);
+  const segments = [parts.which === 'levels' ? undefined : parts.which, parts.expiry].filter(
+    (each) => each !== undefined,
+  );
   return [levelsUri(market.nameOf(parts.ticker)), ...segments].join('/');
 }
 
 const NO_RESOURCE = [
   'There is no such resource',
-  'Resources: zomma://universe, zomma://methods, zomma://methods/{tool}, zomma://gex/{ticker}, and the same with /profile, ' +
-    '/strikes/{expiry}, /matrix or /record.',
+  `Resources: zomma://universe, zomma://methods, zomma://methods/{tool}, ${Object.values(TICKER_RESOURCES)
+    .map(({ uriTemplate }) => uriTemplate)
+    .join(', ')}.`,
 ] as const;
-
-/** Computes the levels in the format of the REST API, with the regime, the gross exposure, a summary of the chain and the provenance. */
-function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {
-  const { body } = yield* perform(restView(OPERATION.get_live_gex_nodes), input, context, 'invalid_parameter');
-  const { regime, sign_margin_pct, flip_resolved, gross_gex_mil, contracts, series, provenance } = (yield* perform(
-    extendedView(OPERATION.get_live_gex_nodes),
-    input,
-    context,
-    'invalid_parameter',
-  )).body;
-  const expiries = [...new Set((series as { expiry: string }[]).map(({ expiry }) => expiry))];
-  const chain = { ...(contracts as object), expiries };
-  return { ...body, regime, sign_margin_pct, flip_resolved, gross_gex_mil, chain, provenance };
-}
 
 function notFound(uri: string, message: string, hint: string | undefined): ResourceNotFoundError {
   return new ResourceNotFoundError(cleanLine(uri), cleaned(hint ? `${message}. ${hint}` : message));

@@ -17,22 +17,32 @@ export function toolAnswer(
 ): Record<string, unknown> {
   const { notes: given = [], ...means } = echoes as { notes?: readonly string[] };
   const origin = provenance
-    ? originOf(provenance)
+    ? provenanceInWords(provenance)
     : { source: 'the arguments of this call; no market data was read', notes: [] };
+  // A replay is as old as its moment asks for.
+  const ofAge = provenance && !('at' in echoes) ? staleNotes(provenance) : [];
   return sixDigits({
     ...body,
-    [PROVENANCE_KEY]: { ...origin, ...means, notes: [...origin.notes, ...given, ...further] },
+    [PROVENANCE_KEY]: { ...origin, ...means, notes: [...ofAge, ...origin.notes, ...given, ...further] },
   });
 }
 
-function originOf({ source, simulated, as_of, age_s, stale, notes }: Provenance) {
+/** Returns a note with the age of stale quotes. Models read the notes, and overlook an age among the other values. */
+export function staleNotes({ stale, age_s }: Pick<Provenance, 'stale' | 'age_s'>): string[] {
+  if (!stale) return [];
+  return [`Stale: the quotes are ${age_s < 0 ? `dated ${ageInWords(age_s)}` : `${ageInWords(age_s)} old`}.`];
+}
+
+/** Returns the provenance of an answer for models, with the age in words. */
+export function provenanceInWords({ source, simulated, as_of, age_s, stale, notes }: Provenance) {
   // The age is the time from the quotes to the present. In a replay, the age is the time from the quotes to the requested moment.
   const momentMs = Date.parse(as_of) + age_s * 1_000;
   return { as_of, age: ageInWords(age_s), market: marketInWords(momentMs), stale, simulated, source, notes };
 }
 
-/** Returns an age in the largest unit in which the age is at least 2. */
+/** Returns an age in the largest unit that gives at least 2. A negative age is the time by which the quotes are ahead of the clock. */
 export function ageInWords(seconds: number): string {
+  if (seconds < 0) return `${ageInWords(-seconds)} in the future`;
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;

@@ -19,5 +19,7 @@ export const METHODS: ReadonlyMap<string, string> = new Map(
 /** The conventions of all figures, and a list of the resources about each tool's methods. */
 export const METHODS_OVERVIEW = [
   INTRODUCTION.trim(),
-  ...[...METHODS.keys()].map((name) => `- zomma://methods/${name}`),
+  ...[...METHODS.keys(), 'read_resource (URIs, queries and fields of the resources)'].map(
+    (name) => `- zomma://methods/${name}`,
+  ),
 ].join('\n');

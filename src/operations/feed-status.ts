@@ -1,9 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../core/clean-text.ts';
 import { invalidField } from '../core/errors.ts';
-import { iso, isStale } from '../market/calendar.ts';
-import { feedHealth, isClockOff, isOverdue, tickerHealth } from '../market/feed-health.ts';
-import type { FeedState, TickerState } from '../market/feed-ledger.ts';
+import { DAY_MS, iso, openMsBetween } from '../market/calendar.ts';
+import {
+  feedHealth,
+  isClockOff,
+  isLate,
+  isOverdue,
+  knownMoment,
+  tickerHealth,
+  tickerStaleAfterMs,
+} from '../market/feed-health.ts';
+import type { ClockStep, FeedState, TickerState } from '../market/feed-ledger.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import { tradingSession } from '../market/trading-session.ts';
 import { type Context, defineOperation } from './engine/operation.ts';
@@ -17,14 +25,19 @@ const tickerStatus = objectOf({
   ticker: textField('Underlying symbol.'),
   state: oneOf(
     ['fresh', 'partial', 'stale', 'failing', 'missing'],
-    'The first that applies: missing: no snapshot yet; failing: the last attempt failed; stale: quotes older than --stale-after, counted ' +
-      'in trading hours; partial: under 90 % of the expected contracts; fresh: none of these.',
+    'The first that applies: missing: no snapshot yet; failing: the last attempt failed; stale: see that field; ' +
+      'partial: under 90 % of the expected contracts; fresh: none of these.',
   ),
   last_attempt: moment('Last poll for the ticker, or last delivery'),
   last_fresh: moment('Last delivery whose quotes were newer than all earlier ones'),
   as_of: moment('Time of the newest quotes'),
-  age_s: integerOrNull('Age of these quotes by the wall clock, seconds.'),
-  stale: flagField('True if there are no quotes, or if they are older than --stale-after, counted in trading hours.'),
+  age_s: integerOrNull('Age of these quotes by the wall clock, seconds; negative if they are dated in the future.'),
+  stale: flagField(
+    'True if there are no quotes, if they are older than --stale-after, or if none newer arrived for stale_after_s; both in trading hours.',
+  ),
+  stale_after_s: number(
+    'Ten times the median time between the last snapshots, at least 60 and at most --stale-after; --stale-after until three times are known.',
+  ),
   expected_contracts: integerOrNull(
     'The larger of two counts: contracts that the source listed, and unexpired contracts of the previous snapshot; null before the first ' +
       'snapshot.',
@@ -50,6 +63,10 @@ const feedStatus = objectOf({
   last_completed: moment('Last poll that completed without an error'),
   next_attempt: moment('Next poll'),
   last_data: moment('Last delivery of a snapshot, prints, closes or dividends'),
+  quiet_s: numberOrNull(
+    'Trading time since the last snapshot with newer quotes, seconds; null before the first snapshot.',
+  ),
+  stale_after_s: number('Smallest stale_after_s of the tickers, seconds.'),
   error: textOrNull('Why polling fails; null if polling works.'),
   stream: objectOrNull('The stream over which the source sends data; null for a feed without a stream.', {
     up: flagField('True if the stream is connected.'),
@@ -104,6 +121,10 @@ const report = objectOf({
   healthy: flagField('True if there are feeds, and all of them are ok.'),
   session,
   stale_after_s: number('Age above which quotes are stale (--stale-after), seconds.'),
+  clock_step: objectOrNull('The last time within a day at which the clock was set while the service ran.', {
+    at: textField('Moment by the new time, ISO 8601.'),
+    by_s: number('How far the clock was set, seconds; negative if it was set back.'),
+  }),
   feeds: Type.Array(feedStatus, { description: 'Feeds, by name.' }),
 });
 
@@ -148,11 +169,17 @@ export function feedReport(context: Context): FeedReport {
     healthy: feeds.length > 0 && feeds.every(({ state }) => state === 'ok'),
     session: sessionAt(now),
     stale_after_s: context.staleAfterMs / 1000,
+    clock_step: clockStep(context.clockSteps()[0], now),
     feeds,
   };
 }
 
-/** Maximum size of a page's rows, bytes of JSON. Including the totals of each feed, a page is smaller than 64 KB. */
+function clockStep(step: ClockStep | undefined, now: number): FeedReport['clock_step'] {
+  const isRecent = step !== undefined && Math.abs(now - step.at) < DAY_MS;
+  return isRecent ? { at: iso(step.at), by_s: Math.round(step.byMs / 1_000) } : null;
+}
+
+/** Maximum size of a page's rows, bytes of JSON. With the totals of each feed, a page is smaller than 64 KB. */
 const PAGE_BYTES_MAX = 48 * 1024;
 const PAGED = ['tickers', 'refusals', 'gaps'] as const;
 
@@ -189,6 +216,9 @@ function sessionAt(now: number): SessionStatus {
   return { state, reason, opens_at: iso(opensAt), closes_at: iso(closesAt), half_day: isHalfDay, now: iso(now) };
 }
 
+/** The longest `quiet_s` that is counted exactly, ms of trading hours. */
+const QUIET_MS_MAX = 10 * DAY_MS;
+
 function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatus {
   const now = nowMs();
   const tickers = state.tickers
@@ -197,14 +227,22 @@ function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatu
   const sum = (field: 'expected_contracts' | 'received_contracts') =>
     tickers.reduce((total, each) => total + (each[field] ?? 0), 0);
   const { connection } = state;
+  const happened = (moment: number | null) => instant(knownMoment(moment, now));
+  const freshAt = state.tickers.reduce<number | null>(
+    (newest, each) => (each.freshAt === null ? newest : Math.max(newest ?? 0, each.freshAt)),
+    null,
+  );
   return {
     feed: state.feed,
     simulated: state.simulated,
     state: feedHealth(state, now, staleAfterMs),
-    last_attempt: instant(state.polledAt),
-    last_completed: instant(state.completedAt),
+    last_attempt: happened(state.polledAt),
+    last_completed: happened(state.completedAt),
     next_attempt: instant(state.nextAt),
-    last_data: instant(state.dataAt),
+    last_data: happened(state.dataAt),
+    quiet_s: freshAt === null ? null : openMsBetween(freshAt, now, QUIET_MS_MAX) / 1_000,
+    stale_after_s:
+      Math.min(staleAfterMs, ...state.tickers.map((each) => tickerStaleAfterMs(each, staleAfterMs))) / 1_000,
     error: shown(state.error) ?? (isOverdue(state, now) ? overdueText(state, now) : null),
     past: state.past,
     stream: connection && { up: connection.up, since: iso(connection.at), reason: shown(connection.reason) },
@@ -226,8 +264,8 @@ function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatu
   };
 }
 
-function overdueText({ nextAt, polledAt }: FeedState, now: number): string {
-  return isClockOff(Math.max(nextAt ?? 0, polledAt ?? 0), now)
+function overdueText(state: FeedState, now: number): string {
+  return isClockOff(state, now)
     ? 'The last poll is dated in the future: the clock was ahead then, or is behind now.'
     : 'The feed is no longer polled: the service has ended or hangs.';
 }
@@ -237,11 +275,12 @@ function tickerStatusOf(state: TickerState, now: number, staleAfterMs: number): 
   return {
     ticker,
     state: tickerHealth(state, now, staleAfterMs),
-    last_attempt: instant(attemptedAt),
-    last_fresh: instant(freshAt),
+    last_attempt: instant(knownMoment(attemptedAt, now)),
+    last_fresh: instant(knownMoment(freshAt, now)),
     as_of: instant(asOf),
-    age_s: asOf === null ? null : Math.max(0, Math.round((now - asOf) / 1000)),
-    stale: asOf === null || isStale(asOf, now, staleAfterMs),
+    age_s: asOf === null ? null : Math.round((now - asOf) / 1000),
+    stale: asOf === null || isLate(state, now, staleAfterMs),
+    stale_after_s: tickerStaleAfterMs(state, staleAfterMs) / 1_000,
     expected_contracts: expected,
     received_contracts: received,
     coverage_pct: expected && received !== null ? (100 * received) / expected : null,

@@ -98,6 +98,7 @@ export function createMetrics(sources: MetricSources) {
   const defects = counter('zomma_internal_errors_total', 'Requests and tools that failed by a defect of the service.', [
     'of',
   ]);
+  const clockSteps = counter('zomma_clock_steps_total', 'How often the clock of the machine was set.', ['direction']);
   const keysRefused = counter('zomma_keys_refused_total', 'Refused keys and UUIDs.');
   const feedState = gauge('zomma_feed_state', '1 for the present state of a feed, 0 for its other states.', [
     'feed',
@@ -107,6 +108,14 @@ export function createMetrics(sources: MetricSources) {
   const feedCompletedAge = gauge(
     'zomma_feed_last_completed_age_seconds',
     'Time since the last poll of a feed that completed without an error.',
+    ['feed'],
+  );
+  const feedQuiet = gauge('zomma_feed_quiet_seconds', 'Trading time since a feed last delivered newer quotes.', [
+    'feed',
+  ]);
+  const feedStaleAfter = gauge(
+    'zomma_feed_stale_after_seconds',
+    'Trading time without newer quotes after which the feed is late, from its own pace.',
     ['feed'],
   );
   const feedStream = gauge(
@@ -194,18 +203,32 @@ export function createMetrics(sources: MetricSources) {
 
   // Each counter starts at 0. If a counter appeared only at its first event, an alert would see no increase.
   for (const of of ['request', 'tool']) defects.inc({ of }, 0);
-  for (const work of ['retention', 'packing', 'past']) workFailures.inc({ work }, 0);
+  for (const work of ['retention', 'packing', 'past', 'files']) workFailures.inc({ work }, 0);
+  for (const direction of ['back', 'forward']) clockSteps.inc({ direction }, 0);
   for (const reason of STREAM_ENDS) streamsClosed.inc({ reason }, 0);
 
   const readFeeds = (): void => {
     const { feeds, checked_at } = sources.feeds();
-    for (const each of [feedState, feedAge, feedCompletedAge, feedStream, tickers, expected, received, rejections])
+    for (const each of [
+      feedState,
+      feedAge,
+      feedQuiet,
+      feedStaleAfter,
+      feedCompletedAge,
+      feedStream,
+      tickers,
+      expected,
+      received,
+      rejections,
+    ])
       each.reset();
     for (const {
       feed,
       state,
       last_data,
       last_completed,
+      quiet_s,
+      stale_after_s,
       stream,
       tickers_by_state,
       expected_contracts,
@@ -213,8 +236,10 @@ export function createMetrics(sources: MetricSources) {
       refusals,
     } of feeds) {
       for (const name of FEED_STATES) feedState.set({ feed, state: name }, Number(name === state));
-      const ageOf = (moment: string) => Math.max(0, (Date.parse(checked_at) - Date.parse(moment)) / 1000);
+      const ageOf = (moment: string) => (Date.parse(checked_at) - Date.parse(moment)) / 1000;
       if (last_data) feedAge.set({ feed }, ageOf(last_data));
+      if (quiet_s !== null) feedQuiet.set({ feed }, quiet_s);
+      feedStaleAfter.set({ feed }, stale_after_s);
       if (last_completed) feedCompletedAge.set({ feed }, ageOf(last_completed));
       if (stream) feedStream.set({ feed }, Number(stream.up));
       for (const [name, count] of Object.entries(tickers_by_state)) tickers.set({ feed, state: name }, count ?? 0);
@@ -229,6 +254,8 @@ export function createMetrics(sources: MetricSources) {
       requests.observe({ method, route, status: String(status) }, duration_ms / 1000),
     request_failed: () => defects.inc({ of: 'request' }),
     tool_failed: () => defects.inc({ of: 'tool' }),
+    clock_set_back: () => clockSteps.inc({ direction: 'back' }),
+    clock_set_forward: () => clockSteps.inc({ direction: 'forward' }),
     key_refused: () => keysRefused.inc(),
     keys_refused: ({ count }) => keysRefused.inc(count),
     session_opened: (each) => sessions.set(each.sessions),
@@ -243,6 +270,7 @@ export function createMetrics(sources: MetricSources) {
     retention_failed: () => workFailures.inc({ work: 'retention' }),
     packing_failed: () => workFailures.inc({ work: 'packing' }),
     past_failed: () => workFailures.inc({ work: 'past' }),
+    files_kept: () => workFailures.inc({ work: 'files' }),
     certificate_refused: () => certificateFailures.inc(),
     connections_ended: ({ connections }) => connectionsEnded.inc(connections),
     levels_failed: () => levelFailures.inc(),

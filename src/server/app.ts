@@ -2,8 +2,9 @@ import { version } from '../../package.json';
 import type { Account } from '../access/access.ts';
 import { createByteBudget } from '../access/byte-budget.ts';
 import { charge, createRateLimiter } from '../access/rate-limit.ts';
+import { createSignInCodes } from '../access/sign-in-codes.ts';
 import type { Observe } from '../core/events.ts';
-import { createAddressOf } from '../http/client-address.ts';
+import { createClientAddresses } from '../http/client-address.ts';
 import { createConnectionMonitor, descriptorPlan } from '../http/connections/connection-monitor.ts';
 import { createDrain } from '../http/drain.ts';
 import { createServerApp, handlerOf } from '../http/http-server.ts';
@@ -22,7 +23,7 @@ import type { ValuesIn } from '../settings/config.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
 import { createFeeds } from './create-feeds.ts';
-import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';
+import { createContext, FOREIGN_SECRET_HINT, openAccess, openData, readUniverse } from './stored-data.ts';
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
@@ -56,15 +57,16 @@ export function buildApp(
     },
   });
   const { simulated } = feeds[0]!;
+  const access = openAccess(store, settings.dataDir);
   try {
     admit(store, simulated);
-    requireSecret(store, settings.dataDir);
+    access.openSecret();
+    if (!access.isSecretOfMembers()) observe({ kind: 'secret_foreign', hint: FOREIGN_SECRET_HINT });
   } catch (error) {
     store.close();
     throw error;
   }
   store.openFeeds(feeds);
-  const access = openAccess(store, settings.dataDir);
   const loading = createLoading();
   const stored = createContext(settings, store, universe, simulated);
   // In the standard universe, the first ticker is SPY.
@@ -78,7 +80,8 @@ export function buildApp(
   };
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
-  const limiter = policy && createRateLimiter(policy, Date.now);
+  // A clock that is set back would otherwise refill no bucket until the old time is reached again.
+  const limiter = policy && createRateLimiter(policy, () => performance.now());
   const scheduler = tracing ? tracing.traced(createScheduler()) : createScheduler();
   /** Adds the trace of the request to a failed tool's report. */
   const observeTools: Observe = tracing
@@ -99,7 +102,9 @@ export function buildApp(
       import('../mcp/http/transports.ts'),
       import('../mcp/catalog.ts'),
     ]);
-    const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens));
+    // A model would take the tokens of the rate limit for tokens of its context.
+    const message = 'This call needs more of the rate limit than is left';
+    const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens, message));
     return createMcpOverHttp({
       context,
       version,
@@ -120,14 +125,16 @@ export function buildApp(
   // A server with stored data answers requests at once. A server with an empty store lets requests wait for the initial load.
   const isEmpty = store.underlyings(simulated).length === 0;
   const drain = createDrain();
-  const addressOf = createAddressOf({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
-  const refusals = createRefusals(observe, Date.now);
+  const addresses = createClientAddresses({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
+  const signInCodes = createSignInCodes();
+  const refusals = createRefusals(observe, () => performance.now());
   const http = createServerApp({
     drain,
-    addressOf,
+    ...addresses,
     refusals,
     isHttps: settings.tlsCert !== undefined || settings.tls !== undefined,
     myKeyPolicy: createMyKeyPolicy(settings),
+    signInCodes,
     context,
     access,
     members: store,
@@ -149,7 +156,7 @@ export function buildApp(
     handle: handlerOf(http, { tracing, basePath }),
     /** All routes of the service. */
     routes: http.routes,
-    ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, drain, refusals },
+    ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, drain, refusals, signInCodes },
     /** The initial load of the drop folder or the simulated market. The caller must start the feeds and call `loading.begin`. */
     loading,
     /** Returns the ticker of the last request, or the first ticker of the universe before any request. */

@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { CheckOutcome } from '../cli/ports.ts';
 import { cleanLine } from '../core/clean-text.ts';
-import { errorCode, OperatorError } from '../core/errors.ts';
+import { errorCode } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
 import { formatBytes } from '../feeds/disk-space.ts';
 import { descriptorsMax } from '../http/connections/own-sockets.ts';
 import { readTls } from '../http/tls.ts';
@@ -11,13 +12,24 @@ import { DAY_MS } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
 import { feedReport } from '../operations/feed-status.ts';
+import { OPEN_OPS_HINT } from '../ops/ops-server.ts';
 import type { SettingValues } from '../settings/config.ts';
 import { DATABASE } from '../store/folder/backup.ts';
 import { lockHolder } from '../store/folder/folder-lock.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
-import { createFeeds } from './create-feeds.ts';
-import { createContext, diskUse, hasData, lastBackupMs, openData, readSecret, readUniverse } from './stored-data.ts';
+import { settingFaults } from './setting-faults.ts';
+import {
+  createContext,
+  diskUse,
+  FOREIGN_SECRET_HINT,
+  hasData,
+  lastBackupMs,
+  openAccess,
+  openData,
+  readSecret,
+  readUniverse,
+} from './stored-data.ts';
 
 export interface CheckOptions {
   readonly settings: SettingValues;
@@ -39,14 +51,21 @@ const DAMAGED_SHOWN_MAX = 5;
 export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOutcome> {
   const { settings } = options;
   const holder = hasData(settings.dataDir) ? lockHolder(settings.dataDir) : undefined;
-  const universe = collected('universe', () => `${readUniverse(settings.universe).tickers.size} tickers`);
-  yield universe;
+  const faults = settingFaults(settings);
+  const isWell = (subject: string) => faults.every(({ of }) => of !== subject);
   // The other checks also run if the universe file is unusable, because they need no universe.
-  const usable = universe.state === 'ok' ? settings : { ...settings, universe: undefined };
+  const usable = isWell('universe') ? settings : { ...settings, universe: undefined };
+  if (isWell('universe'))
+    yield { of: 'universe', state: 'ok', message: `${readUniverse(settings.universe).tickers.size} tickers` };
   yield* checkData({ ...options, settings: usable }, holder);
-  yield feedSettings(usable);
-  yield certificate(options);
+  if (isWell('feeds')) yield { of: 'feeds', state: 'ok', message: `--feed ${settings.feed}` };
+  if (isWell('certificate')) yield await certificate(options);
+  for (const { of, error } of faults) yield failureOf(of, error);
   if (holder === undefined) yield await port(settings);
+  if (settings.ops) {
+    const { host, port } = settings.ops;
+    yield graded('operations', isLoopback(host), `--ops ${host}:${port}`, OPEN_OPS_HINT);
+  }
   yield await compiler();
   yield descriptors();
 }
@@ -60,15 +79,6 @@ function graded(
   otherwise: 'warning' | 'failure' = 'warning',
 ): CheckOutcome {
   return isWell ? { of, state: 'ok', message } : { of, state: otherwise, message, hint };
-}
-
-/** Runs a check that returns the message of a good outcome. If the check throws, the outcome has the message and the hint of the error. */
-function collected(of: string, check: () => string): CheckOutcome {
-  try {
-    return { of, state: 'ok', message: check() };
-  } catch (error) {
-    return failureOf(of, error);
-  }
 }
 
 function failureOf(of: string, error: unknown): CheckOutcome {
@@ -110,11 +120,21 @@ async function* checkData(options: CheckOptions, holder: number | 'unknown' | un
 
 function secret(store: Store, dataDir: string): CheckOutcome {
   const members = store.members().length;
-  return collected('secret', () => {
-    if (!existsSync(join(dataDir, 'secret')) && members === 0) return 'none yet, and no members';
+  if (members === 0 && !existsSync(join(dataDir, 'secret')))
+    return { of: 'secret', state: 'ok', message: 'none yet, and no members' };
+  try {
     readSecret(store, dataDir);
-    return `${members} ${members === 1 ? 'member' : 'members'}`;
-  });
+    const isOwn = openAccess(store, dataDir).isSecretOfMembers();
+    const count = `${members} ${members === 1 ? 'member' : 'members'}`;
+    return graded(
+      'secret',
+      isOwn,
+      isOwn ? count : 'it gives no member the key that the member has',
+      FOREIGN_SECRET_HINT,
+    );
+  } catch (error) {
+    return failureOf('secret', error);
+  }
 }
 
 function* database(store: Store, { settings, isThorough, onProgress }: CheckOptions): Generator<CheckOutcome> {
@@ -170,6 +190,11 @@ function* feeds(store: Store, { settings, nowMs }: CheckOptions, isServed: boole
 function clock(store: Store, { nowMs }: CheckOptions): CheckOutcome {
   const newest = store.dataSpan('chains', Number.MAX_SAFE_INTEGER)?.toMs ?? 0;
   const isWell = newest <= nowMs + AHEAD_MS;
+  const step = store.clockSteps().find(({ at, byMs }) => byMs < 0 && Math.abs(nowMs - at) < DAY_MS);
+  if (isWell && step) {
+    const back = `it was set back by ${Math.round(-step.byMs / 1_000)} s at ${isoTime(step.at)}`;
+    return graded('clock', false, back, 'Start the service after the clock is synchronized (After=time-sync.target).');
+  }
   return graded(
     'clock',
     isWell,
@@ -189,9 +214,14 @@ function disk(store: Store, { settings, nowMs }: CheckOptions): CheckOutcome {
   return graded(
     'disk',
     lasts >= DISK_DAYS_MIN,
-    `${formatBytes(free)} free; at ${formatBytes(bytes / days)} a day, enough for ${lasts} days`,
+    `${formatBytes(free)} free; grows by ${growthText(bytes / days)} a day, full in ${lasts} days`,
     'Set a retention (--keep-chains, --keep-intraday, --keep-prints), or add disk.',
   );
+}
+
+/** Returns an amount of bytes in MB or GB, because growth is compared over time. */
+function growthText(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 function backup({ settings, nowMs }: CheckOptions): CheckOutcome {
@@ -204,32 +234,37 @@ function backup({ settings, nowMs }: CheckOptions): CheckOutcome {
   );
 }
 
-function feedSettings(settings: SettingValues): CheckOutcome {
-  return collected('feeds', () => {
-    createFeeds({ ...settings, setAside: undefined }, readUniverse(settings.universe), () => new Map());
-    return `--feed ${settings.feed}`;
-  });
-}
-
-function certificate({ settings, nowMs }: CheckOptions): CheckOutcome {
+async function certificate({ settings, nowMs }: CheckOptions): Promise<CheckOutcome> {
   const { tlsCert, tlsKey, tlsClientCa, tls, host } = settings;
-  if (tls === 'internal')
-    return { of: 'certificate', state: 'ok', message: 'made and renewed by the server (--tls internal)' };
+  if (tls === 'internal') return internalCertificate(settings);
   if (tlsCert === undefined || tlsKey === undefined)
     return { of: 'certificate', state: 'ok', message: `none: plain HTTP on ${host}` };
+  const { subject, notAfterMs } = readTls({ cert: tlsCert, key: tlsKey, clientCa: tlsClientCa });
+  const days = Math.floor((notAfterMs - nowMs) / DAY_MS);
+  return graded(
+    'certificate',
+    days >= CERTIFICATE_DAYS_MIN,
+    `${cleanLine(subject)}, ${days < 0 ? 'expired at' : 'valid until'} ${isoTime(notAfterMs)}`,
+    'Renew the certificate. A running server uses the new files by itself.',
+    days < 0 ? 'failure' : 'warning',
+  );
+}
+
+async function internalCertificate(settings: SettingValues): Promise<CheckOutcome> {
+  const tls = await import('../http/internal-tls.ts');
+  const well = 'made and renewed by the server (--tls internal)';
+  if (!existsSync(tls.authorityPath(settings.dataDir))) return graded('certificate', true, well, '');
   try {
-    const { subject, notAfterMs } = readTls({ cert: tlsCert, key: tlsKey, clientCa: tlsClientCa });
-    const days = Math.floor((notAfterMs - nowMs) / DAY_MS);
-    return graded(
-      'certificate',
-      days >= CERTIFICATE_DAYS_MIN,
-      `${cleanLine(subject)}, ${days < 0 ? 'expired at' : 'valid until'} ${isoTime(notAfterMs)}`,
-      'Renew the certificate. A running server uses the new files by itself.',
-      days < 0 ? 'failure' : 'warning',
-    );
+    const { names } = await tls.readInternalAuthority(settings.dataDir);
+    const foreign = tls.foreignNames(settings, names);
+    const fault =
+      names === null
+        ? 'the authority of --tls internal may sign every name, so who gets its key can pass for any site'
+        : `the authority of --tls internal may not sign ${foreign.join(', ')}`;
+    const isWell = names !== null && foreign.length === 0;
+    return graded('certificate', isWell, isWell ? well : fault, tls.NEW_AUTHORITY_HINT);
   } catch (error) {
-    if (error instanceof OperatorError) return failureOf('certificate', error);
-    throw error;
+    return failureOf('certificate', error);
   }
 }
 

@@ -4,6 +4,8 @@ import type { Access } from '../access/access.ts';
 import type { Ports } from '../cli/ports.ts';
 import { COMMIT } from '../core/commit.ts';
 import { OperatorError } from '../core/errors.ts';
+import { ownCommand } from '../core/own-command.ts';
+import { shellLine } from '../core/shell-line.ts';
 import type { Store } from '../store/sqlite.ts';
 import type { App } from './app.ts';
 
@@ -23,12 +25,15 @@ export function createPorts(nowMs: () => number): Ports {
       return `${version} (${COMMIT.slice(0, COMMIT_DIGITS)}, schema ${SCHEMA})`;
     },
 
+    async settingFaults(settings) {
+      return (await import('./setting-faults.ts')).settingFaults(settings);
+    },
+
     async serve(settings, { demo }) {
       const { serve } = await import('./serve.ts');
-      const { readInternalAuthority } = await import('../http/internal-tls.ts');
-      const authority = () =>
-        settings.tls === 'internal' ? resolve(readInternalAuthority(settings.dataDir).path) : undefined;
-      const trial = { admit: admitTrial, welcome: (app: App, url: string) => welcomeDemo(app, url, authority()) };
+      const { authorityPath } = await import('../http/internal-tls.ts');
+      const authority = settings.tls === 'internal' ? resolve(authorityPath(settings.dataDir)) : undefined;
+      const trial = { admit: admitTrial, welcome: (app: App, url: string) => welcomeDemo(app, url, authority) };
       await serve(settings, demo ? trial : undefined);
     },
 
@@ -74,12 +79,12 @@ export function createPorts(nowMs: () => number): Ports {
       return (await import('./stored-data.ts')).backUpData(dataDir, to, { nowMs: nowMs(), passphrase });
     },
 
-    async rehearseRestore(from) {
-      return (await import('./stored-data.ts')).rehearseRestore(from);
+    async rehearseRestore(from, proof) {
+      return (await import('./stored-data.ts')).rehearseRestore(from, proof);
     },
 
-    async restore(from, { dataDir }, passphrase) {
-      return (await import('./stored-data.ts')).restoreData(from, dataDir, passphrase);
+    async restore(from, options) {
+      return (await import('./stored-data.ts')).restoreData(from, options);
     },
 
     async backupsIn(folder) {
@@ -136,16 +141,19 @@ function admitTrial(store: Store, simulated: boolean): void {
 
 /**
  * Adds the demo member if the store has none. Prints an address that opens the web terminal and signs the demo member in, the key of the
- * demo member, and an example request. If the server has an internal certificate authority, `authority` is the path of its certificate, and
+ * demo member, an example request, and the command that connects an agent. If the server has an internal certificate authority, `authority` is the path of its certificate, and
  * the example request trusts this certificate. The address of the web terminal contains the key in its fragment. Browsers never send the
  * fragment to a server, and the page removes the fragment at once.
  */
-function welcomeDemo({ store, access, feeds }: App, url: string, authority: string | undefined): void {
+function welcomeDemo({ store, access, feeds, signInCodes }: App, url: string, authority: string | undefined): void {
   const known = store.members().find(({ tier }) => tier === 'demo');
-  const { apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
-  process.stdout.write(`open: ${url}/#key=${apiKey}\n`);
+  const { member, apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
+  process.stdout.write(`open: ${url}/#code=${signInCodes.issue(member.uuid)} (signs in once)\n`);
   process.stdout.write(`demo key: ${apiKey}\n`);
   const trust = authority === undefined ? '' : `--cacert '${authority}' `;
   process.stdout.write(`try: curl ${trust}-H 'X-API-Key: ${apiKey}' ${url}/api/v1/nodes/gex/SPY\n`);
   if (feeds.every(({ simulated }) => simulated)) process.stdout.write('The market is simulated: no real quotes.\n');
+  const connect = shellLine(...ownCommand(), 'connect', 'claude-code', '--url', url);
+  const clients = 'claude-code, claude-desktop, cursor, vscode or codex';
+  process.stdout.write(`connect an agent (${clients}): ZOMMA_KEY=${apiKey} ${connect}\n`);
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SettingError } from '../core/errors.ts';
+import { SettingError, SettingFaults } from '../core/errors.ts';
 import { createCboeFeed } from '../feeds/cboe/cboe-feed.ts';
 import { createFilesFeed } from '../feeds/files/files-feed.ts';
 import type { ProviderOptions } from '../feeds/http/provider-client.ts';
@@ -19,12 +19,20 @@ type StoredCheckpoints = () => ReadonlyMap<string, string>;
 
 /**
  * Creates the feeds that `settings.feed` lists, separated by commas. Throws `SettingError` for an unusable feed or an invalid combination
- * of feeds.
+ * of feeds. If several feeds are unusable, the error is a `SettingFaults`.
  */
 export function createFeeds(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed[] {
-  const feeds = settings.feed
-    .split(BETWEEN_FEEDS)
-    .map((feed) => withPace(createFeed({ ...settings, feed: feed.trim() }, universe, checkpoints), settings));
+  const faults: SettingError[] = [];
+  const feeds = settings.feed.split(BETWEEN_FEEDS).flatMap((feed) => {
+    try {
+      return [withPace(createFeed({ ...settings, feed: feed.trim() }, universe, checkpoints), settings)];
+    } catch (error) {
+      if (!(error instanceof SettingError)) throw error;
+      faults.push(error);
+      return [];
+    }
+  });
+  if (faults.length > 0) throw faults.length === 1 ? faults[0]! : new SettingFaults(faults);
   const duplicate = feeds.find(({ name }, i) => feeds.findIndex((each) => each.name === name) !== i);
   if (duplicate) throw new SettingError(`the feed "${duplicate.name}" is named twice`, 'Name each kind of feed once.');
   if (feeds.length > 1 && feeds.some(({ simulated }) => simulated)) {

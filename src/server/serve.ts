@@ -4,14 +4,16 @@ import { COMMIT } from '../core/commit.ts';
 import { blockedSteps, startWatchdog } from '../core/event-loop-watchdog.ts';
 import type { Observation, Observe } from '../core/events.ts';
 import { createLog } from '../core/log.ts';
+import { isLoopback } from '../core/loopback.ts';
 import { withinMs } from '../core/within-ms.ts';
+import { startClockWatch } from '../feeds/clock-watch.ts';
 import { createDiskSpace } from '../feeds/disk-space.ts';
 import { startIngests } from '../feeds/ingest.ts';
 import { startPacking } from '../feeds/packing.ts';
 import { startRetention } from '../feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
-import { ensureInternalTls } from '../http/internal-tls.ts';
+import { ensureInternalTls, NEW_AUTHORITY_HINT } from '../http/internal-tls.ts';
 import { listen, listenOptions } from '../http/listen.ts';
 import { readTls, type TlsFiles } from '../http/tls.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
@@ -19,7 +21,6 @@ import { feedReport } from '../operations/feed-status.ts';
 import { createLevelRecorder, type LevelRecorder } from '../operations/history/level-recorder.ts';
 import { warmUp } from '../operations/warm-up.ts';
 import type { Metrics } from '../ops/ops-metrics.ts';
-import { serveOps } from '../ops/ops-server.ts';
 import type { ServiceManager } from '../ops/service-manager.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
@@ -27,8 +28,9 @@ import { unknownVariables } from '../settings/setting-sources.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
+import { type DatabaseWatch, watchDatabase } from './database-watch.ts';
 import { startPastFill } from './fill-past.ts';
-import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
+import { diskUse, lastBackupMs, lockData } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
 
@@ -42,8 +44,6 @@ const STOP_DEADLINE_MS = 3_000;
 const FORCED_STOP_MS = 4_000;
 /** Interval between two log lines during the load of data, ms. */
 const LOADING_EVERY_MS = 5_000;
-/** Interval between two checks whether the database is still in its folder, ms. */
-const DATABASE_LOOK_MS = 5_000;
 /** Interval between two checks whether the internal certificate must be renewed, ms. */
 const RENEWAL_LOOK_MS = 3_600_000;
 /** The time that the service requests from the service manager for opening and upgrading the data folder, ms. */
@@ -84,7 +84,15 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   for (const { name, nearest } of unknownVariables(process.env))
     log({ kind: 'setting_unknown', variable: name, nearest });
   let metrics: Metrics | undefined;
-  const observe = settings.ops ? withMetrics(log, () => metrics) : log;
+  let database: DatabaseWatch | undefined;
+  const counted = settings.ops ? withMetrics(log, () => metrics) : log;
+  const observe: Observe = Object.assign(
+    (observation: Observation) => {
+      counted(observation);
+      database?.note(observation);
+    },
+    counted.ignores ? { ignores: counted.ignores } : {},
+  );
   let certificate: CertificateWatch | undefined;
   const reload = async () => {
     await renewInternalTls();
@@ -120,20 +128,17 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   resources.use(lockData(settings.dataDir));
   const { tlsCert, tlsKey, tlsClientCa } = settings;
   const isInternal = settings.tls === 'internal';
-  const pair = isInternal ? await ensureInternalTls(settings, Date.now()) : { cert: tlsCert!, key: tlsKey! };
+  const onForeign = (names: readonly string[]) =>
+    observe({ kind: 'names_uncertified', names, hint: NEW_AUTHORITY_HINT });
+  const pair = isInternal ? await ensureInternalTls(settings, Date.now(), onForeign) : { cert: tlsCert!, key: tlsKey! };
   const tlsFiles: TlsFiles = { ...pair, clientCa: tlsClientCa };
   const listening = isInternal ? { ...options, tls: readTls(tlsFiles) } : options;
   const app = buildApp(settings, observe, {}, demo?.admit, tracing);
   const { feeds, store, loading } = app;
   resources.defer(() => store.close());
   resources.defer(() => app.refusals.stop());
-  const isSameDatabase = watchDatabase(settings.dataDir);
-  const databaseWatch = setInterval(() => {
-    if (isSameDatabase()) return;
-    observe({ kind: 'database_gone', data_folder: settings.dataDir });
-    clearInterval(databaseWatch);
-  }, DATABASE_LOOK_MS).unref();
-  resources.defer(() => clearInterval(databaseWatch));
+  database = watchDatabase(settings.dataDir, observe);
+  resources.adopt(database, (watch) => watch.stop());
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   const forceExit = () => {
     observe({ kind: 'stop_forced' });
@@ -175,14 +180,14 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
 
   if (settings.ops) {
     const { createMetrics } = await import('../ops/ops-metrics.ts');
+    const { OPEN_OPS_HINT, serveOps } = await import('../ops/ops-server.ts');
+    // A full disk is no reason: requests are answered, and `zomma_data_full` tells it.
     const notReady = () =>
-      isSameDatabase()
-        ? [
-            !loading.isComplete && 'The market data is being loaded.',
-            app.drain.isDraining && 'The server is stopping.',
-            room.fullReason(),
-          ].filter((each): each is string => typeof each === 'string')
-        : ['The database was removed or replaced. Restart the server.'];
+      [
+        database?.problem(),
+        !loading.isComplete && 'The market data is being loaded.',
+        app.drain.isDraining && 'The server is stopping.',
+      ].filter((each): each is string => typeof each === 'string');
     metrics = createMetrics({
       version,
       commit: COMMIT,
@@ -195,16 +200,19 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
       damagedSnapshots: () => store.damagedSnapshots().length,
       disk: () => diskUse(settings.dataDir),
       descriptors: () => ({ open: openDescriptors(), max: descriptorsMax() }),
-      hasDatabase: isSameDatabase,
+      hasDatabase: () => database?.isPresent() ?? true,
       isFull: () => room.fullReason() !== undefined,
       certificateNotAfterMs: () => certificate?.notAfterMs(),
       lastBackupMs: () => lastBackupMs(settings.dataDir),
       isReady: () => notReady().length === 0,
     });
-    const ops = serveOps(settings.ops, { notReady, metrics: metrics.text });
+    const { ops: at, allowedHosts } = settings;
+    const ops = await serveOps({ ...at, allowedHosts }, { notReady, metrics: metrics.text });
     resources.defer(() => ops.stop());
     observe({ kind: 'operations_served', address: ops.url });
+    if (!isLoopback(at.host)) observe({ kind: 'operations_open', address: ops.url, hint: OPEN_OPS_HINT });
   }
+  resources.adopt(startClockWatch({ store, observe }), (watch) => watch.stop());
   let recorder: LevelRecorder | undefined;
   const ingests = startIngests(feeds, { store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() });
   resources.defer(async () => {
@@ -241,7 +249,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     await Promise.race([recorder.idle(), stopped.promise]);
     // `Bun.shrink` frees the memory that was needed only for the load: with the simulated market, a third of 115 MiB.
     Bun.shrink();
-    await warmUp(app.context, app.scheduler);
+    // Without a warm-up, the first requests take longer. A database that is damaged by then ends no server.
+    await warmUp(app.context, app.scheduler).catch((error: unknown) => observe({ kind: 'warm_up_failed', error }));
     const ns_per_option = Math.round(await kernelNsPerOption());
     if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
     if (settings.past && feeds.some(({ simulated }) => simulated)) {

@@ -1,9 +1,13 @@
 import {
+  closeSync,
   copyFileSync,
   existsSync,
+  fchownSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
+  renameSync,
   rmSync,
   statfsSync,
   statSync,
@@ -15,7 +19,7 @@ import { version } from '../../package.json';
 import { type Access, createAccess } from '../access/access.ts';
 import { type AuditEntry, type AuditEvent, auditEntryOf } from '../access/audit.ts';
 import { refuseForeignRoot } from '../access/data-owner.ts';
-import { isOpenToGroup, loadSecret, storeSecret } from '../access/secret.ts';
+import { createSecretFile, isOpenToGroup, loadSecret, storeSecret } from '../access/secret.ts';
 import { ClientError, OperatorError, SettingError } from '../core/errors.ts';
 import { formatBytes } from '../feeds/disk-space.ts';
 import { type RetentionDays, removeOld } from '../feeds/retention.ts';
@@ -24,7 +28,15 @@ import { loadUniverse, STANDARD_UNIVERSE, type Universe } from '../market/univer
 import type { Context } from '../operations/engine/operation.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { saveAuditIn } from '../store/audit-table.ts';
-import { checkBackup, DATABASE, type Manifest, makeBackup, restoreBackup } from '../store/folder/backup.ts';
+import {
+  checkBackup,
+  DATABASE,
+  isSignedWith,
+  type Manifest,
+  makeBackup,
+  restoreDatabase,
+  secretIn,
+} from '../store/folder/backup.ts';
 import { type FolderLock, lockFolder } from '../store/folder/folder-lock.ts';
 import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../store/folder/upgrade.ts';
 import { openStore, type Store, type StoreEvents, type StoreMode } from '../store/sqlite.ts';
@@ -39,6 +51,7 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
     universe,
     nowMs: Date.now,
     feedStates: () => store.feedStates(),
+    clockSteps: () => store.clockSteps(),
     gapsIn: (fromMs, toMs) => store.gapsIn(fromMs, toMs),
     staleAfterMs: settings.staleAfter,
     largePrintMinUsd: settings.largePrintMin,
@@ -114,28 +127,81 @@ export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
 /** Name of a file in the data folder. The file's modification time is the time of the last backup. */
 const LAST_BACKUP = 'last-backup';
 
-/** Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may use the folder. */
+/**
+ * Backs up a data folder to a new folder. With a passphrase, the backup includes the encrypted secret. A server may use the folder.
+ * `isRecorded` is false if the data folder does not know of the backup.
+ */
 export async function backUpData(
   dataDir: string,
   to: string,
   { nowMs, passphrase }: { readonly nowMs: number; readonly passphrase: string | undefined },
-): Promise<Manifest> {
+): Promise<{ readonly manifest: Manifest; readonly isRecorded: boolean }> {
   requireData(dataDir);
   const path = join(dataDir, DATABASE);
-  let sealed: { secret: Uint8Array; passphrase: string } | undefined;
+  const secret = passphrase === undefined ? readableSecret(dataDir) : presentSecret(dataDir);
   if (passphrase !== undefined) {
-    sealed = { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
-    // The audit entry is written before the secret is copied, so that no copy of the secret lacks an entry.
+    // Each copy of the secret gets an audit entry in advance, so that no copy lacks an entry.
     refuseForeignRoot(dataDir);
     saveAuditIn(path, auditEntryOf({ action: 'secret_backed_up' }, nowMs));
   }
-  const manifest = await makeBackup(path, to, { ...{ version, nowMs }, ...(sealed && { sealed }) });
+  const manifest = await makeBackup(path, to, { version, nowMs, secret, passphrase });
+  // A rotation during the copy leaves a backup whose secret may not fit its members.
+  if (passphrase !== undefined && !Buffer.from(presentSecret(dataDir)).equals(secret!)) {
+    rmSync(to, { recursive: true });
+    throw rotating();
+  }
+  return { manifest, isRecorded: recordBackup(dataDir, manifest.made_at) };
+}
+
+/** Returns the secret of a data folder, or undefined if there is none, or if this user may not read it. */
+function readableSecret(dataDir: string): Uint8Array | undefined {
   try {
-    // The metrics of a server read this file. Users other than the owner can also make backups, but cannot write this file.
-    refuseForeignRoot(dataDir);
-    writeFileSync(join(dataDir, LAST_BACKUP), `${manifest.made_at}\n`, { mode: 0o600 });
-  } catch {}
-  return manifest;
+    return existsSync(join(dataDir, 'secret')) ? loadSecret(dataDir, 1) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Writes the moment of a backup into the data folder, where the metrics of the server and `zomma check` read it. The file has the owner of the
+ * folder, even if root makes the backup. The new file replaces the earlier one, so root never writes to a file that a link names. Returns
+ * false if this user may not write to the folder.
+ */
+function recordBackup(dataDir: string, madeAt: string): boolean {
+  const path = join(dataDir, LAST_BACKUP);
+  const draft = `${path}.${process.pid}.partial`;
+  try {
+    const { uid, gid } = statSync(dataDir);
+    const file = openSync(draft, 'wx', 0o600);
+    try {
+      writeFileSync(file, `${madeAt}\n`);
+      if (process.geteuid?.() === 0) fchownSync(file, uid, gid);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads the secret of a data folder. Throws `OperatorError` if the secret is missing, or if a rotation is incomplete. */
+function presentSecret(dataDir: string): Uint8Array {
+  const [secret, next] = createSecretFile(
+    dataDir,
+    () => Number.POSITIVE_INFINITY,
+    () => {},
+  ).read();
+  if (next) throw rotating();
+  return secret;
+}
+
+function rotating(): OperatorError {
+  return new OperatorError(
+    'the secret is being rotated',
+    'Make the backup again when `zomma secret rotate` has ended.',
+  );
 }
 
 /** Returns the time of a data folder's last backup, ms since the epoch. Returns undefined if no backup was made. */
@@ -143,37 +209,67 @@ export function lastBackupMs(dataDir: string): number | undefined {
   return statSync(join(dataDir, LAST_BACKUP), { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Restores a backup into a temporary folder, and opens the restored database as a test. Returns the backup's manifest. */
-export async function rehearseRestore(from: string): Promise<Manifest> {
+/** What proves who made a backup: the secret of a data folder, or the passphrase of the secret in the backup. */
+export interface OriginProof {
+  readonly dataDir: string;
+  readonly passphrase: string | undefined;
+}
+
+/**
+ * Restores a backup into a temporary folder, and opens the restored database as a test. Returns the backup's manifest, and whether the
+ * backup was made by the server whose secret is known.
+ */
+export async function rehearseRestore(
+  from: string,
+  { dataDir, passphrase }: OriginProof,
+): Promise<{ readonly manifest: Manifest; readonly isVerified: boolean }> {
   const manifest = await checkBackup(from);
+  const secret = passphrase === undefined ? readableSecret(dataDir) : secretIn(from, passphrase);
   const folder = mkdtempSync(join(tmpdir(), 'zomma-rehearsal-'));
   try {
     copyFileSync(join(from, DATABASE), join(folder, DATABASE));
     openStore(join(folder, DATABASE), Date.now).close();
-    return manifest;
+    return { manifest, isVerified: secret !== undefined && isSignedWith(manifest, secret) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Restores a backup into a data folder. Throws `OperatorError` if the folder has data, or if a server runs on the folder. */
+/**
+ * Restores a backup into a data folder. The folder may have a secret. Throws `OperatorError` if the folder has other data, if a server runs
+ * on the folder, or if nothing proves who made the backup and `isUnverified` is false.
+ */
 export async function restoreData(
   from: string,
-  dataDir: string,
-  passphrase: string | undefined,
+  { dataDir, passphrase, isUnverified }: OriginProof & { readonly isUnverified: boolean },
 ): Promise<{ manifest: Manifest; hasSecret: boolean }> {
   const manifest = await checkBackup(from);
   using _lock = lockData(dataDir);
-  if (hasData(dataDir) || existsSync(join(dataDir, 'secret'))) {
+  const own = existsSync(join(dataDir, 'secret')) ? loadSecret(dataDir, 1) : undefined;
+  const included = secretIn(from, passphrase);
+  if (hasData(dataDir) || (own && included && !Buffer.from(own).equals(included))) {
     throw new OperatorError(
       `${dataDir} has data already`,
       'Restore into a new folder, and give it to the server with --data-dir.',
     );
   }
-  const secret = await restoreBackup(from, join(dataDir, DATABASE), passphrase);
-  if (secret) storeSecret(dataDir, secret);
-  const detail = `the backup of ${manifest.made_at}, ${secret ? 'with' : 'without'} the secret`;
-  saveAuditIn(join(dataDir, DATABASE), auditEntryOf({ action: 'restored', detail }, Date.now()));
+  const secret = included ?? own;
+  const isVerified = secret !== undefined && isSignedWith(manifest, secret);
+  if (!isVerified && !isUnverified) {
+    throw new OperatorError(
+      `nothing proves who made ${from}: ${secret ? 'the secret did not sign it' : 'there is no secret to compare'}`,
+      `Copy the file "secret" of the earlier data folder into ${dataDir} first, or give --unverified if nobody else could change the backup.`,
+    );
+  }
+  restoreDatabase(from, join(dataDir, DATABASE));
+  if (included && !own) storeSecret(dataDir, included);
+  const parts = [
+    `the backup of ${manifest.made_at}`,
+    `${included ? 'with' : 'without'} the secret`,
+    ...(isVerified ? [] : ['origin not verified']),
+    `members: ${manifest.rows.members ?? 0}`,
+  ];
+  saveAuditIn(join(dataDir, DATABASE), auditEntryOf({ action: 'restored', detail: parts.join(', ') }, Date.now()));
   return { manifest, hasSecret: secret !== undefined };
 }
 
@@ -255,17 +351,6 @@ export function diskUse(dataDir: string): { database: number; wal: number; free:
   return { database: sizeOf(path), wal: sizeOf(`${path}-wal`), free: bavail * bsize };
 }
 
-/**
- * Returns a function that checks whether a data folder still has the same database file. If this file has been removed or replaced, the
- * server still writes to the old file, which nobody will read.
- */
-export function watchDatabase(dataDir: string): () => boolean {
-  const path = join(dataDir, DATABASE);
-  const inode = () => statSync(path, { throwIfNoEntry: false })?.ino;
-  const opened = inode();
-  return () => inode() === opened;
-}
-
 /** Returns whether the folder has a database. */
 export function hasData(dataDir: string): boolean {
   return existsSync(join(dataDir, DATABASE));
@@ -277,27 +362,25 @@ export function openMemory(): Store & Disposable {
   return withDispose(store, () => store.close());
 }
 
-/** Creates the access check of a data folder. When a key is first derived, the secret is read, or created if there is no member. */
+/** Creates the access check of a data folder. A derivation of a key reads the secret, or creates it if there is no member. */
 export function openAccess(store: Store, dataDir: string): Access {
   return createAccess({
     members: store,
-    secret: () => secretOf(store, dataDir),
+    secret: createSecretFile(
+      dataDir,
+      () => store.members().length,
+      () => recordAudit(store, { action: 'secret_created' }),
+    ),
     nowMs: Date.now,
     audit: (event) => recordAudit(store, event),
     transaction: store.transaction,
   });
 }
 
+export const FOREIGN_SECRET_HINT =
+  'All keys work, but `my-key` refuses every member. Restore the file "secret", or run `zomma secret rotate`, which gives every member a new key.';
+
 /** Reads the secret of a data folder, which must exist. Throws an `OperatorError` that names the fault. Does not create a database. */
 export function readSecret(store: Store, dataDir: string): Uint8Array {
   return loadSecret(dataDir, Math.max(1, store.members().length));
-}
-
-function secretOf(store: Store, dataDir: string): Uint8Array {
-  return loadSecret(dataDir, store.members().length, () => recordAudit(store, { action: 'secret_created' }));
-}
-
-/** Reads the secret of a data folder. If there is no member, creates a secret. A server calls this function before it listens. */
-export function requireSecret(store: Store, dataDir: string): void {
-  secretOf(store, dataDir);
 }

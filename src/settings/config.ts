@@ -10,10 +10,12 @@ import {
   KEEP_PRINTS_DAYS_MIN,
   logLevelOf,
   minutesInMs,
+  myKeyClientsOf,
   networksOf,
   origins,
   pollSeconds,
   portOf,
+  proxyNetworksOf,
   rateLimitOf,
   requestsPerMinute,
   sizeOf,
@@ -147,15 +149,21 @@ export const SETTINGS = {
     trustedProxies: {
       flag: '--trusted-proxies <networks>',
       help: 'networks of proxies, separated by commas, e.g. 127.0.0.1,10.0.0.0/8. Of their requests, X-Forwarded-For names the client, for the log and for limits per address',
-      parse: (text) => networksOf(text, '--trusted-proxies'),
+      parse: proxyNetworksOf,
+    },
+    myKey: {
+      flag: '--my-key <who>',
+      default: 'loopback',
+      help: 'who may call /api/v1/auth/my-key, which gives the key of a member for the UUID, without --my-key-from and without a token: "loopback", clients on this machine, or "any"',
+      parse: myKeyClientsOf,
     },
     myKeyFrom: {
       flag: '--my-key-from <networks>',
-      help: 'networks of the clients that may call /api/v1/auth/my-key, separated by commas, e.g. 10.0.0.5,10.1.0.0/16. Name the operator terminal here. By default every client may call it',
+      help: 'networks of the clients that may call /api/v1/auth/my-key instead, separated by commas, e.g. 10.0.0.5,10.1.0.0/16. Name the operator terminal here',
       parse: (text) => networksOf(text, '--my-key-from'),
     },
     myKeyToken: {
-      help: 'bearer token that /api/v1/auth/my-key demands in the header Authorization, at least 16 characters. By default it demands none',
+      help: 'bearer token that /api/v1/auth/my-key demands in the header Authorization, at least 16 characters. With a token, clients of every network may call it, unless --my-key-from is given',
       parse: bearerTokenOf,
     },
     accessLog: {
@@ -294,7 +302,7 @@ export const SETTINGS = {
   }),
   ...inGroup('client', {
     key: {
-      help: 'API key that "zomma mcp --url" sends to the running server, if --key is not given',
+      help: 'API key that "zomma mcp --url" sends to the running server and "zomma connect --url" prints, if --key is not given',
     },
   }),
 };

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { SettingError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import { parseSetting, SETTINGS, type Setting, type SettingName, type SettingValues } from './config.ts';
@@ -102,20 +103,48 @@ function variablesOf(name: SettingName): string[] {
 
 /** Reads a credential from its file. The file has a single line. */
 function credentialOf({ text: path, origin }: WrittenSetting): WrittenSetting {
-  const text = readNamedFile(path, origin).trim();
+  const text = readNamedFile(path, origin, 'credential').trim();
   if (text === '') throw new SettingError(`${origin}: the file ${path} is empty`, 'Write the credential into it.');
   return { text, origin: `${path} (${origin})` };
 }
 
-/** Reads a file that a setting names. Throws `SettingError` if the file cannot be read. `origin` is the origin of the setting. */
-export function readNamedFile(path: string, origin: string): string {
+/** The mode bits that a file must not have. Its group may read a credential, so that an administrator can own the file of a service. */
+const FORBIDDEN = {
+  settings: { bits: 0o022, may: 'write to', hint: 'chmod go-w' },
+  credential: { bits: 0o037, may: 'use', hint: 'chmod 600' },
+} as const;
+
+/**
+ * Reads a file that a setting names. `origin` is the origin of the setting. Throws `SettingError` if the file cannot be read, if other users
+ * may write to a file of settings, or if they may read or write to the file of a credential. The system's folder of credentials, which
+ * systemd protects itself, is not checked.
+ */
+export function readNamedFile(path: string, origin: string, content: keyof typeof FORBIDDEN): string {
+  let file: number | undefined;
   try {
-    return readFileSync(path, 'utf8');
+    file = openSync(path, 'r');
+    const stat = fstatSync(file);
+    const { bits, may, hint } = FORBIDDEN[content];
+    if (stat.isFile() && HAS_MODES && (stat.mode & bits) !== 0 && !isOfSystemd(path)) {
+      throw new SettingError(`${origin}: other users of this machine may ${may} ${path}`, `Run \`${hint} ${path}\`.`);
+    }
+    return readFileSync(file, 'utf8');
   } catch (error) {
+    if (error instanceof SettingError) throw error;
     throw new SettingError(
       `${origin}: cannot read ${path}: ${(error as Error).message}`,
       'Check the path, and whether the user who runs zomma may read the file.',
       { cause: error },
     );
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
+}
+
+/** Whether the system gives files mode bits. Windows has access lists instead, and reports every file as accessible to all users. */
+const HAS_MODES = process.platform !== 'win32';
+
+function isOfSystemd(path: string): boolean {
+  const folders = ['/run/credentials', process.env.CREDENTIALS_DIRECTORY].filter((each) => each !== undefined);
+  return folders.some((folder) => resolve(path).startsWith(`${resolve(folder)}/`));
 }

@@ -72,6 +72,15 @@ export function tlsModeOf(text: string): 'internal' {
   throw new SettingError(`--tls "${text}" is not known`, 'Use --tls internal, or give --tls-cert and --tls-key.');
 }
 
+/** Returns which clients may request keys. Throws `SettingError` for any other text. */
+export function myKeyClientsOf(text: string): 'loopback' | 'any' {
+  if (text === 'loopback' || text === 'any') return text;
+  throw new SettingError(
+    `--my-key "${text}" is not known`,
+    'Use loopback or any, or name networks with --my-key-from.',
+  );
+}
+
 export function hostNames(text: string): string[] {
   const names = listOf(text);
   const wrong = names.find((name) => /:\d*$|[/*]/.test(name));
@@ -105,6 +114,17 @@ export function networksOf(text: string, flag: string): string[] {
   });
   if (wrong === undefined) return networks;
   throw new SettingError(`"${wrong}" is not a network`, `Use addresses or networks, e.g. ${flag} 10.0.0.0/8.`);
+}
+
+/** Parses the networks of trusted proxies. Throws `SettingError` if a network has every address, because clients then name themselves. */
+export function proxyNetworksOf(text: string): string[] {
+  const networks = networksOf(text, '--trusted-proxies');
+  const all = networks.find((each) => each.endsWith('/0'));
+  if (all === undefined) return networks;
+  throw new SettingError(
+    `--trusted-proxies "${all}" trusts every client, so each could claim any address`,
+    'Name the addresses of your proxies, e.g. --trusted-proxies 10.0.0.0/8.',
+  );
 }
 
 /** Parses a bearer token (RFC 6750). Throws `SettingError` for an invalid token, without the token in the message. */

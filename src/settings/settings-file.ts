@@ -28,7 +28,7 @@ export function readSettingsFile(path: string): WrittenSettings {
 
 function tableOf(path: string): Readonly<Record<string, unknown>> {
   try {
-    return parse(readNamedFile(path, SETTINGS_FILE.flag));
+    return parse(readNamedFile(path, SETTINGS_FILE.flag, 'settings'));
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     throw new SettingError(

@@ -11,7 +11,8 @@ import type { StreamQueue } from './bounded-stream.ts';
  * - `silent`: the client did not answer a ping.
  * - `access`: the account has lost its access.
  * - `age`: the stream was too old.
- * - `share`: another account needed a stream while `streamsMax` streams were open, and this account had more than its share.
+ * - `share`: another account needed a stream while `streamsMax` streams were open, and this account had more than its
+ *   share (`AccountCounts.accountGivingWay`).
  * - `shutdown`: the server is stopping.
  */
 export type StreamEnd = 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
@@ -50,7 +51,7 @@ export interface StreamLimits {
   /** A stream ends at this age, and its client reconnects. The age limit also ends lost connections and frees leaked resources. */
   readonly ageMs: number;
   readonly streamsMax: number;
-  /** Maximum number of streams of one account. If `streamsMax` streams are open, ACCOUNT_SHARE also limits the streams of an account. */
+  /** Maximum number of streams of one account. `accountGivingWay` also limits them while `streamsMax` streams are open. */
   readonly accountStreamsMax: number;
 }
 
@@ -64,9 +65,6 @@ export const STREAM_LIMITS: StreamLimits = {
   streamsMax: 4_000,
   accountStreamsMax: 500,
 };
-
-/** The share of `streamsMax` that one account may have at any time. If other accounts need room, streams above this share are ended. */
-export const ACCOUNT_SHARE = 1 / 4;
 
 /**
  * Creates a stream registry with one timer for all streams. The registry ends a stream if the client is behind or silent, if the account
@@ -116,18 +114,17 @@ export function createStreamRegistry(limits: StreamLimits) {
     }
   };
 
-  /** Ends the oldest stream of the account with the most streams, if this account exceeds its share. */
-  const makeRoom = (): void => {
-    const largest = counts.largest(ACCOUNT_SHARE * streamsMax);
-    const oldest = largest && streams.keys().find(({ account }) => account.id === largest);
+  /** Ends the oldest stream of the account that gives way to an account, if there is one. */
+  const makeRoom = (accountId: string): void => {
+    const giving = counts.accountGivingWay(streamsMax, accountId);
+    const oldest = giving && streams.keys().find(({ account }) => account.id === giving);
     if (oldest) end(oldest, 'share');
   };
 
   return {
     /**
      * Throws `ClientError` if one more stream would exceed the account's limit (429) or the limit of all accounts (503). Callers check the
-     * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, the
-     * function first calls `makeRoom`.
+     * capacity before they create anything for the stream. If `streamsMax` streams are open, the function first calls `makeRoom`.
      */
     assertCapacity({ id }: Account) {
       if (counts.of(id) >= accountStreamsMax) {
@@ -139,7 +136,7 @@ export function createStreamRegistry(limits: StreamLimits) {
           },
         );
       }
-      if (streams.size >= streamsMax && counts.of(id) < ACCOUNT_SHARE * streamsMax) makeRoom();
+      if (streams.size >= streamsMax) makeRoom(id);
       if (closed || streams.size >= streamsMax) {
         throw new ClientError('unavailable', 'The server cannot open more streams now', {
           hint: 'Close idle streams, or retry later.',

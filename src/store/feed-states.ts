@@ -17,8 +17,11 @@ export function feedStates(db: Database): FeedLedger['feedStates'] {
        connection_at AS connectionAt, connection_reason AS connectionReason, past_done AS pastDone, past_total AS pastTotal
      FROM feeds WHERE active = 1 ORDER BY feed`,
   );
-  const selectTickers = db.prepare<Omit<TickerState, 'refused'> & { refused: string }, [string, number]>(
-    `SELECT ticker, attempted_at AS attemptedAt, fresh_at AS freshAt, as_of AS asOf, expected, received, refused, failures, refusal
+  const selectTickers = db.prepare<
+    Omit<TickerState, 'refused' | 'gaps'> & { refused: string; gaps: string },
+    [string, number]
+  >(
+    `SELECT ticker, attempted_at AS attemptedAt, fresh_at AS freshAt, as_of AS asOf, expected, received, refused, gaps, failures, refusal
      FROM feed_tickers WHERE feed = ? ORDER BY ticker LIMIT ?`,
   );
   const selectRejections = db.prepare<FeedState['refusals'][number], [string, number]>(
@@ -38,7 +41,7 @@ export function feedStates(db: Database): FeedLedger['feedStates'] {
       past: pastDone === null || pastTotal === null ? null : { done: pastDone, total: pastTotal },
       tickers: selectTickers
         .all(row.feed, TICKERS_MAX)
-        .map((ticker) => ({ ...ticker, refused: JSON.parse(ticker.refused) })),
+        .map((ticker) => ({ ...ticker, refused: JSON.parse(ticker.refused), gaps: JSON.parse(ticker.gaps) })),
       refusals: selectRejections.all(row.feed, LEDGER_ROWS_MAX),
       gaps: selectGaps.all(row.feed),
     }));

@@ -1,10 +1,25 @@
 import type { Database } from 'bun:sqlite';
-import type { EndedPoll, FeedLedger, OpenedFeed, ReceivedSnapshot, Rejection } from '../market/feed-ledger.ts';
+import { DAY_MS, openMsBetween } from '../market/calendar.ts';
+import type {
+  ClockStep,
+  EndedPoll,
+  FeedLedger,
+  OpenedFeed,
+  ReceivedSnapshot,
+  Rejection,
+} from '../market/feed-ledger.ts';
 import { feedStates, gapTable, LEDGER_ROWS_MAX, TICKERS_MAX } from './feed-states.ts';
 
 /** Creates the functions that read and write the state of the feeds, with their checkpoints, polls, tickers, rejections and gaps. */
 export function feedTable(db: Database): FeedLedger {
-  return { ...checkpointTable(db), ...pollTable(db), ...tickerTable(db), ...gapTable(db), feedStates: feedStates(db) };
+  return {
+    ...checkpointTable(db),
+    ...pollTable(db),
+    ...tickerTable(db),
+    ...gapTable(db),
+    ...clockTable(db),
+    feedStates: feedStates(db),
+  };
 }
 
 function checkpointTable(db: Database): Pick<FeedLedger, 'checkpoints' | 'setCheckpoint'> {
@@ -92,19 +107,39 @@ function thinTickers(db: Database): (feed: string) => void {
   return (feed) => void thin.run(feed, TICKERS_MAX, TICKERS_MAX - THINNED);
 }
 
+/** Number of times between snapshots that are kept for each ticker. */
+const GAPS_KEPT = 9;
+
 function tickerTable(db: Database): Pick<FeedLedger, 'snapshotReceived' | 'dataReceived' | 'rejected' | 'resolved'> {
   const upsertTicker = db.prepare<
     null,
-    [Omit<ReceivedSnapshot, 'refused' | 'isFresh'> & { refused: string; isFresh: number }]
+    [Omit<ReceivedSnapshot, 'refused' | 'isFresh'> & { refused: string; isFresh: number; gaps: string }]
   >(
     `INSERT INTO feed_tickers (feed, ticker, attempted_at, fresh_at, as_of, expected, received, refused)
      VALUES ($feed, $ticker, $at, iif($isFresh, $at, NULL), $asOf, $expected, $received, $refused)
-     ON CONFLICT DO UPDATE SET attempted_at = $at, failures = 0, refusal = NULL,
+     ON CONFLICT DO UPDATE SET attempted_at = $at, failures = 0, refusal = NULL, gaps = $gaps,
        fresh_at = iif($isFresh, $at, fresh_at), as_of = max($asOf, ifnull(as_of, $asOf)),
        expected = iif($asOf >= ifnull(as_of, $asOf), $expected, expected),
        received = iif($asOf >= ifnull(as_of, $asOf), $received, received),
        refused = iif($asOf >= ifnull(as_of, $asOf), $refused, refused)`,
   );
+  const selectBefore = db.prepare<
+    { asOf: number | null; freshAt: number | null; polledAt: number | null; gaps: string },
+    [string, string]
+  >(
+    `SELECT as_of AS asOf, fresh_at AS freshAt, polled_at AS polledAt, gaps FROM feed_tickers JOIN feeds USING (feed)
+     WHERE feed = ? AND ticker = ?`,
+  );
+  /** Returns the times between the last fresh snapshots, as JSON. A snapshot of the same poll as the one before it adds no time. */
+  const gapsWith = ({ feed, ticker, at, asOf, isFresh }: ReceivedSnapshot): string => {
+    const before = selectBefore.get(feed, ticker);
+    if (!before) return '[]';
+    const isOfThisPoll = before.freshAt !== null && before.polledAt !== null && before.freshAt >= before.polledAt;
+    if (!isFresh || before.asOf === null || before.freshAt === null || isOfThisPoll) return before.gaps;
+    // Quotes may arrive late and together, or be of another day than their arrival, so the longer of two times counts.
+    const gap = Math.max(openMsBetween(before.asOf, asOf, DAY_MS), openMsBetween(before.freshAt, at, DAY_MS));
+    return gap === 0 ? before.gaps : JSON.stringify([gap, ...JSON.parse(before.gaps)].slice(0, GAPS_KEPT));
+  };
   const dataReceived = db.prepare<null, [number, string]>('UPDATE feeds SET data_at = ? WHERE feed = ?');
   const upsertFailure = db.prepare<null, [{ feed: string; ticker: string; at: number; reason: string }]>(
     `INSERT INTO feed_tickers (feed, ticker, attempted_at, failures, refusal) VALUES ($feed, $ticker, $at, 1, $reason)
@@ -123,7 +158,9 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotReceived' | 'dataR
   );
   return {
     snapshotReceived(snapshot) {
-      upsertTicker.run({ ...snapshot, refused: JSON.stringify(snapshot.refused), isFresh: Number(snapshot.isFresh) });
+      const gaps = gapsWith(snapshot);
+      const refused = JSON.stringify(snapshot.refused);
+      upsertTicker.run({ ...snapshot, refused, isFresh: Number(snapshot.isFresh), gaps });
       removeExcessTickers(snapshot.feed);
       dataReceived.run(snapshot.at, snapshot.feed);
     },
@@ -140,4 +177,36 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotReceived' | 'dataR
     resolved: (feed, source) =>
       void ('origin' in source ? removeByOrigin.run(feed, source.origin) : removeByTicker.run(feed, source.ticker)),
   };
+}
+
+/** Number of steps of the clock that are kept. */
+const CLOCK_STEPS_KEPT = 10;
+/** The columns with moments that the service itself writes. The moments of quotes are not among them, because the data names them. */
+const MOMENTS = [
+  ...['polled_at', 'completed_at', 'next_at', 'data_at', 'connection_at'].map((column) => ['feeds', column] as const),
+  ...['attempted_at', 'fresh_at'].map((column) => ['feed_tickers', column] as const),
+];
+
+function clockTable(db: Database): Pick<FeedLedger, 'clockStepped' | 'clockSteps'> {
+  type Shift = { sinceMs: number; byMs: number };
+  const shift = [...MOMENTS, ['feed_refusals', 'at'] as const].map(([table, column]) =>
+    db.prepare<null, [Shift]>(`UPDATE ${table} SET ${column} = ${column} + $byMs WHERE ${column} >= $sinceMs`),
+  );
+  const forget = MOMENTS.filter(([, column]) => column !== 'next_at').map(([table, column]) =>
+    db.prepare<null, [number]>(`UPDATE ${table} SET ${column} = NULL WHERE ${column} > ?`),
+  );
+  const add = db.prepare<null, [number, number]>('INSERT INTO clock_steps VALUES (?, ?)');
+  const thin = db.prepare<null, [number]>(
+    'DELETE FROM clock_steps WHERE rowid NOT IN (SELECT rowid FROM clock_steps ORDER BY rowid DESC LIMIT ?)',
+  );
+  const select = db.prepare<ClockStep, []>('SELECT at, by_ms AS byMs FROM clock_steps ORDER BY rowid DESC');
+  const stepped = db.transaction(({ sinceMs, byMs, nowMs }: Shift & { nowMs: number }) => {
+    if (byMs !== 0) {
+      for (const statement of shift) statement.run({ sinceMs, byMs });
+      add.run(nowMs, byMs);
+      thin.run(CLOCK_STEPS_KEPT);
+    }
+    for (const statement of forget) statement.run(nowMs);
+  });
+  return { clockStepped: (step) => stepped.immediate(step), clockSteps: () => select.all() };
 }

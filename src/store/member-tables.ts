@@ -7,14 +7,18 @@ import { ClientError } from '../core/errors.ts';
  * revoked, but are never removed.
  */
 export function memberTables(db: Database): Omit<MemberStore, 'version'> {
-  const columns = 'uuid, tier, status, expires_at AS expiresAt, key_digest AS keyDigest';
+  const columns = `uuid, tier, status, expires_at AS expiresAt, account AS accountId, generation, key_digest AS keyDigest,
+    previous_digest AS previousDigest, previous_until AS previousUntil`;
   const selectByUuid = db.prepare<Member, [string]>(`SELECT ${columns} FROM members WHERE uuid = ?`);
-  const selectByDigest = db.prepare<Member, [string]>(`SELECT ${columns} FROM members WHERE key_digest = ?`);
+  const selectByDigest = db.prepare<Member, [string]>(
+    `SELECT ${columns} FROM members WHERE key_digest = ?1 OR previous_digest = ?1`,
+  );
   const selectAll = db.prepare<Member, []>(`SELECT ${columns} FROM members ORDER BY uuid`);
   const upsertMember = db.prepare<null, [MemberValues]>(
-    `INSERT INTO members (uuid, tier, status, expires_at, key_digest)
-     VALUES ($uuid, $tier, $status, $expiresAt, $keyDigest)
-     ON CONFLICT (uuid) DO UPDATE SET tier = $tier, status = $status, expires_at = $expiresAt, key_digest = $keyDigest`,
+    `INSERT INTO members (uuid, tier, status, expires_at, account, generation, key_digest, previous_digest, previous_until)
+     VALUES ($uuid, $tier, $status, $expiresAt, $accountId, $generation, $keyDigest, $previousDigest, $previousUntil)
+     ON CONFLICT (uuid) DO UPDATE SET tier = $tier, status = $status, expires_at = $expiresAt, generation = $generation,
+       key_digest = $keyDigest, previous_digest = $previousDigest, previous_until = $previousUntil`,
   );
   const selectLink = db.prepare<LinkRow, [string]>(
     `SELECT telegram_id AS telegramId, routing_1dte AS routing1dte, routing_radar AS routingRadar,

@@ -1,5 +1,6 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { OperatorError } from '../core/errors.ts';
+import { openToRead } from './read-only.ts';
 
 /** The number of the first schema. Version 0.2.0 had this schema. */
 export const FIRST_SCHEMA = 13;
@@ -51,8 +52,8 @@ export function refuseOld(schema: number): void {
 }
 
 /** Opens a database with any known schema. Throws `OperatorError` if its schema is older than the first schema. */
-export function openAnySchema(path: string): Database {
-  const db = new Database(path, { readwrite: true, strict: true });
+export function openAnySchema(path: string, mode: 'read' | 'write' = 'write'): Database {
+  const db = mode === 'read' ? openToRead(path) : new Database(path, { readwrite: true, strict: true });
   try {
     refuseOld(schemaOf(db));
     return db;
@@ -377,5 +378,21 @@ export const MIGRATIONS: readonly string[] = [
     logged INTEGER NOT NULL DEFAULT 0 CHECK (logged IN (0, 1))
   ) STRICT;
   CREATE INDEX audit_unlogged ON audit (id) WHERE logged = 0;
+  `,
+  `
+  -- account: the id of the account, which never changes. generation: how often the key was replaced. previous_digest: the digest of the key
+  -- from before the last rotation of the secret, which is valid until previous_until.
+  ALTER TABLE members ADD COLUMN account TEXT NOT NULL DEFAULT '';
+  UPDATE members SET account = substr(key_digest, 1, 16);
+  ALTER TABLE members ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE members ADD COLUMN previous_digest TEXT;
+  ALTER TABLE members ADD COLUMN previous_until INTEGER;
+  CREATE UNIQUE INDEX members_by_previous ON members (previous_digest) WHERE previous_digest IS NOT NULL;
+  `,
+  `
+  -- gaps: the times between the last fresh snapshots of a ticker, ms of trading hours, as a JSON array with the newest first.
+  ALTER TABLE feed_tickers ADD COLUMN gaps TEXT NOT NULL DEFAULT '[]';
+  -- clock_steps: when the clock of the machine was set while the service ran. at: by the new time. by_ms: negative if it was set back.
+  CREATE TABLE clock_steps (at INTEGER NOT NULL, by_ms INTEGER NOT NULL) STRICT;
   `,
 ];

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { AuditStore } from '../access/audit.ts';
 import { ownership } from '../access/data-owner.ts';
 import type { MemberStore } from '../access/members.ts';
-import { errorCode, OperatorError } from '../core/errors.ts';
+import { diskProblem, OperatorError } from '../core/errors.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
 import { auditTable } from './audit-table.ts';
@@ -15,6 +15,7 @@ import { SCHEMA, upgrade } from './folder/upgrade.ts';
 import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
 import { requireKnown, schemaOf } from './migrations.ts';
+import { openToRead } from './read-only.ts';
 import { retention } from './remove-old.ts';
 import { chainTable, type OnDamaged } from './snapshot-table.ts';
 import { printTable } from './tape/print-table.ts';
@@ -63,7 +64,7 @@ export function openStore(
   try {
     const isOwn = mode === 'own';
     if (isOwn && path !== MEMORY) makePrivate(path);
-    db = new Database(path, { create: isOwn, readwrite: true, strict: true });
+    db = mode === 'read' ? openToRead(path) : new Database(path, { create: isOwn, readwrite: true, strict: true });
     db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     const schema = schemaOf(db);
     requireKnown(schema);
@@ -238,19 +239,14 @@ function makePrivate(path: string): void {
 
 /** Returns a message and a hint about a problem with a database file. The message quotes SQLite or the operating system. */
 function problemOf(path: string, error: unknown): [message: string, hint: string] {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = [diskProblem(error)?.reason, (error as Error).message].filter(Boolean).join(': ');
   const whose = ownership(path) || ownership(dirname(path));
   return [`cannot open the database ${path}: ${[reason, whose].filter(Boolean).join('; ')}`, hintFor(error, whose)];
 }
 
 function hintFor(error: unknown, whose: string): string {
-  const code = errorCode(error) ?? '';
-  if (/^SQLITE_(?:NOTADB|CORRUPT)/.test(code)) {
-    return 'The file is not a complete SQLite database. Restore it from a backup, or move it away to start with an empty database.';
-  }
-  if (/FULL|ENOSPC/.test(code)) return 'The disk is full. Free some space, then try again.';
-  if (/EROFS|READONLY/.test(code))
-    return 'The file or its file system is read-only. Make it writable, or give --data-dir another folder.';
+  const problem = diskProblem(error);
+  if (problem) return problem.hint;
   if (whose) return 'Run the command as the owner of the data folder, or change the owner of the files with chown.';
   return 'Check that the folder exists, that this user may write to it, and that the disk has free space.';
 }

@@ -1,9 +1,10 @@
-import { beforeEach, expect, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import { type Access, createAccess } from '../../src/access/access.ts';
 import { keyDigest } from '../../src/access/api-key.ts';
 import type { AuditEvent } from '../../src/access/audit.ts';
 import type { Member } from '../../src/access/members.ts';
-import { ClientError, OperatorError } from '../../src/core/errors.ts';
+import type { SecretFile } from '../../src/access/secret.ts';
+import { ClientError } from '../../src/core/errors.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { errorOf } from '../support/thrown.ts';
 
@@ -20,6 +21,34 @@ let secretLoads: number;
 let events: AuditEvent[];
 const keys = new Map<string, string>();
 const CLIENT = '203.0.113.9';
+/** A secret in memory, whose reads are counted. */
+function secretInMemory(bytes: Uint8Array): SecretFile & { next: Uint8Array | undefined } {
+  return {
+    next: undefined,
+    read() {
+      secretLoads++;
+      return this.next ? [bytes, this.next] : [bytes];
+    },
+    readNext() {
+      return this.next;
+    },
+    writeNext() {
+      this.next = crypto.getRandomValues(new Uint8Array(32));
+      return this.next;
+    },
+    adoptNext() {
+      bytes = this.next!;
+      this.next = undefined;
+    },
+    removeNext() {
+      this.next = undefined;
+    },
+  };
+}
+
+let secret: ReturnType<typeof secretInMemory>;
+const accessUnder = (file: SecretFile, deps = audited()) =>
+  createAccess({ members: store, secret: file, nowMs: () => nowMs, ...deps });
 const audited = () => ({ audit: (event: AuditEvent) => void events.push(event), transaction: store.transaction });
 
 beforeEach(() => {
@@ -27,15 +56,8 @@ beforeEach(() => {
   nowMs = NOW_MS;
   secretLoads = 0;
   events = [];
-  access = createAccess({
-    members: store,
-    secret: () => {
-      secretLoads++;
-      return SECRET;
-    },
-    nowMs: () => nowMs,
-    ...audited(),
-  });
+  secret = secretInMemory(SECRET);
+  access = accessUnder(secret);
   for (const [uuid, request] of [
     [ACTIVE, {}],
     [NONE, { tier: 'none' }],
@@ -60,7 +82,15 @@ function visible({ code, message, status, title, hint, fieldErrors }: ClientErro
 test('addMember returns a working key, and issueKey returns the same key', () => {
   const { member, apiKey } = access.addMember({ uuid: ACTIVE.toUpperCase(), tier: 'pro' });
   const digest = keyDigest(apiKey);
-  const expected: Member = { uuid: ACTIVE, tier: 'pro', status: 'active', expiresAt: null, keyDigest: digest };
+  const key = { generation: 0, keyDigest: digest, previousDigest: null, previousUntil: null };
+  const expected: Member = {
+    uuid: ACTIVE,
+    tier: 'pro',
+    status: 'active',
+    expiresAt: null,
+    accountId: digest.slice(0, 16),
+    ...key,
+  };
   expect(member).toEqual(expected);
   expect(store.member(ACTIVE)).toEqual(expected);
   expect(access.issueKey(ACTIVE, CLIENT)).toBe(apiKey);
@@ -174,24 +204,24 @@ test('no error contains a UUID, a key or a key digest', () => {
   }
 });
 
-test('the secret is loaded once, and only when a key is derived', () => {
-  expect(secretLoads).toBe(1);
-  const quiet = createAccess({
-    members: store,
-    secret: () => {
-      throw new Error('asked');
-    },
-    nowMs: () => nowMs,
-    ...audited(),
-  });
+test('the secret is read only when a key is derived', () => {
+  const asked = (): never => {
+    throw new Error('asked');
+  };
+  const quiet = accessUnder({ ...secret, read: asked });
   expect(quiet.authenticate(keys.get(ACTIVE)!).tier).toBe('member');
   quiet.revoke(ACTIVE);
   expect(() => quiet.issueKey(ACTIVE, CLIENT)).toThrow('asked');
 });
 
-test('issueKey fails under a changed secret, because the derived key would not work', () => {
-  const moved = createAccess({ members: store, secret: () => SECRET.with(0, 1), nowMs: () => nowMs, ...audited() });
-  expect(() => moved.issueKey(ACTIVE, CLIENT)).toThrow(OperatorError);
+test('under a changed secret, issueKey refuses members like strangers, because the derived key would not work', () => {
+  const moved = accessUnder(secretInMemory(SECRET.with(0, 1)));
+  expect([access.isSecretOfMembers(), moved.isSecretOfMembers()]).toEqual([true, false]);
+  const [known, stranger] = [ACTIVE, UNKNOWN].map((uuid) => {
+    secretLoads = 0;
+    return { ...visible(failureOf(() => moved.issueKey(uuid, CLIENT))), secretLoads };
+  });
+  expect(known).toEqual(stranger!);
   // Keys that were issued before still work. Adding the member again issues the new key.
   expect(moved.authenticate(keys.get(ACTIVE)!).tier).toBe('member');
   const { apiKey } = moved.addMember({ uuid: ACTIVE });
@@ -228,17 +258,92 @@ test('each change and each issued key is recorded with the account, and a refuse
 });
 
 test('a change that cannot be recorded is not made', () => {
-  const unrecorded = createAccess({
-    members: store,
-    secret: () => SECRET,
-    nowMs: () => nowMs,
-    ...audited(),
-    audit() {
-      throw new Error('the disk is full');
-    },
-  });
+  const full = (): never => {
+    throw new Error('the disk is full');
+  };
+  const unrecorded = accessUnder(secret, { ...audited(), audit: full });
   const before = store.members();
   expect(() => unrecorded.addMember({ uuid: UNKNOWN })).toThrow('full');
   expect(() => unrecorded.revoke(ACTIVE)).toThrow('full');
-  expect(store.members()).toEqual(before);
+  expect(() => unrecorded.rekey(ACTIVE)).toThrow('full');
+  expect(() => unrecorded.rotateSecret(0)).toThrow('full');
+  expect([store.members(), secret.next]).toEqual([before, undefined]);
+});
+
+describe('replaced keys', () => {
+  /** Whether the server accepts a key. */
+  const works = (key: string): boolean => {
+    try {
+      access.authenticate(key);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  test('rekey replaces the key at once, and nothing else', () => {
+    const old = access.addMember({ uuid: ACTIVE, tier: 'pro', expiresAt: NOW_MS + 5 }).apiKey;
+    const [account, before] = [access.authenticate(old), store.member(ACTIVE)!];
+    events = [];
+    const { member, apiKey } = access.rekey(ACTIVE.toUpperCase());
+    expect([works(old), works(apiKey), account.isAdmitted(), access.issueKey(ACTIVE, CLIENT)]).toEqual([
+      ...[false, true, false],
+      apiKey,
+    ]);
+    expect(member).toEqual({ ...before, generation: 1, keyDigest: keyDigest(apiKey) });
+    expect(access.authenticate(apiKey).id).toBe(account.id);
+    expect(events[0]).toEqual({ action: 'member_rekeyed', account: account.id });
+    expect(access.addMember({ uuid: ACTIVE }).apiKey).toBe(apiKey);
+    expect(access.rekey(ACTIVE).apiKey).not.toBe(apiKey);
+    expect(access.rekey(REVOKED).member.status).toBe('revoked');
+    expect(failureOf(() => access.rekey(UNKNOWN)).code).toBe('not_found');
+  });
+
+  test('a rotation replaces all keys, and the old ones work until the end of the grace period', () => {
+    const old = keys.get(ACTIVE)!;
+    const { apiKey: second } = access.rekey(FUTURE_TIER);
+    store.saveMember({ ...store.member(FUTURE_TIER)!, tier: 'member' });
+    const [account, ids] = [access.authenticate(old), store.members().map(({ accountId }) => accountId)];
+    expect(access.rotateSecret(1_000)).toEqual({ count: 5, untilMs: NOW_MS + 1_000 });
+    const issued = access.issueKey(ACTIVE, CLIENT);
+    expect([issued === old, works(old), works(second), works(issued), account.isAdmitted()]).toEqual([
+      ...[false, true, true, true, true],
+    ]);
+    expect([works(keys.get(REVOKED)!), works(keys.get(FUTURE_TIER)!)]).toEqual([false, false]);
+    expect(store.members().map(({ accountId }) => accountId)).toEqual(ids);
+    nowMs += 999;
+    expect(works(old)).toBe(true);
+    nowMs += 1;
+    expect([works(old), account.isAdmitted(), works(issued)]).toEqual([false, false, true]);
+  });
+
+  test.each<[string, (old: string) => unknown]>([
+    ['a second rotation', () => access.rotateSecret(5_000)],
+    ['a rotation without grace', () => access.rotateSecret(0)],
+    ['a replaced key', () => access.rekey(ACTIVE)],
+    ['a revocation', () => access.revoke(ACTIVE)],
+  ])('%s ends the grace period of an earlier rotation', (_, end) => {
+    const old = keys.get(ACTIVE)!;
+    access.rotateSecret(5_000);
+    access.addMember({ uuid: ACTIVE, tier: 'pro' });
+    expect(works(old)).toBe(true);
+    end(old);
+    expect(works(old)).toBe(false);
+  });
+
+  test.each([
+    ['before the members have new keys', true],
+    ['after the members have new keys', false],
+  ])('a rotation that is interrupted %s is settled, and no member is refused meanwhile', (_, isEarly) => {
+    const old = keys.get(ACTIVE)!;
+    const interrupted: SecretFile = { ...secret, adoptNext: () => {}, writeNext: () => secret.writeNext() };
+    if (isEarly) secret.writeNext();
+    else accessUnder({ ...interrupted, read: () => secret.read(), readNext: () => secret.next }).rotateSecret(0);
+    expect(secret.next).toBeDefined();
+    const issued = access.issueKey(ACTIVE, CLIENT);
+    expect([works(issued), issued === old, access.isSecretOfMembers()]).toEqual([true, isEarly, true]);
+    access.openSecret();
+    expect([secret.next, access.issueKey(ACTIVE, CLIENT)]).toEqual([undefined, issued]);
+    expect(works(access.rekey(ACTIVE).apiKey)).toBe(true);
+  });
 });

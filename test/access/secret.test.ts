@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOpenToGroup, loadSecret } from '../../src/access/secret.ts';
+import { createSecretFile, isOpenToGroup, loadSecret } from '../../src/access/secret.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { withFolder } from '../support/process.ts';
 import { errorOf } from '../support/thrown.ts';
@@ -86,6 +86,30 @@ test('an error about an unreadable or uncreatable secret contains its path', () 
     expect(refusalOf(folder).message).toContain(join(folder, 'secret'));
     writeFileSync(join(folder, 'file'), '');
     expect(refusalOf(join(folder, 'file')).message).toContain(join(folder, 'file'));
+  }));
+
+test('a new secret is only beside the old one until it replaces the old one in one step', () =>
+  withFolder((folder) => {
+    const file = createSecretFile(
+      folder,
+      () => 0,
+      () => {},
+    );
+    const [secret] = file.read();
+    const read = () => file.read().map((bytes) => Buffer.from(bytes!).toString('hex'));
+    const [old] = read();
+    file.writeNext();
+    const next = Buffer.from(file.writeNext()).toString('hex');
+    expect(read()).toEqual([old!, next]);
+    expect([next.length, next === old, statSync(join(folder, 'secret.next')).mode & 0o777]).toEqual([64, false, 0o600]);
+    file.removeNext();
+    expect(read()).toEqual([old!]);
+    const adopted = Buffer.from(file.writeNext()).toString('hex');
+    file.adoptNext();
+    expect([read(), readdirSync(folder), secret.length]).toEqual([[adopted], ['secret'], 32]);
+    file.writeNext();
+    chmodSync(join(folder, 'secret.next'), 0o644);
+    expect(errorOf(OperatorError, () => file.read()).message).toContain('secret.next is open to other users');
   }));
 
 test('processes that create the secret concurrently all get the same one', () =>

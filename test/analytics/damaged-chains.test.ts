@@ -241,6 +241,7 @@ function contextOf(chain: Chain, seed: number): Context {
       levelTimes: () => [],
       levels: () => [],
       levelSpots: () => [],
+      levelsVersion: () => 0,
       newestLevels: () => undefined,
       volatilitiesOfDays: () => [],
       at() {
@@ -250,6 +251,7 @@ function contextOf(chain: Chain, seed: number): Context {
     universe: STANDARD_UNIVERSE,
     nowMs: () => chain.asOf,
     feedStates: () => [],
+    clockSteps: () => [],
     gapsIn: () => [],
     ...{ staleAfterMs: 1, largePrintMinUsd: 100_000, contagionMinUsd: 1_000_000 },
   };

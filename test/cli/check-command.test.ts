@@ -76,6 +76,12 @@ test.each<[string, prepare: () => unknown, env: Record<string, string>, outcome:
   ['an old backup', () => utimesSync(join(dataDir, 'last-backup'), 1e9, 1e9), {}, /^backup warning: /],
   ['no backup', () => rmSync(join(dataDir, 'last-backup')), {}, /^backup warning: none was made$/],
   ['a snapshot from the future', () => store(-30), {}, /^clock warning: /],
+  [
+    'an operations address for everybody',
+    () => ['--ops', '0.0.0.0:9464'],
+    {},
+    /^operations warning: --ops 0\.0\.0\.0:9464$/,
+  ],
   ['no compiler', () => [], { BUN_JSC_useJIT: '0' }, /^compiler warning: /],
 ])('tells %s', async (_what, prepare, env, outcome) => {
   const given = prepare();

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Ports } from '../../src/cli/ports.ts';
@@ -344,6 +344,32 @@ describe('members', () => {
     expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
   });
 
+  test('replaces the key of a member, and the keys of all', async () => {
+    const json = async (...args: string[]) =>
+      JSON.parse((await zomma(...args, '--json', '--data-dir', dataDir)).stdout);
+    const [added, replaced] = [
+      await json('members', 'add', '--uuid', UUID),
+      await json('members', 'rekey', '--uuid', UUID),
+    ];
+    expect(replaced).toEqual({ ...added, api_key: expect.stringMatching(/^ZOMMA_[0-9A-HJKMNP-TV-Z]{16}$/) });
+    expect(replaced.api_key).not.toBe(added.api_key);
+    expect(await json('secret', 'rotate')).toEqual({ members: 1, old_keys_until: null });
+    const { members: count, old_keys_until: until } = await json('secret', 'rotate', '--grace', '7d');
+    expect([count, Math.round((Date.parse(until) - Date.now()) / 3_600_000)]).toEqual([1, 168]);
+    const { stdout } = await zomma('secret', 'rotate', '--grace', '1h', '--data-dir', dataDir);
+    expect(stdout).toMatch(/^1 member has a new key\. The old keys work until \S+Z\.\n$/);
+    expect(await zomma('secret', 'rotate', '--grace', 'week', '--data-dir', dataDir)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining('--grace "week" is not a time') },
+    });
+    rmSync(join(dataDir, 'secret'));
+    expect((await zomma('members', 'rekey', '--uuid', UUID, '--data-dir', dataDir)).stderr).toContain(
+      'zomma secret rotate',
+    );
+    expect(await json('secret', 'rotate')).toEqual({ members: 1, old_keys_until: null });
+    expect((await json('members', 'rekey', '--uuid', UUID)).status).toBe('active');
+    expect((await zomma('audit', '--json', '--data-dir', dataDir)).stdout).toContain('secret_rotated');
+  });
+
   test('lists, revokes and links members', async () => {
     expect((await members('link', '--uuid', UUID, '--telegram', '5551234567')).code).toBe(0);
     expect((await members('revoke', '--uuid', UUID)).code).toBe(0);
@@ -353,25 +379,28 @@ describe('members', () => {
     });
   });
 
-  test.each(['add', 'revoke', 'link'])('`members %s --uuid -` reads the UUID from standard input', async (command) => {
-    const uuid = UUID.replace('7b', '8c');
-    await members('add', '--uuid', uuid);
-    const more = command === 'link' ? ['--telegram', '5551234567'] : [];
-    const args = ['members', command, '--uuid', '-', ...more, '--data-dir', dataDir];
-    expect(await run(PROGRAM, args, `  ${uuid.toUpperCase()}\r\nanother line\n`)).toMatchObject({
-      code: 0,
-      stderr: '',
-    });
-    expect(await run(PROGRAM, args, uuid)).toMatchObject({ code: 0, stderr: '' });
-    for (const [input, message] of [
-      ['', /standard input has no UUID/],
-      ['not-a-uuid\n', /uuid is not a UUID/],
-    ] as const) {
-      const { code, stderr } = await run(PROGRAM, args, input);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
-      expect(stderr).not.toContain('not-a-uuid');
-    }
-  });
+  test.each(['add', 'rekey', 'revoke', 'link'])(
+    '`members %s --uuid -` reads the UUID from standard input',
+    async (command) => {
+      const uuid = UUID.replace('7b', '8c');
+      await members('add', '--uuid', uuid);
+      const more = command === 'link' ? ['--telegram', '5551234567'] : [];
+      const args = ['members', command, '--uuid', '-', ...more, '--data-dir', dataDir];
+      expect(await run(PROGRAM, args, `  ${uuid.toUpperCase()}\r\nanother line\n`)).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+      expect(await run(PROGRAM, args, uuid)).toMatchObject({ code: 0, stderr: '' });
+      for (const [input, message] of [
+        ['', /standard input has no UUID/],
+        ['not-a-uuid\n', /uuid is not a UUID/],
+      ] as const) {
+        const { code, stderr } = await run(PROGRAM, args, input);
+        expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+        expect(stderr).not.toContain('not-a-uuid');
+      }
+    },
+  );
 
   test.each([
     ['a bad uuid', ['--uuid', 'abc'], /UUID/, 1],

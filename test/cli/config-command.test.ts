@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { SETTINGS, type Setting } from '../../src/settings/config.ts';
@@ -61,6 +61,45 @@ test('`config check` tells every problem at once, and exits with 78', async () =
   expect([valid, problems.length]).toEqual([false, 3]);
 });
 
+test.each<[string, readonly string[], readonly RegExp[]]>([
+  ['an open address without TLS', ['--host', '0.0.0.0'], [/^API keys would cross the network in the clear/]],
+  ['a certificate without its key', ['--tls-cert', 'cert.pem'], [/^--tls-cert and --tls-key must be given together/]],
+  [
+    'two ways to TLS, a bad key, a missing folder and a missing token',
+    ['--tls', 'internal', '--tls-cert', 'c', '--tls-key', 'k', '--port', 'x', '--feed', 'files:./nope,tradier'],
+    [
+      /^--port: "x" is not a port/,
+      /^".\/nope" is not a folder/,
+      /^ZOMMA_TRADIER_TOKEN is not set/,
+      /^--tls internal and --tls-cert exclude each other/,
+    ],
+  ],
+  ['certificates that are missing', ['--tls-cert', '/no/c', '--tls-key', '/no/k'], [/^--tls-cert: cannot read/]],
+  ['a missing universe', ['--universe', '/no/such.json'], [/^--universe: \/no\/such.json: /]],
+  ['my-key for some and for all', ['--my-key', 'any', '--my-key-from', '::1'], [/^--my-key any and --my-key-from/]],
+])('`config check`, `check` and `serve` refuse %s, all at once', (_, args, problems) =>
+  withFolder(async (folder) => {
+    const data = ['--data-dir', join(folder, 'data')];
+    const [checked, examined, served] = await Promise.all([
+      zomma(['config', 'check', ...args]),
+      zomma(['check', '--json', ...args, ...data]),
+      zomma(['serve', ...args, ...data]),
+    ]);
+    expect([checked.code, examined.code, served.code]).toEqual([78, 2, 78]);
+    const { checks } = JSON.parse(examined.stdout) as { checks: { state: string; message: string }[] };
+    const told = [
+      checked.stdout.split('\n').filter((line) => /^\S/.test(line)),
+      checks.filter(({ state }) => state === 'failure').map(({ message }) => message),
+      served.stderr
+        .split('\n')
+        .filter((line) => line.startsWith('zomma: '))
+        .map((line) => line.slice('zomma: '.length)),
+    ];
+    for (const each of told) expect(each).toEqual(problems.map((problem) => expect.stringMatching(problem)));
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  }),
+);
+
 test('the server takes a file of settings, and warns of variables that belong to no setting', () =>
   withFolder(async (folder) => {
     const path = join(folder, 'zomma.toml');
@@ -75,8 +114,11 @@ test('the server takes a file of settings, and warns of variables that belong to
     const env = { ZOMMA_CONFIG: path, ZOMMA_PROT: '1', ZOMMA_SEED: '' };
     const { code, stderr } = await zomma(['serve', '--feed', 'nyse'], env);
     expect(code).toBe(78);
-    expect(stderr).toContain('"variable":"ZOMMA_PROT","nearest":"ZOMMA_PORT"');
-    expect(stderr).toContain('"nyse" is not a feed');
+    expect(stderr).toStartWith(
+      'zomma: ZOMMA_PROT is not a setting\n  Did you mean ZOMMA_PORT?\nzomma: "nyse" is not a feed\n',
+    );
+    await using warned = await startServer(PROGRAM, ['serve'], env);
+    expect(warned.log()).toContain('"variable":"ZOMMA_PROT","nearest":"ZOMMA_PORT"');
   }));
 
 test.each<[string, readonly string[], number]>([

@@ -10,7 +10,7 @@ import { withServer } from '../support/with-server.ts';
 
 /** What the audit trail and the log tell about changes to members and keys, by commands and by requests. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
-const server = withServer(PROGRAM, () => ['serve', '--port', '0', '--trusted-proxies', '127.0.0.1']);
+const server = withServer(PROGRAM, () => ['serve', '--port', '0', '--trusted-proxies', '127.0.0.1', '--my-key', 'any']);
 const at = (name: string) => join(server.folder, name);
 
 const zomma = async (args: readonly string[], dataDir = at('data'), program = PROGRAM) => {
@@ -84,7 +84,7 @@ test('copies of the secret, and changes that were made while no server ran, are 
   const restored = JSON.parse(await zomma(['audit', '--json', '--since', '1h'], at('restored'))).audit;
   expect(restored.slice(-2)).toMatchObject([
     { action: 'secret_backed_up' },
-    { action: 'restored', detail: expect.stringMatching(/^the backup of 20.*Z, with the secret$/) },
+    { action: 'restored', detail: expect.stringMatching(/^the backup of 20.*Z, with the secret, members: 1$/) },
   ]);
   expect(await trail('--since', '2100-01-01')).toEqual([]);
   expect((await trail('--since', '1d')).length).toBe(before);

@@ -19,8 +19,16 @@ const server = withServer(PROGRAM, () => [
 
 test('prints addresses below the path', () => {
   expect(new URL(server.url).pathname).toBe(BASE);
-  expect(server.before.find((line) => line.startsWith('open: '))).toBe(`open: ${server.url}/#key=${server.key}`);
+  const open = server.before.find((line) => line.startsWith('open: '))!;
+  expect(open).toStartWith(`open: ${server.url}/#code=`);
   expect(server.before.find((line) => line.startsWith('try: '))).toEndWith(` ${server.url}/api/v1/nodes/gex/SPY`);
+});
+
+test('the last line is a command that connects an agent', async () => {
+  const [, command] = /^connect an agent \([^)]*\): (.*)$/.exec(server.before.at(-1)!)!;
+  const { code, stdout } = await run(['sh'], ['-c', command!]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`zomma ${server.url}/mcp --header "X-API-Key: ${server.key}"`);
 });
 
 describe.each([

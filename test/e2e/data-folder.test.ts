@@ -1,6 +1,17 @@
 import { Database } from 'bun:sqlite';
 import { beforeEach, describe, expect, test } from 'bun:test';
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { FIRST_SCHEMA } from '../../src/store/migrations.ts';
@@ -215,3 +226,19 @@ test.skipIf(!isRoot)('of another user is read by root, and not written', async (
   const owners = readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).uid]);
   expect(owners).toEqual([['zomma.sqlite', NOBODY]]);
 });
+
+test.skipIf(!isRoot)(
+  'a backup by root of the folder of another user is counted there, and no link leads root elsewhere',
+  async () => {
+    makeDataFolder(dataDir);
+    const [elsewhere, mark] = [at('elsewhere'), join(dataDir, 'last-backup')];
+    writeFileSync(elsewhere, 'untouched');
+    symlinkSync(elsewhere, mark);
+    for (const path of [dataDir, database]) chownSync(path, NOBODY, NOBODY);
+    expect(await zomma('backup', at('copy'))).toMatchObject({ code: 0, stderr: '' });
+    const { uid, mode } = lstatSync(mark);
+    expect([uid, mode & 0o777, lstatSync(mark).isFile()]).toEqual([NOBODY, 0o600, true]);
+    expect(readFileSync(elsewhere, 'utf8')).toBe('untouched');
+    expect(readFileSync(mark, 'utf8')).toMatch(/^20\d\d-.*Z\n$/);
+  },
+);

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { ensureInternalTls } from '../../src/http/internal-tls.ts';
-import { makeAuthority, makeSigned } from '../support/certificate.ts';
+import { issueServerCertificate } from '../../src/http/local-authority.ts';
+import { makeAuthority, makeSigned, makeUnconstrainedAuthority } from '../support/certificate.ts';
 import { testWithProgram } from '../support/needs.ts';
 import { PROGRAM, run } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
@@ -48,6 +50,60 @@ testWithProgram('openssl')('the certificates are valid by the strict rules of X.
   const { path } = await trusted();
   const verified = await run(['openssl'], ['verify', '-x509_strict', '-CAfile', path, inTls('server.pem')]);
   expect(verified.stdout).toContain('OK');
+  const { stdout } = await run(['openssl'], ['x509', '-in', path, '-noout', '-ext', 'nameConstraints']);
+  expect(stdout).toMatch(/critical\s+Permitted:\s+DNS:localhost\s+DNS:/);
+});
+
+describe('with the key of the authority', () => {
+  /** Certificates that a thief of the key could make. */
+  const stolen = () => ({
+    cert: readFileSync(inTls('authority.pem'), 'utf8'),
+    key: readFileSync(inTls('authority.key'), 'utf8'),
+  });
+  const forged = (names: readonly string[], commonName = 'forged') =>
+    issueServerCertificate(stolen(), commonName, names, { fromMs: Date.now() - 60_000, untilMs: Date.now() + DAY_MS });
+  const OWN = ['localhost', '127.0.0.1', '::1', hostname().toLowerCase()];
+  const CASES: [string, string[], boolean][] = [
+    ['the own names', OWN, true],
+    ['a name below an own name', ['zomma.localhost'], true],
+    ['another address', ['198.51.100.7'], true],
+    ['a foreign name', ['bank.example'], false],
+    ['a foreign name beside the own names', [...OWN, 'bank.example'], false],
+    ['a name that only ends like an own name', ['evillocalhost'], false],
+    ['a wildcard', ['*.example'], false],
+  ];
+
+  test.each(CASES)('a client in Bun: %s', async (_what, names, isValid) => {
+    const { cert, key } = forged(names);
+    using site = Bun.serve({ port: 0, hostname: '127.0.0.1', tls: { cert, key }, fetch: () => new Response('site') });
+    const ca = stolen().cert;
+    // The name is checked after the chain, so this client shows the chain alone.
+    const tls = { ca, checkServerIdentity: () => undefined };
+    const answer = fetch(`https://127.0.0.1:${site.port}`, { tls, keepalive: false }).then((response) =>
+      response.text(),
+    );
+    if (isValid) expect(await answer).toBe('site');
+    else expect(await answer.catch(({ code }) => code)).toBe('PERMITTED_VIOLATION');
+  });
+
+  for (const [what, names, isValid] of CASES) {
+    testWithProgram('openssl')(`OpenSSL: ${what}`, async () => {
+      const file = join(folder, 'forged.pem');
+      writeFileSync(file, forged(names).cert);
+      const { code, stderr } = await run(
+        ['openssl'],
+        ['verify', '-x509_strict', '-CAfile', inTls('authority.pem'), file],
+      );
+      expect([code === 0, stderr.includes('permitted subtree violation')]).toEqual([isValid, !isValid]);
+    });
+  }
+
+  testWithProgram('node')('Node.js reaches the server by its names', async () => {
+    const { port } = new URL(server.url);
+    const script = `for (const host of ['localhost', '127.0.0.1']) console.log((await fetch('https://' + host + ':${port}/health')).status)`;
+    const node = ['env', `NODE_EXTRA_CA_CERTS=${inTls('authority.pem')}`, 'node', '--input-type=module', '-e', script];
+    expect((await run(node, [])).stdout).toBe('200\n200\n');
+  });
 });
 
 testWithProgram('curl')('the request that `zomma start` prints works as it stands', async () => {
@@ -56,10 +112,35 @@ testWithProgram('curl')('the request that `zomma start` prints works as it stand
   expect([code, stdout]).toEqual([0, expect.stringContaining('"ticker":"SPY"')]);
 });
 
+test('an authority of an earlier version is named by the check and in the instructions, and still signs every name', async () => {
+  const own = join(folder, 'old');
+  mkdirSync(join(own, 'tls'), { recursive: true, mode: 0o700 });
+  makeUnconstrainedAuthority(join(own, 'tls'), 'authority');
+  const { cert } = await ensureInternalTls(
+    { dataDir: own, host: '127.0.0.1', allowedHosts: ['any.example'] },
+    Date.now(),
+  );
+  expect(new X509Certificate(readFileSync(cert)).subjectAltName).toContain('any.example');
+  const { stdout } = await run(PROGRAM, ['check', '--json', '--tls', 'internal', '--data-dir', own]);
+  expect(JSON.parse(stdout).checks.find(({ of }: { of: string }) => of === 'certificate')).toMatchObject({
+    state: 'warning',
+    message: expect.stringContaining('may sign every name'),
+    hint: expect.stringContaining('remove the folder tls'),
+  });
+  expect((await run(PROGRAM, ['tls', 'trust', '--data-dir', own])).stdout).toContain('can pass for every name');
+});
+
 test('the instructions name the file, and only the owner can read the keys', async () => {
   const { path, sha256, pem } = await trusted();
   const { stdout } = await run(PROGRAM, ['tls', 'trust', '--data-dir', dataDir]);
-  for (const part of [sha256, `curl --cacert ${path}`, `NODE_EXTRA_CA_CERTS=${path}`, 'update-ca-certificates'])
+  for (const part of [
+    'This whole machine (risk: ',
+    'may sign    localhost, ',
+    sha256,
+    `curl --cacert ${path}`,
+    `NODE_EXTRA_CA_CERTS=${path}`,
+    'update-ca-certificates',
+  ])
     expect(stdout).toContain(part);
   expect((await run(PROGRAM, ['tls', 'trust', '--pem', '--data-dir', dataDir])).stdout).toBe(pem);
   expect(stdout + pem).not.toContain('PRIVATE KEY');
@@ -99,10 +180,31 @@ test('a restart keeps the certificate, unless it lacks a name', async () => {
   const { serialNumber } = await presented();
   await server.restart();
   expect((await presented()).serialNumber).toBe(serialNumber);
-  await server.restart('--allowed-hosts', 'zomma.example.com');
+  await server.restart('--allowed-hosts', 'zomma.localhost');
   const named = await presented();
   expect(named.serialNumber).not.toBe(serialNumber);
-  expect(named.subjectAltName).toContain('DNS:zomma.example.com');
+  expect(named.subjectAltName).toContain('DNS:zomma.localhost');
+}, 60_000);
+
+test('a name that the authority may not sign is left out, told, and signed by a new authority', async () => {
+  const name = 'zomma.example.com';
+  const args = ['--allowed-hosts', name];
+  const check = async () => {
+    const { stdout } = await run(PROGRAM, ['check', '--json', '--tls', 'internal', '--data-dir', dataDir, ...args]);
+    return JSON.parse(stdout).checks.find(({ of }: { of: string }) => of === 'certificate');
+  };
+  await server.restart(...args);
+  expect((await presented()).subjectAltName).not.toContain(name);
+  expect(server.log()).toMatch(/"names_uncertified"[^\n]*"names":\["zomma\.example\.com"\]/);
+  expect(await check()).toMatchObject({
+    state: 'warning',
+    message: `the authority of --tls internal may not sign ${name}`,
+  });
+  rmSync(inTls(''), { recursive: true });
+  await server.restart(...args);
+  expect((await presented()).subjectAltName).toContain(`DNS:${name}`);
+  expect(server.log().slice(server.log().lastIndexOf('"started"'))).not.toContain('names_uncertified');
+  expect(await check()).toMatchObject({ state: 'ok' });
 }, 60_000);
 
 test('clients need a certificate of --tls-client-ca here too', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { addMember, PROGRAM, run } from '../support/process.ts';
+import { addMember, PROGRAM, run, startServer, withFolder } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** A server that gives keys to the operator terminal alone: by its address and by a token. */
@@ -44,6 +44,18 @@ test('the terminal gets the key of a member, and nobody else learns whether a UU
   }
 });
 
+test('foreign networks cannot use up the requests of the terminal', async () => {
+  const foreign = Array.from({ length: 256 }, (_, i) => `2001:db8:0:${i.toString(16)}::1`);
+  const statuses = new Set<number>();
+  for (let round = 0; round < 16; round++) {
+    const answers = await Promise.all(foreign.map((client) => ask(crypto.randomUUID(), client)));
+    for (const { status } of answers) statuses.add(status);
+    const terminal = await Promise.all(Array.from({ length: 20 }, () => ask(UUID, TERMINAL, TOKEN)));
+    expect(terminal.map(({ status }) => status)).toEqual(terminal.map(() => 200));
+  }
+  expect([...statuses].toSorted()).toEqual([403, 429]);
+});
+
 test('refused clients are limited and logged by their address, and the terminal is not affected', async () => {
   const tries = await Promise.all(Array.from({ length: 400 }, () => ask(crypto.randomUUID(), '203.0.113.9', 'x')));
   const statuses = tries.map(({ status }) => status);
@@ -65,4 +77,30 @@ test('a token that is too short stops the start, and the message does not repeat
   );
   expect([code, stderr]).toEqual([78, expect.stringContaining('ZOMMA_MY_KEY_TOKEN is not a token')]);
   expect(stderr).not.toContain('short-secret');
+});
+
+test("without settings, only clients of this machine get keys, and the link of a revoked member is a stranger's", async () => {
+  await withFolder(async (folder) => {
+    const args = ['serve', '--port', '0', '--data-dir', folder, '--trusted-proxies', '127.0.0.1'];
+    await using local = await startServer(PROGRAM, args);
+    const own = await addMember(PROGRAM, folder, UUID);
+    const get = async (path: string, client?: string) => {
+      const headers = client === undefined ? {} : { 'X-Forwarded-For': client };
+      return (await fetch(`${local.url}/api/v1/auth/${path}?uuid=${UUID}`, { headers })).json();
+    };
+    expect(await get('my-key')).toEqual({ status: 'authorized', api_key: own });
+    expect(await get('my-key', '10.0.0.9')).toMatchObject({ status: 403, code: 'client_foreign' });
+    const command = (...more: string[]) => run(PROGRAM, ['members', ...more, '--uuid', UUID, '--data-dir', folder]);
+    await command('link', '--telegram', '5551234567');
+    const linked = await get('telegram-status', '10.0.0.9');
+    await command('revoke');
+    const stranger = {
+      status: 'unlinked',
+      telegram_id: '',
+      routing_1dte: 'DISABLED',
+      routing_radar: 'DISABLED',
+      last_ping: '',
+    };
+    expect([linked, await get('telegram-status')]).toEqual([expect.objectContaining({ status: 'linked' }), stranger]);
+  });
 });

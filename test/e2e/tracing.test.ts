@@ -37,7 +37,7 @@ const collector = Bun.serve({
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
-const ARGS = ['start', '--port', '0', '--access-log'];
+const ARGS = ['start', '--port', '0', '--access-log', '--trusted-proxies', '127.0.0.1'];
 
 const server = withServer(PROGRAM, () => ARGS, {
   OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,

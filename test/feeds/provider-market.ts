@@ -27,6 +27,7 @@ export function testClock(
   return {
     paused,
     now: () => now,
+    elapsed: () => now,
     random: () => 1,
     advance(ms) {
       now += ms;

@@ -486,6 +486,16 @@ describe('authentication', () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
+  test('POST /api/v1/auth/sign-in gives the key for a code once, and nothing for other codes', async () => {
+    const code = service.app.signInCodes.issue(service.uuid);
+    const ask = (authorization: string) =>
+      service.request('POST', '/api/v1/auth/sign-in', { headers: { Authorization: authorization, 'X-API-Key': null } });
+    for (const wrong of ['', 'Bearer ', `Bearer ${'0'.repeat(32)}`, code, `Bearer ${service.key}`])
+      await expectProblem(ask(wrong), 403, 'key_invalid');
+    expect(await (await ask(`Bearer ${code}`)).json()).toEqual({ status: 'authorized', api_key: service.key });
+    await expectProblem(ask(`Bearer ${code}`), 403, 'key_invalid');
+  });
+
   test('refuses a revoked key at once', async () => {
     const uuid = '44444444-4444-4444-8444-444444444444';
     const { apiKey } = service.app.access.addMember({ uuid });

@@ -48,12 +48,23 @@ test.each(PATHS)('%s has an ETag, answers HEAD and refuses other methods', async
 });
 
 test('files with the version in their address are immutable; the others are revalidated', async () => {
-  const cacheControl = async (path: string) => (await ask(path)).headers.get('cache-control');
+  const seen = async (path: string, headers = {}) => {
+    const answer = await ask(path, 'GET', headers);
+    return [answer.status, answer.headers.get('cache-control'), answer.headers.has('x-request-id')];
+  };
+  const immutable = 'public, max-age=31536000, immutable';
   for (const path of VERSIONED) {
     expect(path).toContain(dependencies['swagger-ui-dist']);
-    expect(await cacheControl(path)).toBe('public, max-age=31536000, immutable');
+    // A cache would keep the id of one request for a year.
+    for (const coding of ['identity', 'gzip'])
+      expect(await seen(path, { 'Accept-Encoding': coding, 'X-Request-Id': 'poisoned' })).toEqual([
+        200,
+        immutable,
+        false,
+      ]);
+    expect(await seen(path, { 'If-None-Match': '*' })).toEqual([304, immutable, false]);
   }
-  for (const path of OWN) expect(await cacheControl(path)).toBe('no-cache');
+  for (const path of OWN) expect(await seen(path)).toEqual([200, 'no-cache', true]);
 });
 
 test('the content security policy blocks other origins and inline scripts', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createByteBudget } from '../../src/access/byte-budget.ts';
+import { createSignInCodes } from '../../src/access/sign-in-codes.ts';
 import { createDrain } from '../../src/http/drain.ts';
 import { createServerApp } from '../../src/http/http-server.ts';
 import { createMyKeyPolicy } from '../../src/http/my-key-policy.ts';
@@ -25,8 +26,10 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
       limiter: undefined,
       drain: createDrain(),
       addressOf: () => '127.0.0.1',
+      isFromProxy: () => false,
       refusals: createRefusals(() => {}, Date.now),
-      myKeyPolicy: createMyKeyPolicy({ myKeyFrom: undefined, myKeyToken: undefined }),
+      signInCodes: createSignInCodes(),
+      myKeyPolicy: createMyKeyPolicy({ myKey: 'loopback', myKeyFrom: undefined, myKeyToken: undefined }),
       storeVersion: store.version,
       isHttps: false,
     },
@@ -66,4 +69,10 @@ test.each([
   await new Promise(setImmediate);
   const observed = service.observations.find((each) => each.kind === 'request_answered' && each.request_id === id);
   expect(observed).toMatchObject({ method, route, status });
+});
+
+test('an id of a client that is not a trusted proxy is not kept', async () => {
+  const headers = { 'X-Request-Id': 'poisoned' };
+  const response = await service.request('GET', '/health', { headers });
+  expect(response.headers.get('x-request-id')).toMatch(/^[\da-f]{16}$/);
 });

@@ -15,5 +15,6 @@ test('the page of the terminal names the file, which has the pages of docs/metho
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('application/json;charset=utf-8');
   expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect(response.headers.has('x-request-id')).toBe(false);
   expect(await response.json()).toEqual(methodsPage());
 });

@@ -11,9 +11,25 @@ const codeOf = (policy: ReturnType<typeof createMyKeyPolicy>, address: string, a
   }
 };
 
-test('without settings every client may ask', () => {
-  const policy = createMyKeyPolicy({ myKeyFrom: undefined, myKeyToken: undefined });
-  expect(codeOf(policy, 'unknown', null)).toBe('admitted');
+const [LOOPBACK, ANY] = [{ myKey: 'loopback' }, { myKey: 'any' }] as const;
+
+test.each([
+  ['127.0.0.1', 'admitted', 'admitted'],
+  ['127.0.0.9', 'admitted', 'admitted'],
+  ['::1', 'admitted', 'admitted'],
+  ['10.1.2.3', 'client_foreign', 'admitted'],
+  ['unknown', 'client_foreign', 'admitted'],
+])('without a named terminal, %s is %s, and with --my-key any %s', (address, byDefault, open) => {
+  const codes = [LOOPBACK, ANY].map((who) =>
+    codeOf(createMyKeyPolicy({ ...who, myKeyFrom: undefined, myKeyToken: undefined }), address, null),
+  );
+  expect(codes).toEqual([byDefault, open]);
+});
+
+test('--my-key any and --my-key-from exclude each other', () => {
+  expect(() => createMyKeyPolicy({ ...ANY, myKeyFrom: ['10.0.0.0/8'], myKeyToken: undefined })).toThrow(
+    'exclude each other',
+  );
 });
 
 test.each([
@@ -23,16 +39,18 @@ test.each([
   ['2001:db9::7', 'client_foreign'],
   ['unknown', 'client_foreign'],
 ])('by networks, %s is %s', (address, expected) => {
-  const policy = createMyKeyPolicy({ myKeyFrom: ['10.1.0.0/16', '2001:db8::/32'], myKeyToken: undefined });
+  const policy = createMyKeyPolicy({ ...LOOPBACK, myKeyFrom: ['10.1.0.0/16', '2001:db8::/32'], myKeyToken: undefined });
   expect(codeOf(policy, address, `Bearer ${TOKEN}`)).toBe(expected);
 });
 
 test('an empty list of networks admits nobody', () => {
-  expect(codeOf(createMyKeyPolicy({ myKeyFrom: [], myKeyToken: undefined }), '127.0.0.1', null)).toBe('client_foreign');
+  expect(codeOf(createMyKeyPolicy({ ...LOOPBACK, myKeyFrom: [], myKeyToken: undefined }), '127.0.0.1', null)).toBe(
+    'client_foreign',
+  );
 });
 
 describe('by token', () => {
-  const policy = createMyKeyPolicy({ myKeyFrom: undefined, myKeyToken: TOKEN });
+  const policy = createMyKeyPolicy({ ...LOOPBACK, myKeyFrom: undefined, myKeyToken: TOKEN });
   test.each([
     [`Bearer ${TOKEN}`, 'admitted'],
     [`bearer  ${TOKEN}`, 'admitted'],
@@ -43,5 +61,5 @@ describe('by token', () => {
     [`Bearer ${TOKEN}x`, 'token_refused'],
     [`Bearer ${TOKEN.slice(0, -1)}`, 'token_refused'],
     [`Bearer x, Bearer ${TOKEN}`, 'token_refused'],
-  ])('%j is %s', (authorization, expected) => expect(codeOf(policy, '127.0.0.1', authorization)).toBe(expected));
+  ])('%j is %s', (authorization, expected) => expect(codeOf(policy, '203.0.113.9', authorization)).toBe(expected));
 });

@@ -37,6 +37,7 @@ test('names every endpoint of the contract and every tool', () => {
       '/openapi.json',
       '/docs',
       '/api/v1/auth/my-key',
+      '/api/v1/auth/sign-in',
       '/api/v1/auth/telegram-status',
       '/api/v1/universe',
       '/api/v1/nodes/gex/{ticker}',

@@ -15,6 +15,12 @@ const BOUNDS = { price: optionPrice, spot, strike, tte, iv, rate, dividend: divi
 
 const COLUMN_ROUTES = OPERATIONS.filter(({ rest }) => rest?.bodyBytesMax !== undefined);
 
+/** Every path with a ticker. */
+const TICKER_PATHS = [
+  ...OPERATIONS.flatMap(({ rest }) => (rest?.path.includes('{ticker}') ? [rest.path] : [])),
+  '/api/v1/stream/gex/{ticker}',
+];
+
 /** Fields that may be null by their schema. */
 const NULLABLE = new Set(OPERATIONS.flatMap(({ full }) => nullableIn(full as Schema)));
 
@@ -27,8 +33,9 @@ test(`${REQUESTS} requests: no 5xx, no null or non-finite number`, async () => {
     fc.asyncProperty(request(), async ({ method, path, key, payload }) => {
       const headers = { 'X-API-Key': key === 'good' ? service.key : key };
       const response = await service.request(method, path, { headers, ...(payload !== undefined && { raw: payload }) });
-      const text = path.startsWith('/sse') && response.ok ? '' : await response.text();
-      if (path.startsWith('/sse') && response.ok) await response.body!.cancel();
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+      const text = isStream ? '' : await response.text();
+      if (isStream) await response.body!.cancel();
       seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
       if (response.ok) answered.set(path, (answered.get(path) ?? 0) + 1);
       expect(response.status).toBeLessThan(500);
@@ -196,12 +203,35 @@ function segment(): fc.Arbitrary<string> {
   return fc.string({ unit: fc.oneof(fc.constantFrom(..."aZ09-._~!$&'()*+,;=:@"), codePoint.map(encodeURIComponent)) });
 }
 
+/** A segment with a percent escape that is malformed, incomplete or not UTF-8. */
+function malformedSegment(): fc.Arbitrary<string> {
+  const malformed = fc.constantFrom(
+    '%',
+    '%Q',
+    '%QQ',
+    '%2',
+    '%ff',
+    '%c3',
+    '%E0%A4%A',
+    '%u0041',
+    '%%',
+    '%C0%80',
+    '%ED%A0%80',
+  );
+  return fc.tuple(fc.constantFrom('', 'SPY', 'SPY,'), malformed, segment()).map((parts) => parts.join(''));
+}
+
 function nodesCall(): fc.Arbitrary<Sent> {
+  const encoded = fc.oneof(ticker(), segment()).map((each) => encodeURIComponent(each.toWellFormed()));
+  const nodes = fc
+    .tuple(encoded, fc.oneof(fc.constant(''), historyQuery()))
+    .map(([segment, view]) => `/api/v1/nodes/gex/${segment}${view}`);
+  const ofTicker = fc
+    .tuple(fc.constantFrom(...TICKER_PATHS), fc.oneof(encoded, malformedSegment()))
+    .map(([path, segment]) => path.replace('{ticker}', () => segment));
   return fc.record({
     method: fc.constant('GET'),
-    path: fc
-      .tuple(fc.oneof(ticker(), segment()), fc.oneof(fc.constant(''), historyQuery()))
-      .map(([segment, view]) => `/api/v1/nodes/gex/${encodeURIComponent(segment.toWellFormed())}${view}`),
+    path: fc.oneof({ weight: 2, arbitrary: nodes }, { weight: 1, arbitrary: ofTicker }),
     key: key(),
     payload: fc.constant(undefined),
   });
@@ -244,7 +274,9 @@ function anything(): fc.Arbitrary<Sent> {
         '/api/v1/auth/telegram-status?uuid=x',
         '/api/v1/nodes/gex/%E0%A4%A',
       ),
-      fc.array(segment(), { maxLength: 4 }).map((segments) => `/${segments.join('/')}`),
+      fc
+        .array(fc.oneof({ weight: 4, arbitrary: segment() }, malformedSegment()), { maxLength: 4 })
+        .map((segments) => `/${segments.join('/')}`),
       fc.tuple(fc.constantFrom(...PATHS), segment()).map(([path, query]) => `${path}?${query}`),
     ),
     key: key(),
@@ -260,7 +292,9 @@ interface Schema {
 }
 
 function nullableIn({ properties = {}, items = {}, anyOf = [] }: Schema): string[] {
-  const own = Object.entries(properties).filter(([, its]) => its.anyOf?.some(({ type }) => type === 'null'));
+  const isNullable = ({ anyOf, items }: Schema): boolean =>
+    anyOf?.some(({ type }) => type === 'null') ?? (items !== undefined && isNullable(items));
+  const own = Object.entries(properties).filter(([, its]) => isNullable(its));
   return [
     ...own.map(([name]) => name),
     ...[...Object.values(properties), ...anyOf].flatMap(nullableIn),
@@ -269,7 +303,7 @@ function nullableIn({ properties = {}, items = {}, anyOf = [] }: Schema): string
 }
 
 function nullPaths(value: unknown, path = ''): string[] {
-  if (value === null) return NULLABLE.has(path.split('.').at(-1)!) ? [] : [path];
+  if (value === null) return NULLABLE.has(path.split('.').findLast((part) => !/^\d+$/.test(part))!) ? [] : [path];
   if (typeof value !== 'object') return [];
   return Object.entries(value).flatMap(([name, each]) => nullPaths(each, `${path}.${name}`));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Observation } from '../../src/core/events.ts';
-import { createRefusals } from '../../src/http/refusals.ts';
+import { type CountedRequest, createRefusals } from '../../src/http/refusals.ts';
 
 function made() {
   const seen: Observation[] = [];
@@ -9,9 +9,9 @@ function made() {
     (each) => seen.push(each),
     () => now,
   );
-  const limited = (address: string) => {
+  const limited = (address: string, kind: CountedRequest = 'key') => {
     try {
-      refusals.limit(address, '/api/v1/universe');
+      refusals.limit(address, '/api/v1/universe', kind);
       return undefined;
     } catch (error) {
       return error;
@@ -47,6 +47,31 @@ test('addresses of one IPv6 network share a quota, and all networks share anothe
   expect(same).toHaveLength(100);
   const others = Array.from({ length: 4_000 }, (_, i) => limited(`10.0.${i >> 8}.${i & 255}`)).filter(Boolean);
   expect(others).toHaveLength(4_000 - (3_000 - 300));
+  refusals.stop();
+});
+
+test('a customer with many IPv6 networks has the quotas of the larger ones', () => {
+  const { refusals, limited } = made();
+  const from = (block: (i: number) => string) =>
+    Array.from({ length: 2_000 }, (_, i) => limited(`2001:db8:${block(i)}::1`, 'foreign')).filter((each) => !each)
+      .length;
+  // The /64s of a /56, then those of the same /48, and those of another one.
+  expect([from((i) => `1:${(i & 255).toString(16)}`), from((i) => `1:${i.toString(16)}`), from(() => '2:0')]).toEqual([
+    ...[600, 600, 300],
+  ]);
+  refusals.stop();
+});
+
+test('requests that the policy refuses, wrong keys and the terminal take nothing from each other', () => {
+  const { refusals, limited } = made();
+  const addresses = Array.from({ length: 8_000 }, (_, i) => `10.1.${i >> 8}.${i & 255}`);
+  const count = (kind: CountedRequest) => addresses.filter((address) => !limited(address, kind)).length;
+  expect([count('foreign'), count('key'), count('uuid'), limited('10.9.9.9', 'terminal')]).toEqual([
+    ...[8_000, 3_000, 3_000],
+    undefined,
+  ]);
+  const own = Array.from({ length: 4_000 }, () => limited('10.9.9.9', 'terminal')).filter((each) => !each);
+  expect(own).toHaveLength(2_999);
   refusals.stop();
 });
 

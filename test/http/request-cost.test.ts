@@ -51,6 +51,23 @@ test('an analysis costs tokens by its contracts, only the first time', async () 
   expect((await paid('GET', '/api/v1/nodes/gex/SPY/strikes?rate=0.0123')).cost).toBe(1);
 });
 
+test('the probability of touching a strike costs tokens in each answer that has it, and no other answer of the tool', async () => {
+  const path = '/api/v1/tools/calculate_merton_probability';
+  const { spot } = service.app.context.market.chain('SPY');
+  const ask = async (query: string, stag_prob: number) => {
+    const question = { ticker: 'SPY', spot_price: spot, ambush_strike: 1.01 * spot, days_to_expiry: 30, stag_prob };
+    return (await paid('POST', path + query, question)).cost;
+  };
+  // The first question pays for the analysis and for the surface of the chain.
+  await ask('', 0.5);
+  const rare = await ask('?extended=true', 0.5);
+  const often = await ask('?extended=true', 0.05);
+  expect([await ask('', 0.5), await ask('', 0.05), await ask('?extended=true', 1)]).toEqual([1, 1, 1]);
+  expect([rare, often]).toEqual([await ask('?extended=true', 0.5), await ask('?extended=true', 0.05)]);
+  expect(rare).toBeWithin(2, 5);
+  expect(often).toBeWithin(rare + 3, 20);
+});
+
 test('refuses work that an account cannot pay before it starts, and says when to retry', async () => {
   await using poor = await startService({ rateLimit: '10/min' });
   // A price above the limit takes the full allowance.
@@ -108,7 +125,9 @@ test('a call over MCP costs the same tokens as over REST', async () => {
     return JSON.stringify(await answer.json());
   };
   expect(await call('NVDA')).toContain('call_wall');
-  expect(await call('SPY')).toContain('more tokens');
+  expect(await call('SPY')).toMatch(
+    /needs more of the rate limit than is left\. Wait \d+ seconds and ask again, or ask for less at a time\./,
+  );
 });
 
 test.each(Object.entries(prices).filter(([, price]) => typeof price === 'number') as [string, number][])(

@@ -39,7 +39,7 @@ const SLIPS: Readonly<Record<string, string>> = {
     'FB>META; GOOG>GOOGL; QQQQ>QQQ; VXXB>VXX; CCIV>LCID; IPOE>SOFI; BRKB>BRK.B; BRK.A>BRK.B; BRK>BRK.B; ' +
     'fb>META; $FB>META; NASDAQ:FB>META',
   'the name of a company':
-    'Costco>COST; Facebook>META; google>GOOGL; Berkshire Hathaway>BRK.B; Robinhood>HOOD; Coca-Cola>KO; ' +
+    'Costco>COST; Facebook>META; google>GOOGL; Berkshire Hathaway>BRK.B; Robinhood>HOOD; Coke>KO; ' +
     'Johnson & Johnson>JNJ; JP Morgan>JPM; GameStop>GME; Meta Platforms, Inc.>META; Netflix>NFLX; ' +
     'costoc>COST',
   'marks around the symbol':

@@ -35,6 +35,15 @@ describe("an operator's universe", () => {
     expect([...universe.proxies]).toEqual([['BRK.B', 'XLF']]);
   });
 
+  test('may name its themes like properties of objects, and in any script', () => {
+    const names = ['constructor', 'toString', 'hasOwnProperty', 'Technologie für morgen', '半導体', '⚡️ power', ''];
+    const tickers = ['SPY', 'QQQ', 'IWM', 'DIA', 'TLT', 'GLD', 'SLV'];
+    const themes = Object.fromEntries(names.map((name, i) => [name, [tickers[i]]]));
+    const universe = loadUniverse(JSON.stringify({ themes }));
+    expect(universe.themes).toEqual(themes as Record<string, string[]>);
+    expect([...universe.tickers]).toEqual(tickers);
+  });
+
   test('uses the standard proxies if the file names none', () => {
     expect(loadUniverse('{"themes":{"mine":["SPY"]}}').proxies).toEqual(STANDARD_UNIVERSE.proxies);
   });
@@ -50,6 +59,36 @@ describe("an operator's universe", () => {
     ['a ticker twice', '{"themes":{"a":["SPY"],"b":["SPY"]}}', /\/themes\/b\/0 must be listed once/],
     ['a name with two proxies', '{"themes":{"a":["SPY"]},"proxies":{"X":["A"],"Y":["A"]}}', /\/proxies\/Y\/0/],
     ['a proxy that is not a ticker', '{"themes":{"a":["SPY"]},"proxies":{"no way":["A"]}}', /\/proxies\/no way/],
+    [
+      'a theme with ESC in its name',
+      '{"themes":{"a\\u001b[31m":["SPY"]}}',
+      /^The universe is not valid: \/themes\/a \[31m must be a name of visible characters/,
+    ],
+    [
+      'a theme with a direction mark in its name',
+      '{"themes":{"a\\u202eb":["SPY"]}}',
+      /\/themes\/a b must be a name of visible/,
+    ],
+    [
+      'a theme with a zero-width space in its name',
+      '{"themes":{"a\u200bb":["SPY"]}}',
+      /\/themes\/a b must be a name of visible/,
+    ],
+    [
+      'a theme that is named __proto__',
+      '{"themes":{"__proto__":["SPY"]}}',
+      /\/themes\/__proto__ must be .*, not __proto__/,
+    ],
+    [
+      'a proxy that is named __proto__',
+      '{"themes":{"a":["SPY"]},"proxies":{"__proto__":["A"]}}',
+      /\/proxies\/__proto__ must be an upper-case ticker/,
+    ],
+    [
+      'names of __proto__',
+      '{"themes":{"a":["SPY"]},"names":{"__proto__":["Facebook"]}}',
+      /\/names\/__proto__ must be an upper-case ticker/,
+    ],
     ['an unknown key', '{"themes":{"a":["SPY"]},"proxy":{}}', /\/proxy must be themes, proxies or names/],
     [
       'more than 1,000 tickers',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { runToCompletion } from '../../src/core/steps.ts';
-import { passage, type Walk } from '../../src/math/first-passage.ts';
+import { passage, passageProducts, type Walk } from '../../src/math/first-passage.ts';
 import { normalCdf } from '../analytics/plain.ts';
 import { IS_FULL } from '../support/size.ts';
 
@@ -72,6 +72,23 @@ test.each(WALKS.map((figures) => ({ figures })))('$figures: agrees with simulate
   const { mean, error } = simulatedPassage(of, IS_FULL ? 100_000 : 40_000);
   expect(error).toBeLessThan(IS_FULL ? 0.0016 : 0.0025);
   expect(Math.abs(runToCompletion(passage(of)) - mean)).toBeLessThan(0.002 + 3 * error);
+});
+
+// A step of `passage` has at most 250,000 products, unless a single piece of work has more. Two successive steps have more than this number.
+test.each(WALKS.map((figures) => ({ figures })))('$figures: the products of its steps are counted', ({ figures }) => {
+  const of = walk(figures);
+  const steps = [...passage(of)].length + 1;
+  const perStep = passageProducts(of) / 250_000 / steps;
+  expect(perStep).toBeLessThan(1.3);
+  if (steps > 2) expect(perStep).toBeGreaterThan(0.5);
+});
+
+test.each([
+  ['at the barrier', [0, 0.1, 1, 1, 0, 1]],
+  ['without jumps', [1, 0.1, 1, 0, 0, 1]],
+  ['too far away', [1e3, 0.1, 1, 1, 0, 1]],
+] as const)('%s no product is computed', (_what, figures) => {
+  expect(passageProducts(walk(figures))).toBe(0);
 });
 
 describe('without jumps it equals the closed form', () => {

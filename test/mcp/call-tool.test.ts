@@ -35,7 +35,10 @@ test('cleans the provenance in the content and in the metadata', async () => {
   const answer = await call(() => ({ result, provenance: { ...provenance, notes: ['b\u0007c'] } }));
   expect(answer._meta).toEqual({ 'zomma/provenance': { ...provenance, source: SEEN, notes: ['b c'] } });
   expect(answer.structuredContent).toMatchObject({
-    provenance: { ...{ source: SEEN, simulated: false, age: '3 min', stale: true, notes: ['b c'] } },
+    provenance: { ...{ source: SEEN, simulated: false, age: '3 min', stale: true } },
+  });
+  expect(answer.structuredContent).toMatchObject({
+    provenance: { notes: ['Stale: the quotes are 3 min old.', 'b c'] },
   });
   expect(answer.content).toEqual([{ type: 'text', text: JSON.stringify(answer.structuredContent) }]);
 });

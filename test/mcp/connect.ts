@@ -65,7 +65,7 @@ export async function connectNew(
   return Object.assign(client, { callTool: asBefore }) as unknown as McpClient;
 }
 
-/** The names that `tools/list` has for a client whose model cannot read resources. */
+/** The names that `tools/list` has. */
 export const LISTED = [...TOOLS.map(({ name }) => name), 'read_resource'];
 
 /** The example arguments of each tool, in the order of the registry. `listed` replaces their expiry with a listed one. */
@@ -80,8 +80,8 @@ export function listed(args: Readonly<Record<string, unknown>>, { app }: Service
   return { ...args, target_expiry: app.store.chain(id)!.series.at(-1)!.expiry };
 }
 
-/** A client whose model cannot read resources. */
+/** A client whose model cannot follow links. */
 const WHO = 'test';
-/** A client whose model can read resources. */
+/** A client whose model can follow links. */
 export const READER = 'claude-code';
 const named = (name: string) => ({ name, version: '1' });

@@ -66,6 +66,14 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     expect(found.types).toEqual(['text']);
   });
 
+  test.each(MARKET_TOOLS)('the stale quotes of %s have one note, and those of a replay none', async (tool) => {
+    const staleIn = async (args: object) => {
+      const { content } = await client.callTool({ name: tool, arguments: { ...argumentsOf(tool), ...args } });
+      return JSON.stringify(content).match(/Stale: the quotes are \d+ days old\./g) ?? [];
+    };
+    expect([await staleIn({}), await staleIn({ at: '2026-08-20T16:00:00-04:00' })]).toEqual([[expect.any(String)], []]);
+  });
+
   test('a date means its end, and without a moment the newest snapshot answers', async () => {
     expect(await levels({ at: '2026-08-19' })).toMatchObject({ spot_price: 101, age_s: 8 * 3_600 });
     const newest = await levels({});

@@ -5,6 +5,7 @@ import { InMemoryServerEventBus, type ServerEvent } from '@modelcontextprotocol/
 import { runToCompletion } from '../../src/core/steps.ts';
 import { createChangePublisher } from '../../src/mcp/change-publisher.ts';
 import { complete } from '../../src/mcp/completion.ts';
+import { PAGE_CHARS_MAX } from '../../src/mcp/resource-pages.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { keepLevels, MONDAY_MS } from '../store/samples.ts';
@@ -30,9 +31,9 @@ const read = (uri: string) =>
   JSON.parse((runToCompletion(RESOURCES.read(uri, service.app.context)).contents[0] as { text: string }).text);
 
 test('a wide chain gives the rows nearest to spot, with six digits', () => {
-  const { count, strike, net_gex, rows_left_out_far_from_spot } = read('zomma://gex/WIDE/strikes/all');
-  expect([count, strike.length, net_gex.length, rows_left_out_far_from_spot]).toEqual([450, 450, 450, 250]);
-  expect([strike[0], strike.at(-1)]).toEqual([3_500.5, 7_990.5]);
+  const { count, strike, net_gex, page } = read('zomma://gex/WIDE/strikes/all?columns=net_gex&limit=200');
+  expect([count, strike.length, net_gex.length, page.of]).toEqual([200, 200, 200, 700]);
+  expect([strike[0], strike.at(-1)]).toEqual([5_000.5, 6_990.5]);
   const long = net_gex.filter(
     (each: number) =>
       String(each)
@@ -42,6 +43,36 @@ test('a wide chain gives the rows nearest to spot, with six digits', () => {
   expect(long).toEqual([]);
 });
 
+test('a universe of a thousand tickers has pages, which add up', () => {
+  const tickers = Array.from({ length: 1_000 }, (_, i) => `T${i}`);
+  const themes = { first: tickers.slice(0, 600), second: tickers.slice(600) };
+  const { context } = service.app;
+  const universe = { ...context.universe, themes, tickers: new Set(tickers) };
+  const seen: string[] = [];
+  for (let uri = 'zomma://universe'; uri !== undefined; ) {
+    const [content] = runToCompletion(RESOURCES.read(uri, { ...context, universe })).contents;
+    const { text } = content as { text: string };
+    expect(text.length).toBeLessThanOrEqual(PAGE_CHARS_MAX);
+    const { macro_themes, without_data, page } = JSON.parse(text);
+    seen.push(...(Object.values(macro_themes) as string[][]).flat());
+    expect(without_data).toEqual(seen.slice(-without_data.length));
+    uri = page?.next;
+  }
+  expect(seen).toEqual(tickers);
+  expect(() => read('zomma://universe?cursor=NONE')).toThrow('/cursor must be a ticker of the universe');
+});
+
+test('the universe counts its own tickers, and names those with data that are outside', () => {
+  const { context } = service.app;
+  const [inside, ...outside] = context.market.tickersWithChain() as [string, ...string[]];
+  const tickers = [inside, 'ZZZZ'];
+  const universe = { ...context.universe, themes: { mine: tickers }, tickers: new Set(tickers) };
+  const [content] = runToCompletion(RESOURCES.read('zomma://universe', { ...context, universe })).contents;
+  const { age_of_data, ...lists } = JSON.parse((content as { text: string }).text);
+  expect(lists).toMatchObject({ total_tracked: 2, without_data: ['ZZZZ'], outside_universe: outside });
+  expect(Object.keys(age_of_data).length + lists.without_data.length - outside.length).toBe(2);
+});
+
 test.each([
   ['zomma://gex/wide', 'zomma://gex/WIDE'],
   ['zomma://gex/wide/profile', 'zomma://gex/WIDE/profile'],
@@ -49,6 +80,7 @@ test.each([
   ['zomma://gex/wide/record', 'zomma://gex/WIDE/record'],
   ['zomma://gex/%5Espx', 'zomma://gex/SPX'],
   ['zomma://gex/SPXW/strikes/all', 'zomma://gex/SPX/strikes/all'],
+  ['zomma://gex/wide/flow?days=5', 'zomma://gex/WIDE/flow'],
   ['zomma://methods', 'zomma://methods'],
 ])('changes of %s are reported as changes of %s', (uri, canonical) => {
   expect(RESOURCES.canonical(uri, service.app.context)).toBe(canonical);
@@ -58,6 +90,7 @@ test.each([
   'zomma://gex/WIDE/Profile',
   'zomma://gex/WIDE/strikes/a/b',
   'zomma://gex/WIDE/matrix/all',
+  'zomma://gex/WIDE/constructor',
   `zomma://gex/${'A'.repeat(41)}`,
   'zomma://gex/',
   '',

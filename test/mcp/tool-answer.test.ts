@@ -46,6 +46,16 @@ test('an answer has the keys of the contract, then the provenance with its echoe
   expect(Object.keys(answer)).toEqual(['net', 'count', 'provenance']);
 });
 
+test.each([
+  ['stale quotes', { stale: true, age_s: 98 * 86_400 }, {}, ['Stale: the quotes are 98 days old.', 'a']],
+  ['quotes of the future', { stale: true, age_s: -7_200 }, {}, ['Stale: the quotes are dated 2 h in the future.', 'a']],
+  ['fresh quotes', { stale: false, age_s: 98 * 86_400 }, {}, ['a']],
+  ['a replay', { stale: true, age_s: 98 * 86_400 }, { at: '2026-11-20' }, ['a']],
+])('the notes of %s', (_what, age, echoes, notes) => {
+  const answer = toolAnswer({ body: {}, echoes, provenance: { ...PROVENANCE, ...age } });
+  expect(answer.provenance).toMatchObject({ notes });
+});
+
 describe('without market data', () => {
   test('the source is the arguments, and nothing claims an age', () => {
     const { provenance } = toolAnswer({ body: {}, echoes: { price: 10 / 3, notes: [] }, provenance: undefined });

@@ -172,6 +172,8 @@ test('a poll that is dated far in the future says that the clock was ahead', asy
   const year = 365 * 1440 * MINUTE_MS;
   store.openFeeds([{ name: 'files', simulated: false, tickers: [] }]);
   const feed = (now: number) => feedReport({ ...context, nowMs: () => now }).feeds[0]!;
+  store.pollBegan('files', NOW + MINUTE_MS);
+  expect(feed(NOW)).toMatchObject({ state: 'down', last_attempt: null });
   store.pollBegan('files', NOW + year);
   expect(feed(NOW)).toMatchObject({ state: 'down', error: expect.stringContaining('the clock was ahead') });
   store.pollEnded({ feed: 'files', beganAt: NOW, endedAt: NOW, nextAt: NOW + year, error: null });

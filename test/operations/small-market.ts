@@ -43,6 +43,7 @@ export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6
     universe: STANDARD_UNIVERSE,
     nowMs: () => nowMs,
     feedStates: () => store.feedStates(),
+    clockSteps: () => store.clockSteps(),
     gapsIn: (fromMs, toMs) => store.gapsIn(fromMs, toMs),
     ...{ staleAfterMs: 60_000, largePrintMinUsd: LARGE_PRINT_MIN_USD, contagionMinUsd: 1_000_000 },
   };

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SettingError } from '../../src/core/errors.ts';
 import { SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
-import { settingKey, settingSources, unknownVariables } from '../../src/settings/setting-sources.ts';
+import { readNamedFile, settingKey, settingSources, unknownVariables } from '../../src/settings/setting-sources.ts';
 import { readSettingsFile } from '../../src/settings/settings-file.ts';
 import { withFolder } from '../support/process.ts';
 
@@ -40,8 +40,8 @@ test('the environment comes before the file, and an empty variable is none', () 
 test('a credential comes from the environment, or from a file of its own', () =>
   withFolder(async (folder) => {
     const [secret, empty, config] = ['token', 'empty', 'zomma.toml'].map((name) => join(folder, name));
-    writeFileSync(secret!, 'hidden\n');
-    writeFileSync(empty!, '\n');
+    writeFileSync(secret!, 'hidden\n', { mode: 0o600 });
+    writeFileSync(empty!, '\n', { mode: 0o640 });
     writeFileSync(config!, `tradier-token-file = "${secret}"\n`);
     const find = (env: Record<string, string>, path?: string) =>
       settingSources(env, path ? readSettingsFile(path) : {}).find('tradierToken');
@@ -56,6 +56,32 @@ test('a credential comes from the environment, or from a file of its own', () =>
     expect(() => find({ ZOMMA_TRADIER_TOKEN_FILE: empty! })).toThrow(`the file ${empty} is empty`);
     expect(() => find({ ZOMMA_TRADIER_TOKEN_FILE: `${folder}/missing` })).toThrow(/cannot read .*missing/);
   }));
+
+test.each([
+  ['credential', 0o600, true],
+  ['credential', 0o640, true],
+  ['credential', 0o644, false],
+  ['credential', 0o660, false],
+  ['credential', 0o602, false],
+  ['settings', 0o644, true],
+  ['settings', 0o664, false],
+  ['settings', 0o646, false],
+] as const)('a file of a %s with mode %o is taken: %p', (content, mode, isTaken) =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'file');
+    writeFileSync(path, 'x');
+    chmodSync(path, mode);
+    const read = () => readNamedFile(path, '--flag', content);
+    if (isTaken) expect(read()).toBe('x');
+    else expect(read).toThrow(/^--flag: other users of this machine may (?:use|write to) \S+file$/);
+    // systemd gives the files of LoadCredential= to the service alone, whatever their mode.
+    process.env.CREDENTIALS_DIRECTORY = folder;
+    expect(read()).toBe('x');
+    process.env.CREDENTIALS_DIRECTORY = `${folder}/other`;
+    if (!isTaken) expect(read).toThrow();
+    delete process.env.CREDENTIALS_DIRECTORY;
+  }),
+);
 
 test.each<[string, string, RegExp, RegExp]>([
   ['an unknown key', 'prot = 1', /"prot" is not a setting/, /Did you mean port\?/],

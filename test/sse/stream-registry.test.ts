@@ -101,26 +101,58 @@ test('limits the streams per account and in total, and a removed stream frees it
   watch.assertCapacity(b);
 });
 
-test('if all places are taken, only an account with more than a quarter of them loses streams', async () => {
-  const watch = watchOf({ accountStreamsMax: 8, streamsMax: 8 });
-  const [a, b, c] = [accountOf('a'), accountOf('b'), accountOf('c')];
-  const open = (account: Account) => {
-    watch.assertCapacity(account);
-    const opened = streamOf(account);
-    watch.add(opened.stream);
-    return opened.ended;
-  };
-  // An account may have more than a quarter while places are free.
-  const ofA = Array.from({ length: 8 }, () => open(a));
-  expect(() => open(a)).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
-  for (const account of [b, b, c, c]) void open(account);
-  expect(await Promise.all(ofA.slice(0, 4))).toEqual(['share', 'share', 'share', 'share']);
-  // An account that has a quarter takes no further places from others.
-  for (const account of [a, b, c]) {
-    expect(() => open(account)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+/** Opens a stream of an account, which may end a stream of another account. */
+function openIn(watch: ReturnType<typeof watchOf>, id: string) {
+  const account = accountOf(id);
+  watch.assertCapacity(account);
+  const opened = streamOf(account);
+  watch.add(opened.stream);
+  return opened.ended;
+}
+
+test('a few accounts that hold all places give their oldest streams to every further account', async () => {
+  const watch = watchOf({ accountStreamsMax: 500, streamsMax: 2_464 });
+  const holders = ['a', 'b', 'c', 'd', 'e'];
+  const held = Array.from({ length: 2_464 }, (_, i) => openIn(watch, holders[i % 5]!));
+  // With six accounts, an account may have 2,464 / 7 streams.
+  for (let i = 0; i < 352; i++) void openIn(watch, 'f');
+  expect(await Promise.all(held.slice(0, 345))).toEqual(Array.from({ length: 345 }, () => 'share'));
+  for (const id of ['a', 'f']) {
+    expect(() => openIn(watch, id)).toThrow(expect.objectContaining({ code: 'unavailable' }));
   }
-  for (const account of [accountOf('d'), accountOf('d')]) void open(account);
-  expect(() => open(accountOf('e'))).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  // Each further account gets a share too.
+  for (let more = 1; more <= 50; more++) {
+    const share = Math.floor(2_464 / (6 + more + 1));
+    for (let i = 0; i < share; i++) void openIn(watch, `more ${more}`);
+    expect(watch.streamsOf(`more ${more}`)).toBe(share);
+  }
+  expect(watch.size).toBe(2_464);
+});
+
+test('with as many accounts as places, each has one, and no place goes back and forth', () => {
+  const watch = watchOf({ accountStreamsMax: 8, streamsMax: 8 });
+  for (let i = 0; i < 8; i++) void openIn(watch, 'a');
+  const more = ['b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  for (const id of more) void openIn(watch, id);
+  for (const id of ['a', ...more]) expect([id, watch.streamsOf(id)]).toEqual([id, 1]);
+  for (const id of ['a', ...more, 'i']) {
+    expect(() => openIn(watch, id)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  }
+});
+
+test.each([2, 3, 4, 5])('%i accounts that ask for ever come to rest', (accounts) => {
+  const watch = watchOf({ accountStreamsMax: 8, streamsMax: 8 });
+  const ids = Array.from({ length: accounts }, (_, i) => `account ${i}`);
+  let opened = 0;
+  for (let round = 0; round < 100; round++) {
+    for (const id of ids) {
+      try {
+        void openIn(watch, id);
+        opened++;
+      } catch {}
+    }
+  }
+  expect(opened).toBeLessThanOrEqual(16);
   expect(watch.size).toBe(8);
 });
 

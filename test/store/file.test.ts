@@ -10,7 +10,10 @@ import { errorOf } from '../support/thrown.ts';
 import { chainOf, MONDAY_MS, outputOf, spawnOnStore, withStore, withStoreFile } from './samples.ts';
 
 const UUID = '6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b';
-const MEMBER: Member = { uuid: UUID, tier: 'pro', status: 'active', expiresAt: null, keyDigest: 'aa' };
+const MEMBER: Member = {
+  ...{ uuid: UUID, tier: 'pro', status: 'active', expiresAt: null },
+  ...{ accountId: 'a1', generation: 0, keyDigest: 'aa', previousDigest: null, previousUntil: null },
+};
 
 const LINK = { telegramId: '@ann', routing1dte: true, routingRadar: false, lastPingAt: null };
 
@@ -106,7 +109,7 @@ test('every row acknowledged before a kill -9 is stored', () =>
     const writer = spawnOnStore(
       path,
       `for (let n = 1; ; n++) {
-         store.saveMember({ uuid: 'u' + n, tier: 'pro', status: 'active', expiresAt: null, keyDigest: 'd' + n });
+         store.saveMember({ ...${JSON.stringify(MEMBER)}, uuid: 'u' + n, keyDigest: 'd' + n });
          require('node:fs').writeSync(1, n + '\\n');
        }`,
     );

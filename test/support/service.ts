@@ -59,6 +59,8 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
   const read = parseSettings({
     dataDir,
     rateLimit: 'off',
+    // Requests that do not come over a socket have no address.
+    myKey: 'any',
     ...(!hasAllTickers && { universe: SMALL_UNIVERSE }),
     ...texts,
   });

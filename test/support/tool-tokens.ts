@@ -4,6 +4,7 @@ import { runToCompletion } from '../../src/core/steps.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { READ_RESOURCE } from '../../src/mcp/read-resource.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
+import { TICKER_RESOURCES } from '../../src/mcp/ticker-resources.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
 import { extendedView, perform } from '../../src/operations/engine/perform.ts';
 import { findOperation, TOOLS } from '../../src/operations/registry.ts';
@@ -44,19 +45,16 @@ export function longestTokens(chain: Chain): ToolTokens {
   });
 }
 
-/** Tokens of each resource of a chain's ticker. The methods have a test of their own. */
+/** Tokens of the first page of each resource of a chain's ticker, at four characters a token. The methods have a test of their own. */
 export function resourceTokens(chain: Chain): ToolTokens {
   const { context } = smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf);
+  const expiry = chain.series.find(({ settlesAt }) => settlesAt > chain.asOf)!.expiry;
   return Object.fromEntries(
-    RESOURCES.templates
-      .filter(({ uriTemplate }) => uriTemplate.includes('{ticker}'))
-      .map(({ uriTemplate, name }) => {
-        const uri = uriTemplate.replace('{ticker}', chain.underlying).replace('{expiry}', 'all');
-        return [
-          name,
-          tokensOf(JSON.parse((runToCompletion(RESOURCES.read(uri, context)).contents[0] as { text: string }).text)),
-        ];
-      }),
+    Object.values(TICKER_RESOURCES).map(({ uriTemplate, name }) => {
+      const uri = uriTemplate.replace('{ticker}', chain.underlying).replace('{expiry}', expiry);
+      const [content] = runToCompletion(RESOURCES.read(uri, context)).contents;
+      return [name, Math.ceil((content as { text: string }).text.length / 4)];
+    }),
   );
 }
 

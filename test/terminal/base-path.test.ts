@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { VIEWS } from '../../web/state/address.ts';
 import { startPathProxy } from '../support/path-proxy.ts';
-import { keyOf, PROGRAM, startServer, withFolder } from '../support/process.ts';
+import { PROGRAM, startServer, withFolder } from '../support/process.ts';
 import { describeInBrowser, figuresOf, sharedBrowser, test, watch } from './browser.ts';
 
 const BASE = '/zomma';
@@ -14,14 +14,14 @@ describeInBrowser('the terminal below a path', () => {
         const args = ['start', '--port', '0', '--data-dir', folder, '--base-path', BASE, '--rate-limit', 'off'];
         const server = await startServer(PROGRAM, args);
         await server.loaded;
-        const key = keyOf(server);
+        const [, code] = /#code=(\w+)/.exec(server.before.find((line) => line.startsWith('open: '))!)!;
         const proxy = startPathProxy(server.url, BASE, false);
         const context = await (await sharedBrowser()).newContext();
         const problems: string[] = [];
         try {
           const page = await context.newPage();
           watch(page, proxy.url, problems);
-          await page.goto(`${proxy.url}/#key=${key}&/SPY/ticker`);
+          await page.goto(`${proxy.url}/#code=${code}&/SPY/ticker`);
           await figuresOf(page);
           expect(new URL(page.url()).pathname).toBe(`${BASE}/`);
           for (const view of VIEWS) {

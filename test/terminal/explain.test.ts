@@ -95,7 +95,7 @@ describeInBrowser('the panel Explain', () => {
     );
     await page.click('#call-curl');
     await page.keyboard.press('ArrowRight');
-    expect(await page.textContent('[data-call="MCP"]')).toContain('newest snapshot');
+    expect(await page.textContent('[data-call="MCP"]')).toMatch(/strikes\/all\?at=20/);
   });
 
   test('a wide page explains the flip while nothing is chosen, and a narrow page has a sheet', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { cleanText } from '../../web/page-format.ts';
 import { VIEWS } from '../../web/state/address.ts';
+import { BINARY, run } from '../support/process.ts';
 import { IS_FULL } from '../support/size.ts';
 import { goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, test, withTerminal } from './browser.ts';
@@ -70,6 +71,60 @@ describeInBrowser('the key in the browser', () => {
     expect(text).toContain(sentence);
     expect(await page.locator('[data-figure]').count()).toBe(0);
     expect(page.url()).not.toContain(given);
+  });
+
+  test('the printed link signs in once, and leaves nothing that signs in again', async () => {
+    terminal.expected.push(/status of 403/);
+    const printed = terminal.server.before.find((line) => line.startsWith('open: '))!;
+    const [, url] = /^open: (\S+)/.exec(printed)!;
+    expect(printed).not.toContain('ZOMMA_');
+    const first = await terminal.open('', { isSignedIn: false });
+    await first.goto('about:blank');
+    await first.goto(url!);
+    await figuresOf(first);
+    expect(await storageOf(first)).not.toMatch(/ZOMMA_|code=/);
+    await first.goto('about:blank');
+    await first.goto(url!);
+    await first.waitForSelector('.sign-in .problem');
+    expect(await first.textContent('.sign-in .problem')).toContain('This link has been used');
+  });
+
+  test('a link in an open tab signs in, and replaces another key only after a question', async () => {
+    const add = ['members', 'add', '--uuid', '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a91', '--json'];
+    const { stdout } = await run(BINARY, [...add, '--data-dir', terminal.dataDir]);
+    const other = (JSON.parse(stdout) as { api_key: string }).api_key;
+    const page = await terminal.open('#/SPY/ticker', { isSignedIn: false });
+    const questions: string[] = [];
+    let answer = true;
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.message());
+      void (answer ? dialog.accept() : dialog.dismiss());
+    });
+    /** The key of the requests of the next view. */
+    const keyIn = async (view: string) => {
+      const sent = page.waitForRequest(
+        (request) => request.url().includes('/api/v1/') && !!request.headers()['x-api-key'],
+      );
+      await page.evaluate((to) => (location.hash = to), `#/SPY/${view}`);
+      return (await sent).headers()['x-api-key'];
+    };
+    const follow = async (key: string) => {
+      await page.evaluate((to) => (location.hash = to), `#key=${key}`);
+      await page.waitForFunction(() => !location.hash.includes('key='));
+    };
+    await follow(terminal.key);
+    await figuresOf(page);
+    expect(page.url()).toEndWith('#/SPY/ticker');
+    await follow(terminal.key);
+    expect(questions).toEqual([]);
+    answer = false;
+    await follow(other);
+    expect([questions.length, page.url().includes('ZOMMA_'), await keyIn('flow')]).toEqual([1, false, terminal.key]);
+    answer = true;
+    await follow(other);
+    expect([questions.length, await keyIn('history')]).toEqual([2, other]);
+    expect(questions[0]).toContain('Replace your key in this tab');
+    expect(await storageOf(page)).not.toContain('ZOMMA_');
   });
 
   test('a page of another port on the same host gets nothing', async () => {

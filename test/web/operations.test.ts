@@ -96,7 +96,14 @@ describe('the same call elsewhere', () => {
     expect(JSON.parse(echoed)).toEqual({ ticker: "A'B" });
   });
 
+  test('an operation with a resource is read at the moment of the page', () => {
+    const params = (args: { ticker: string; at?: string }) =>
+      JSON.parse(mcpOf({ operation: 'get_gex_by_strike', args })!).params;
+    expect(params({ ticker: '^SPX', at: AT })).toEqual({ uri: `zomma://gex/%5ESPX/strikes/all?at=${AT}` });
+    expect(params({ ticker: 'SPY' })).toEqual({ uri: 'zomma://gex/SPY/strikes/all' });
+  });
+
   test('an operation that MCP lacks has no message', () => {
-    expect(mcpOf({ operation: 'get_gex_history', args: { ticker: 'SPY' } })).toBeUndefined();
+    expect(mcpOf({ operation: 'get_gex_view', args: { ticker: 'SPY' } })).toBeUndefined();
   });
 });

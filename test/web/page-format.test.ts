@@ -30,6 +30,7 @@ describe('figures', () => {
     [format.duration(47 * 60), '47 min'],
     [format.duration(33 * 3600 + 720), '33 h 12 min'],
     [format.duration(3 * 86_400), '3 days'],
+    [format.duration(-90), '-1 min'],
   ])('%p is %p', (text, expected) => {
     expect(text).toBe(expected);
   });

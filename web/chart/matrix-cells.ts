@@ -48,29 +48,29 @@ type ComparableMatrix = Pick<
 >;
 
 /**
- * Returns the matrix of the changes since an earlier moment. The change of a cell is null if only one of the two moments has the cell. The
- * sums contain only cells that exist at both moments.
+ * Returns the matrix of the changes since an earlier moment. The change of a cell is null if only one of the two moments has the cell.
+ * `by_strike` and `within_band` contain only cells that exist at both moments. `by_expiry` has the change over all strikes of each series,
+ * and 0 for a series that only one of the two moments has.
  */
 export function matrixChange<M extends ComparableMatrix>(now: M, before: ComparableMatrix): M {
   const nameOf = ({ root, expiry, settlement }: ComparableMatrix, i: number) =>
     `${root[i]} ${expiry[i]} ${settlement[i]}`;
-  const columns = new Map(before.values.map((column, i) => [nameOf(before, i), column]));
+  const columns = new Map(before.values.map((values, i) => [nameOf(before, i), { values, sum: before.by_expiry[i]! }]));
   const rows = new Map(before.strike.map((strike, i) => [strike, i]));
   const values = now.values.map((column, i) => {
-    const earlier = columns.get(nameOf(now, i));
+    const earlier = columns.get(nameOf(now, i))?.values;
     return column.map((value, row) => {
       const then = earlier?.[rows.get(now.strike[row]!) ?? -1] ?? null;
       return value === null || then === null ? null : value - then;
     });
   });
   const sum = (cells: readonly (number | null)[]) => cells.reduce<number>((total, each) => total + (each ?? 0), 0);
-  const byExpiry = values.map(sum);
   return {
     ...now,
     values,
     by_strike: now.strike.map((_, row) => sum(values.map((column) => column[row] ?? null))),
-    by_expiry: byExpiry,
-    within_band: sum(byExpiry),
+    by_expiry: now.by_expiry.map((total, i) => total - (columns.get(nameOf(now, i))?.sum ?? total)),
+    within_band: sum(values.flat()),
     left_out: now.left_out - before.left_out,
   };
 }

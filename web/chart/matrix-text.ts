@@ -34,14 +34,14 @@ function nameOfCell(
 
 /** Returns a text with the value of a cell, the total of its row and the total of its column. */
 export function matrixReadout(matrix: Matrix, place: MatrixPlace, moment: string | undefined): string {
-  const { values, by_strike, by_expiry, strike: strikes, spot_price, band } = matrix;
+  const { values, by_strike, by_expiry, strike: strikes, spot_price } = matrix;
   const value = values[place.column]![place.row] ?? null;
   const at = strikes[place.row]!;
   return [
     `${nameOfCell(matrix, place, moment)} (${percent(100 * (at / spot_price - 1), 1)})`,
     value === null ? 'no contract' : signedAmount(value),
     `strike over all expiries ${signedAmount(by_strike[place.row])}`,
-    `expiry within ±${band} % ${signedAmount(by_expiry[place.column])}`,
+    `expiry over all strikes ${signedAmount(by_expiry[place.column])}`,
   ].join(' · ');
 }
 

@@ -33,15 +33,7 @@ export interface FigureTexts {
   readonly notes: Readonly<Record<FigureNote, string>>;
 }
 
-export type FigureNote =
-  | 'symbols'
-  | 'given'
-  | 'no_record'
-  | 'too_few_days'
-  | 'held'
-  | 'mcp_options'
-  | 'mcp_none'
-  | 'mcp_newest';
+export type FigureNote = 'symbols' | 'given' | 'no_record' | 'too_few_days' | 'held' | 'mcp_options' | 'mcp_none';
 
 const NODES = 'gex-nodes-get_live_gex_nodes-get-apiv1nodesgexticker';
 const VIEWS = 'other-views-of-the-levels';
@@ -131,6 +123,5 @@ export const FIGURE_TEXTS: FigureTexts = {
     held: 'Held: the close was not beyond the level. The control is a level at the same distance from spot. What the price did between two snapshots is not known. Spots seen a day: ',
     mcp_options: 'MCP has no form of a call with options of the analysis.',
     mcp_none: 'MCP has no form of this call.',
-    mcp_newest: 'This resource of MCP has the newest snapshot, whatever the moment of the page.',
   },
 };

@@ -28,14 +28,10 @@ export const MEMBER_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
  * Sends a request about a member or a key. If the server refuses the request, the member stays signed in, because the request may be about
  * another member or key. Rejects with the server's error message.
  */
-async function askApart(path: string, key?: string): Promise<Record<string, unknown>> {
+async function askApart(path: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
   let response: Response;
   try {
-    response = await fetch(path, {
-      cache: 'no-store',
-      credentials: 'omit',
-      ...(key !== undefined && { headers: { 'X-API-Key': key } }),
-    });
+    response = await fetch(path, { cache: 'no-store', credentials: 'omit', ...init });
   } catch {
     throw new Error('The server does not answer.');
   }
@@ -46,12 +42,19 @@ async function askApart(path: string, key?: string): Promise<Record<string, unkn
 
 /** Rejects if the server refuses the key. */
 export async function checkKey(key: string): Promise<void> {
-  await askApart('/api/v1/account', key);
+  await askApart('/api/v1/account', { headers: { 'X-API-Key': key } });
 }
 
 /** Requests the key of a member. Rejects if the member with this UUID has no access. */
 export async function keyOfMember(uuid: string): Promise<string> {
   const { api_key: key } = await askApart(`/api/v1/auth/my-key?uuid=${encodeURIComponent(uuid)}`);
+  return cleanText(key);
+}
+
+/** Exchanges the single-use code of a link for the member's key. Rejects if the code was used or is too old. */
+export async function keyOfCode(code: string): Promise<string> {
+  const headers = { Authorization: `Bearer ${code}` };
+  const { api_key: key } = await askApart('/api/v1/auth/sign-in', { method: 'POST', headers });
   return cleanText(key);
 }
 

@@ -20,17 +20,8 @@ export function isKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/**
- * Reads the key from the fragment `#key=…`, which `zomma start` prints. The function immediately removes the fragment with the key from the
- * address and from the browser history. If the fragment has no key, the function reads the key from this tab's session storage.
- */
-export function takeInitialKey(): void {
-  const given = /^#key=([^&]*)(?:&(.*))?$/.exec(location.hash);
-  if (given) {
-    history.replaceState(null, '', `${location.pathname}${given[2] ? `#${given[2]}` : ''}`);
-    if (isKey(given[1]!)) memberKey.value = given[1]!;
-    return;
-  }
+/** Reads the key that this tab has stored in its session storage. */
+export function takeStoredKey(): void {
   const stored = sessionStorage.getItem(STORED);
   if (!stored || !isKey(stored)) return;
   memberKey.value = stored;

@@ -11,13 +11,21 @@ import { noteAnswered, noteServerTime, noteUnanswered } from './server-connectio
 const SUSPECT = /\\u|[\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/u;
 
 /**
- * Parses a JSON answer of the server. File names and error texts of providers are untrusted, so invisible characters and bidirectional
- * control characters are removed from all texts. Most answers contain only visible characters and are parsed without this step.
+ * Parses a JSON answer of the server. File names and error texts of providers are untrusted, and so are names that are keys, such as those of
+ * themes. So invisible characters and bidirectional control characters are removed from all texts and keys. Most answers contain only visible
+ * characters and are parsed without this step.
  */
 export function parseData(text: string): unknown {
   if (!SUSPECT.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? cleanText(value, 10_000) : value));
+  return JSON.parse(text, (_, value: unknown) => {
+    if (typeof value === 'string') return cleanText(value, TEXT_MAX);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [cleanText(key, TEXT_MAX), each]));
+  });
 }
+
+/** Maximum length of a text or a key of an answer that needs cleaning, in characters. */
+const TEXT_MAX = 10_000;
 
 /** An answer of the server, with the provenance from the header fields of the response. */
 export interface WebAnswer<Body> {

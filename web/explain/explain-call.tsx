@@ -27,7 +27,7 @@ export function ExplainCall({ figure, snapshot, notes }: ExplainSectionProps) {
     zomma: () => commandOf(commandCall(call, hasOptions)),
     JSON: () => json.answer?.text,
   }[tab.value]();
-  const note = tab.value === 'MCP' ? notes?.[mcpNote(call, hasOptions, text)!] : json.problem?.message;
+  const note = tab.value === 'MCP' ? notes?.[mcpNote(hasOptions, text)!] : json.problem?.message;
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
@@ -79,10 +79,8 @@ function commandCall(call: Call, hasOptions: boolean): Call {
   return hasOptions && WEB_OPERATIONS[call.operation].isTool ? { ...call, operation: 'get_gex_view' } : call;
 }
 
-/** Returns a note if MCP has no call for the figure, or if the MCP message differs from the call. MCP resources accept no moment. */
-function mcpNote({ operation }: Call, hasOptions: boolean, text: string | undefined): FigureNote | undefined {
+/** Returns a note if MCP has no call for the figure. */
+function mcpNote(hasOptions: boolean, text: string | undefined): FigureNote | undefined {
   if (hasOptions) return 'mcp_options';
-  if (!text) return 'mcp_none';
-  const { isTool } = WEB_OPERATIONS[operation];
-  return isTool ? undefined : 'mcp_newest';
+  return text ? undefined : 'mcp_none';
 }

@@ -1,7 +1,7 @@
 import { ClientError } from '../../core/errors.ts';
 import { countAllocated } from '../../core/garbage.ts';
 import { byRange, StepCache, type Steps } from '../../core/steps.ts';
-import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
+import { closeOf, DAY_MS, isTradingDay, newYorkDate, newYorkTime, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { nearestExpiries } from '../../market/nearest-expiries.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
@@ -183,15 +183,25 @@ function noLiveSeries(chain: Chain, selection: ExpirySelection): ClientError {
   const today = newYorkDate(asOf);
   const date = selection.kind === 'date' ? selection.date : today;
   const nearest = nearestExpiries(live, date, today).join(', ');
-  return new ClientError('no_chain', `${reasonOfNone(chain, selection, date)} ${of}`, {
-    hint: `Nearest listed: ${nearest}.`,
-  });
+  const message =
+    selection.kind === 'next'
+      ? `No contract of ${underlying} settles within ${selection.days} days of ${of}`
+      : whyNotLive(chain, date, of);
+  return new ClientError('no_chain', message, { hint: `Nearest listed: ${nearest}.` });
 }
 
-function reasonOfNone({ underlying, series }: Chain, selection: ExpirySelection, date: string): string {
-  if (selection.kind === 'next') return `No contract of ${underlying} settles within ${selection.days} days of`;
-  const isListed = series.some(({ expiry, adjusted }) => expiry === date && !adjusted);
-  return isListed ? `The expiry ${date} had settled before` : `${date} is not a listed expiry in`;
+/** Returns why no live contract expires on a date. A feed may stop listing contracts that have settled. */
+function whyNotLive({ asOf, series }: Chain, date: string, of: string): string {
+  const settled = series.find(({ expiry, adjusted }) => expiry === date && !adjusted);
+  if (settled) return `The expiry ${date} had settled before ${of}, at ${minuteOf(settled.settlesAt)} New York`;
+  const unlisted = `${date} is not a listed expiry in ${of}`;
+  if (!isTradingDay(date)) return `${unlisted}: the exchange is closed on that day`;
+  const closesAt = closeOf(date);
+  return asOf < closesAt ? unlisted : `${unlisted}: options of that day had settled by ${minuteOf(closesAt)} New York`;
+}
+
+function minuteOf(ms: number): string {
+  return newYorkTime(ms).slice(0, 16).replace('T', ' ');
 }
 
 function exclusionReason(

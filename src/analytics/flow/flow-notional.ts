@@ -1,5 +1,6 @@
 import { byRange, StepCache, type Steps } from '../../core/steps.ts';
-import { isDeep, type Print } from '../../market/prints.ts';
+import { closeOf } from '../../market/calendar.ts';
+import { change, isDeep, type Print } from '../../market/prints.ts';
 import { FLAG, type TapeColumns } from '../../market/tape-columns.ts';
 import { greeks, oneGreek } from '../../math/black-scholes.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
@@ -12,39 +13,86 @@ export interface FlowNotional {
   readonly net: number;
   /** The sum of the absolute delta-notional of the other trades: legs of spreads, and trades in deep contracts (see `isDeep`). */
   readonly leftOut: number;
+  /** The large prints behind the figures. Undefined if the figures come from volumes. */
+  readonly prints?: CountedPrints;
+}
+
+/** The large prints of a day in the analysed expiries and, if these are all expiries, in settled ones. */
+export interface CountedPrints {
+  /** Number of prints that count in `net`. */
+  readonly counted: number;
+  /** Number of prints that do not count, by reason. */
+  readonly leftOut: { readonly settled: number; readonly multiLeg: number; readonly deep: number };
+  /** Like `net`, but prints that customers sold count with the opposite sign, and prints of unknown side count 0. Dollars. */
+  readonly bySide: number;
+  /** The sum of the absolute delta-notional of the prints of unknown side that count in `net`, dollars. */
+  readonly ofUnknownSide: number;
 }
 
 /**
  * Returns the delta-notional of a day's large prints. `evaluateEnergy` uses `net` as its flow. Deltas come from the prepared chain, and are
  * 0 for contracts without a volatility. The feed's delta of a print decides whether the print is deep. If the feed gives no delta, the
- * chain's delta decides.
+ * chain's delta decides. Prints of a series that has settled have no delta.
  */
-export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<TapeColumns>): Steps<FlowNotional> {
+export function* printsDeltaNotional(
+  prepared: PreparedChain,
+  large: Iterable<TapeColumns>,
+): Steps<FlowNotional & { readonly prints: CountedPrints }> {
   const { spot } = prepared.chain;
-  const deltas = new Map<string, ReadonlyMap<number, number>>();
-  let [net, leftOut] = [0, 0];
-  for (const { count, contracts, contract, size, multiplier, delta: given, flags } of large) {
+  const deltas = new Map<string, ReadonlyMap<number, number> | 'settled' | 'other'>();
+  let [net, notionalLeftOut, counted, bySide, ofUnknownSide] = [0, 0, 0, 0, 0];
+  const leftOut = { settled: 0, multiLeg: 0, deep: 0 };
+  for (const columns of large) {
+    const { count, contracts, contract, size, multiplier, delta: given, flags } = columns;
     for (const { root, expiry } of contracts.series) {
       const key = `${root} ${expiry}`;
       if (deltas.has(key)) continue;
-      deltas.set(key, deltasOfSeries(prepared, root, expiry));
+      deltas.set(
+        key,
+        deltasOfSeries(prepared, root, expiry) ?? (isSettled(prepared, root, expiry) ? 'settled' : 'other'),
+      );
       yield ADDING_UP;
     }
     const bySeries = contracts.series.map(({ root, expiry }) => deltas.get(`${root} ${expiry}`)!);
     const delta = Float64Array.from(contracts.strike, (strike, number) => {
       const index = contracts.seriesIndex[number]!;
-      return bySeries[index]!.get(contracts.series[index]!.callPut * strike) ?? 0;
+      const ofSeries = bySeries[index]!;
+      return typeof ofSeries === 'string' ? 0 : (ofSeries.get(contracts.series[index]!.callPut * strike) ?? 0);
     });
     for (let row = 0; row < count; row++) {
+      const ofSeries = bySeries[contracts.seriesIndex[contract[row]!]!]!;
+      if (ofSeries === 'settled') leftOut.settled++;
+      if (typeof ofSeries === 'string') continue;
       const ofChain = delta[contract[row]!]!;
       const notional = ofChain * size[row]! * multiplier[row]! * spot;
-      const isOpinion = (flags[row]! & FLAG.multiLeg) === 0 && !isDeep(deltaOf(given[row]!, ofChain));
-      if (isOpinion) net += notional;
-      else leftOut += Math.abs(notional);
+      const isLeg = (flags[row]! & FLAG.multiLeg) !== 0;
+      if (isLeg || isDeep(deltaOf(given[row]!, ofChain))) {
+        leftOut[isLeg ? 'multiLeg' : 'deep']++;
+        notionalLeftOut += Math.abs(notional);
+        continue;
+      }
+      const side = sideOfRow(columns, row);
+      counted++;
+      net += notional;
+      bySide += side * notional;
+      if (side === 0) ofUnknownSide += Math.abs(notional);
     }
     yield ADDING_UP;
   }
-  return { net, leftOut };
+  return { net, leftOut: notionalLeftOut, prints: { counted, leftOut, bySide, ofUnknownSide } };
+}
+
+/** Returns +1 if a customer bought, -1 if a customer sold, and 0 if neither the feed nor the quote tells. */
+function sideOfRow({ flags, price, bid, ask }: TapeColumns, row: number): number {
+  const side = flags[row]! & FLAG.side;
+  if (side !== 0) return side === FLAG.ask ? 1 : side === FLAG.bid ? -1 : 0;
+  return ask[row]! > bid[row]! ? change((bid[row]! + ask[row]!) / 2, price[row]!) : 0;
+}
+
+/** Returns whether a series is missing in an analysis of all expiries because it has settled. */
+function isSettled({ chain, options }: PreparedChain, root: string, expiry: string): boolean {
+  const series = chain.series.find((each) => each.root === root && each.expiry === expiry);
+  return options.expiries.kind === 'all' && (series?.settlesAt ?? closeOf(expiry)) <= chain.asOf;
 }
 
 const ADDING_UP = { message: 'Adding up large prints' };
@@ -54,10 +102,17 @@ function deltaOf(given: number, ofChain: number): number {
   return Number.isNaN(given) ? ofChain : given;
 }
 
-/** Returns the deltas of the contracts in a series. A call's key is its strike, and a put's key is its negative strike. */
-function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): ReadonlyMap<number, number> {
+/**
+ * Returns the deltas of the contracts in a series. A call's key is its strike, and a put's key is its negative strike. Returns `undefined` if
+ * the series is not prepared.
+ */
+function deltasOfSeries(
+  prepared: PreparedChain,
+  root: string,
+  expiry: string,
+): ReadonlyMap<number, number> | undefined {
   const of = prepared.series.find(({ series }) => series.root === root && series.expiry === expiry);
-  if (of === undefined) return new Map();
+  if (of === undefined) return undefined;
   const { callPut, strike, tte, iv, rate, dividend } = prepared;
   const [own, known] = [(column: Float64Array) => column.subarray(of.start, of.end), iv.slice(of.start, of.end)];
   const { delta } = greeks({
@@ -123,7 +178,7 @@ export function* deltaLookup(prepared: PreparedChain): Steps<DeltaLookup> {
       yield { message: 'Computing deltas' };
       inStep = 0;
     }
-    deltas.set(`${series.root} ${series.expiry}`, deltasOfSeries(prepared, series.root, series.expiry));
+    deltas.set(`${series.root} ${series.expiry}`, deltasOfSeries(prepared, series.root, series.expiry)!);
   }
   return ({ root, expiry, callPut, strike }) => deltas.get(`${root} ${expiry}`)?.get(callPut * strike);
 }

@@ -1,5 +1,5 @@
 import type { Steps } from '../../core/steps.ts';
-import { passage } from '../../math/first-passage.ts';
+import { passage, passageProducts, type Walk } from '../../math/first-passage.ts';
 import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
 import type { PriceLaw } from './price-law.ts';
 
@@ -26,30 +26,38 @@ export interface TouchProbability {
  * diffusion `model`: the odds of touching the strike divided by the odds of ending beyond the strike. The result is at least the
  * probability of ending beyond the strike, and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
  */
-export function* touchProbabilities(
-  law: PriceLaw,
-  model: JumpDiffusion,
-  { spot, strike, forward }: Barrier,
-): Steps<TouchProbability> {
+export function* touchProbabilities(law: PriceLaw, model: JumpDiffusion, barrier: Barrier): Steps<TouchProbability> {
+  const { spot, strike, forward } = barrier;
   const side = strike >= spot ? 1 : -1;
   const end = endBeyond(law, side, strike / forward);
   const endInModel = endBeyond(jumpDiffusionLaw(model), side, strike / forward);
-  const compensator = model.jumps * Math.expm1(model.mean + model.width ** 2 / 2);
-  const drift = Math.log(forward / spot) - compensator - model.variance / 2;
-  const touchInModel = yield* passage({
-    start: side * Math.log(strike / spot),
-    drift: -side * drift,
-    variance: model.variance,
-    jumps: model.jumps,
-    jumpMean: -side * model.mean,
-    jumpWidth: model.width,
-  });
+  const touchInModel = yield* passage(walkTo(barrier, model));
   const most = superHedge(law, side, strike / forward, spot / forward);
   if (touchInModel >= 1) return { probability: 1, most: 1 };
   // Far in a tail, both probabilities of the model may be zero in double precision.
   const ratio = endInModel > 0 ? Math.max(1, odds(touchInModel) / odds(endInModel)) : 1;
   const touch = 1 / (1 + 1 / (odds(end) * ratio));
   return { probability: Math.max(end, Math.min(touch, most)), most };
+}
+
+/** Returns the size of the work of `touchProbabilities` (see `passageProducts`). */
+export function touchProducts(model: JumpDiffusion, barrier: Barrier): number {
+  return passageProducts(walkTo(barrier, model));
+}
+
+/** Returns the log-price of a jump diffusion as a walk to a strike. */
+function walkTo({ spot, strike, forward }: Barrier, model: JumpDiffusion): Walk {
+  const side = strike >= spot ? 1 : -1;
+  const compensator = model.jumps * Math.expm1(model.mean + model.width ** 2 / 2);
+  const drift = Math.log(forward / spot) - compensator - model.variance / 2;
+  return {
+    start: side * Math.log(strike / spot),
+    drift: -side * drift,
+    variance: model.variance,
+    jumps: model.jumps,
+    jumpMean: -side * model.mean,
+    jumpWidth: model.width,
+  };
 }
 
 /** Returns the probability that the price ends at or above the moneyness K/F (`side` 1), or at or below the moneyness (`side` -1). */

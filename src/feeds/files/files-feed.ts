@@ -36,6 +36,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const temporaryErrors = new TemporaryErrors();
   let journal: ReadingJournal | undefined;
   let isFirstPoll = true;
+  /** The reason for which the last poll could not delete old files, or an empty text. */
+  let undeletedFor = '';
   /**
    * The problems that the last poll found: a reason for each origin. Before the first poll, the map has an entry for the folder itself,
    * because an earlier process may have reported a problem with the folder.
@@ -77,7 +79,11 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield* processFile(journal, file, root, checkpoints, nowMs);
     }
     isFirstPoll = false;
-    if (options.keepDays !== undefined) await deleteOld(root, files, checkpoints, options.keepDays);
+    if (options.keepDays !== undefined) {
+      const undeleted = await deleteOld(root, files, checkpoints, options.keepDays);
+      if (undeleted.reason !== undeletedFor) yield { kind: 'undeleted', ...undeleted };
+      undeletedFor = undeleted.reason;
+    }
     // The checkpoints of missing files are removed, so that a file that comes back is read again. If a folder is unreadable, its files may
     // still exist, so all checkpoints are kept.
     if (isComplete) yield* checkpoints.removalsOfMissing(present);

@@ -18,6 +18,10 @@ export function claimsPrints(head: string): boolean {
   return hasHeader(head, isPrintsHeader);
 }
 
+/** Time after which the reading of rows lets requests be answered, ms. The time is checked after each `CHECKED_ROWS` rows. */
+const STEP_MS = 8;
+const CHECKED_ROWS = 256;
+
 /** Reads a whole tape. Throws a `ClientError` if the text is not a tape. */
 export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
   return new PrintsCsvReader().read(pieces, nowMs);
@@ -60,7 +64,14 @@ export class PrintsCsvReader {
         this.#row = rowReader(columns);
         rows = preamble.slice(found.row + 1);
       }
-      for (const row of rows) {
+      let pauseAt = performance.now() + STEP_MS;
+      for (const [i, row] of rows.entries()) {
+        // Of short rows, a piece has a hundred thousand. Requests are answered between them.
+        if (i % CHECKED_ROWS === 0 && performance.now() > pauseAt) {
+          await new Promise(setImmediate);
+          announceStep('reading a tape');
+          pauseAt = performance.now() + STEP_MS;
+        }
         if (row === '') continue;
         const print = this.#print(row, isUnterminated, nowMs);
         if (typeof print === 'string') countRejected(refused, print);

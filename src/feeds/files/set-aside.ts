@@ -109,8 +109,8 @@ async function copyNew(from: string, to: string): Promise<void> {
 /**
  * Deletes old files of a drop folder that were read completely and had market data. A file is old if it was last changed more than `days`
  * days before the newest file. Files are compared with the newest file and not with the clock, so a wrong clock causes no deletion. Keeps
- * links, rejected files, files that have changed since the scan, and files that the service has no permission to delete. The promise never
- * rejects.
+ * links, rejected files, and files that have changed since the scan. Returns the number of files that cannot be deleted, and the code of the
+ * last error. The promise never rejects.
  *
  * @param root the drop folder's path without links.
  */
@@ -119,7 +119,8 @@ export async function deleteOld(
   files: readonly FoundFile[],
   checkpoints: FileCheckpoints,
   days: number,
-): Promise<void> {
+): Promise<{ readonly count: number; readonly reason: string }> {
+  let [count, reason] = [0, ''];
   const newestMs = Math.max(...files.map(({ stats }) => stats.mtimeMs));
   for (const { origin, stats } of files) {
     const isOld = newestMs - stats.mtimeMs > days * DAY_MS;
@@ -131,8 +132,12 @@ export async function deleteOld(
       const path = join(folder.path, parse(origin).base);
       const present = await lstat(path);
       if (!present.isSymbolicLink() && versionOf(present) === versionOf(stats)) await unlink(path);
-    } catch {
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') continue;
       // The file stays in the drop folder. No data is lost, because the file was already read.
+      count++;
+      reason = errorCode(error) ?? 'unknown';
     }
   }
+  return { count, reason };
 }

@@ -8,14 +8,16 @@ export class Breaker {
   #openUntil = Number.NEGATIVE_INFINITY;
   #reason = '';
 
-  constructor(private readonly now: () => number) {}
+  /** `elapsed` is a clock that never steps, ms. */
+  constructor(private readonly elapsed: () => number) {}
 
   /**
-   * Returns `closed` if requests may be sent, and `probe` if one request may be sent as a probe. If the breaker is open, returns the time
-   * until which it stays open (ms since the epoch), and the reason.
+   * Returns `closed` if requests may be sent, and `probe` if one request may be sent as a probe. If the breaker is open, returns how long it
+   * stays open (ms), and the reason.
    */
-  state(): 'closed' | 'probe' | { readonly openUntil: number; readonly reason: string } {
-    if (this.now() < this.#openUntil) return { openUntil: this.#openUntil, reason: this.#reason };
+  state(): 'closed' | 'probe' | { readonly openMs: number; readonly reason: string } {
+    const openMs = this.#openUntil - this.elapsed();
+    if (openMs > 0) return { openMs, reason: this.#reason };
     return this.#failures < FAILURES_MAX ? 'closed' : 'probe';
   }
 
@@ -36,7 +38,7 @@ export class Breaker {
    * already open until a later time, it stays open until then.
    */
   hold(forMs: number, reason: string): void {
-    this.#openUntil = Math.max(this.#openUntil, this.now() + Math.min(OPEN_MS_MAX, forMs));
+    this.#openUntil = Math.max(this.#openUntil, this.elapsed() + Math.min(OPEN_MS_MAX, forMs));
     this.#reason = reason;
   }
 }

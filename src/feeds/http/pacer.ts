@@ -14,7 +14,7 @@ export class Pacer {
 
   /** Waits until the next request may be sent, or until `signal` is aborted. */
   async waitTurn(signal?: AbortSignal): Promise<void> {
-    const now = this.clock.now();
+    const now = this.clock.elapsed();
     const startAt = Math.max(now, this.#next);
     this.#next = startAt + 60_000 / this.ratePerMinute;
     if (startAt > now) await this.clock.pause(startAt - now, signal);

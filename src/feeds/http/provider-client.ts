@@ -37,7 +37,7 @@ export function createProviderClient(
 ): ProviderClient {
   const { origin } = new URL(base);
   const pacer = new Pacer(ratePerMinute, clock);
-  const breaker = new Breaker(clock.now);
+  const breaker = new Breaker(clock.elapsed);
   const requestHeaders = { accept: 'application/json', ...headers };
 
   function urlOf(address: string): URL {
@@ -52,7 +52,8 @@ export function createProviderClient(
     const url = urlOf(address);
     const state = breaker.state();
     if (typeof state === 'object') {
-      throw unavailable(`${state.reason}, so no request is sent until ${new Date(state.openUntil).toISOString()}`);
+      const until = new Date(clock.now() + state.openMs).toISOString();
+      throw unavailable(`${state.reason}, so no request is sent until ${until}`);
     }
     const triesMax = state === 'probe' ? 1 : TRIES_MAX;
     for (let tries = 1; ; tries++) {

@@ -1,4 +1,5 @@
 import { isRecord, jsonExcess } from '../../core/json-shape.ts';
+import type { Clock } from '../clock.ts';
 
 export interface SocketOptions {
   readonly url: string;
@@ -11,7 +12,7 @@ export interface SocketOptions {
   readonly quietMs: number;
   /** Returns whether trades are expected now. */
   readonly expectsTrades: () => boolean;
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'now' | 'elapsed'>;
   /** Called for each status `success`, which confirms the subscription. The server sends trades after the first status `success`. */
   readonly onOpen: () => void;
   /**
@@ -44,14 +45,16 @@ export interface ConnectionEnd {
  */
 export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<ConnectionEnd> {
   const { promise, resolve } = Promise.withResolvers<ConnectionEnd>();
-  const socket = new WebSocket(options.url);
-  let lastReceivedAt = options.nowMs();
+  // Without compression, because the runtime inflates 100 KB of a hostile frame to more than 100 MB before any limit on its length.
+  const socket = new WebSocket(options.url, { perMessageDeflate: false });
+  const { now, elapsed } = options.clock;
+  // Both times are by the clock that never steps. Times of the other clock could be in the future after a step.
+  let lastReceived = elapsed();
   let hasReceived = true;
   /**
-   * The latest of three times, ms since the epoch: the last frame of messages, the start of the subscription, and the start of trading
-   * hours.
+   * The latest of three times, ms: the last frame of messages, the start of the subscription, and the start of trading hours.
    */
-  let lastMessagesAt = lastReceivedAt;
+  let lastMessages = lastReceived;
   let isSubscribed = false;
   let hasEnded = false;
 
@@ -60,7 +63,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     hasEnded = true;
     clearInterval(watch);
     signal.removeEventListener('abort', abort);
-    resolve({ reason, isRejected, lastReceivedAt });
+    resolve({ reason, isRejected, lastReceivedAt: now() - (elapsed() - lastReceived) });
     // The socket closes without a closing handshake, because the other side may no longer respond.
     socket.terminate();
   };
@@ -69,7 +72,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     if (word === 'auth_success') send({ action: 'subscribe', params: options.channels });
     else if (word === 'success') {
       isSubscribed = true;
-      lastMessagesAt = options.nowMs();
+      lastMessages = elapsed();
       options.onOpen();
     } else if (word === 'max_connections') end('Massive allows no further connection of this account');
     else if (!isSubscribed && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
@@ -81,10 +84,11 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   const watch = setInterval(() => {
     if (++intervals > CONNECT_INTERVALS_MAX && !isSubscribed)
       return end('the socket answers, but has not accepted the subscription');
-    if (!options.expectsTrades()) lastMessagesAt = options.nowMs();
-    else if (isSubscribed && options.nowMs() - lastMessagesAt > options.quietMs) {
-      // The server still answers pings, but the subscription no longer works. Trades after the last frame of messages may be missing.
-      lastReceivedAt = lastMessagesAt;
+    if (!options.expectsTrades()) lastMessages = elapsed();
+    else if (isSubscribed && elapsed() - lastMessages > options.quietMs) {
+      // At this point, the server answers pings, but the subscription no longer works. Trades after the last frame of messages may be
+      // missing.
+      lastReceived = lastMessages;
       return end(`no message was received for ${options.quietMs / 1_000} s of trading hours`);
     }
     if (!hasReceived) return end(`nothing was received for at least ${options.silenceMs / 2_000} s`);
@@ -92,7 +96,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     if (socket.readyState === WebSocket.OPEN) socket.ping();
   }, options.silenceMs / 2);
   const onReceived = () => {
-    lastReceivedAt = options.nowMs();
+    lastReceived = elapsed();
     hasReceived = true;
   };
 
@@ -107,7 +111,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     if (messages === undefined) return options.onMalformed();
     for (const message of messages) if (isRecord(message) && message.ev === 'status') handleStatus(message.status);
     if (!isSubscribed) return;
-    lastMessagesAt = options.nowMs();
+    lastMessages = elapsed();
     options.onMessages(messages);
   });
   socket.addEventListener('error', () => end('the connection failed'));

@@ -39,7 +39,7 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
   let failures = 0;
   let isDownReported = false;
   while (!signal.aborted) {
-    let upAt: number | undefined;
+    let upSince: number | undefined;
     const end = await runSocket(
       {
         url,
@@ -48,12 +48,12 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
         silenceMs,
         quietMs: QUIET_MS,
         expectsTrades: () => lastQuoted(clock.now()) === clock.now(),
-        nowMs: clock.now,
+        clock,
         onOpen() {
-          if (upAt !== undefined) return;
-          upAt = clock.now();
+          if (upSince !== undefined) return;
+          upSince = clock.elapsed();
           isDownReported = false;
-          queue.connection(true, upAt);
+          queue.connection(true, clock.now());
         },
         onMessages(messages) {
           const refused: Record<string, number> = {};
@@ -69,7 +69,7 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
     if (!isDownReported) queue.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
     if (end.isRejected) queue.rejection('massive:stream', end.reason);
-    const wasLongLived = upAt !== undefined && clock.now() - upAt > LONG_LIVED_MS;
+    const wasLongLived = upSince !== undefined && clock.elapsed() - upSince > LONG_LIVED_MS;
     failures = wasLongLived ? 1 : failures + 1;
     await clock.pause(end.isRejected ? REJECTED_PAUSE_MS : backoffMs(failures, clock.random), signal);
   }

@@ -1,26 +1,27 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { ownCommand } from '../../core/own-command.ts';
 
 /** Returns the command that runs this program: the executable, or the runtime with the sources. */
 export function programCommand(): string[] {
-  // In a compiled executable, the modules are in an embedded file system.
-  const isCompiled = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(import.meta.dir);
-  if (!isCompiled) return [process.execPath, join(import.meta.dir, '../../main.ts')];
+  const own = ownCommand();
   // The code starts the running executable, even if another version has replaced its file on the disk.
-  return [existsSync(RUNNING_EXECUTABLE) ? RUNNING_EXECUTABLE : process.execPath];
+  return own.length === 1 && existsSync(RUNNING_EXECUTABLE) ? [RUNNING_EXECUTABLE] : own;
 }
 
 const RUNNING_EXECUTABLE = '/proc/self/exe';
 
 /**
- * Returns a copy of the environment without the settings of the service, so that a started process gets no credentials. The garbage
- * collector of a process with this environment assumes that the machine has `heapBytes` bytes of memory. With the real size, the collector
- * would wait until a large part of the machine's memory is in use.
+ * Returns the environment for a started process. It has no credentials: of the variables of this process, only those that are needed to
+ * start and to write files and times. The garbage collector of a process with this environment assumes that the machine has `heapBytes`
+ * bytes of memory. With the real size, the collector would wait until a large part of the machine's memory is in use.
  */
 export function childEnv(heapBytes: number): Record<string, string> {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_')) as [string, string][];
+  const inherited = Object.entries(process.env).filter(([name]) => INHERITED.test(name)) as [string, string][];
   return { ...Object.fromEntries(inherited), BUN_JSC_forceRAMSize: String(heapBytes) };
 }
+
+/** The variables that a started process inherits. Those of `BUN_JSC_` switch parts of the runtime off where a system forbids them. */
+const INHERITED = /^(?:PATH|TMPDIR|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|BUN_JSC_\w+)$/;
 
 /** If the system runs out of memory, this process is killed before the service. */
 export function preferAsOomVictim(): void {

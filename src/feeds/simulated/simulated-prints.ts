@@ -59,11 +59,15 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
 
 /** Median number of orders per day for an instrument with a depth of 5,000 contracts. */
 const PRINTS_A_DAY = 4;
-/** Median premium, dollars. About a sixth of the trades have a premium below 100,000 dollars, the limit for large prints. */
+/** Median premium if the size is not bound, dollars. About a third of the trades have a premium below 100,000 dollars, the limit for large prints. */
 const PREMIUM_MEDIAN = 260_000;
 
-function sizeOf(price: number, random: Random): number {
-  const contracts = (PREMIUM_MEDIAN * Math.exp(random.normal())) / (100 * price);
+/**
+ * Returns the number of contracts of a print. Few contracts of cheap options trade at once: a print has at most the open interest of a strike
+ * with much trading, whatever its premium would be.
+ */
+function sizeOf(price: number, { depth }: Instrument, random: Random): number {
+  const contracts = Math.min(depth, (PREMIUM_MEDIAN * Math.exp(random.normal())) / (100 * price));
   // Large orders have round numbers of contracts.
   const lot = contracts > 1_000 ? 100 : contracts > 100 ? 10 : 1;
   return Math.max(1, Math.round(contracts / lot) * lot);
@@ -89,7 +93,7 @@ function printOf(instrument: Instrument, order: Order, { bid, ask, delta }: Quot
     multiplier: 100,
     at,
     price,
-    size: sizeOf(price, random),
+    size: sizeOf(price, instrument, random),
     side: random.uniform() < SIDE_KNOWN_SHARE ? side : null,
     bid,
     ask,

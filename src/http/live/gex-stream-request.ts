@@ -9,8 +9,8 @@ import { validate } from '../../operations/engine/validate.ts';
 export interface GexStreamRequest {
   readonly account: Account;
   readonly headers: Headers;
-  /** The requested tickers, as in the path: separated by commas. */
-  readonly tickers: string;
+  /** The requested tickers, as in the path: separated by commas. The router gives null if the path has a malformed percent escape. */
+  readonly tickers: string | null;
   readonly query: URLSearchParams;
   /** The client's address and port. Undefined if the connection is not known. */
   readonly peer?: string | undefined;
@@ -24,7 +24,7 @@ const TICKERS_MAX = 1_000;
  * many tickers, or if a ticker is malformed or not tracked.
  */
 export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 'tracked'>): ReadonlySet<string> {
-  const given = [...new Set(tickers.split(','))];
+  const given = [...new Set(tickers?.split(',') ?? [''])];
   if (given.length > TICKERS_MAX) {
     throw invalidParameter('Too many tickers', '/ticker', `must be at most ${TICKERS_MAX} tickers`);
   }

@@ -1,7 +1,6 @@
 import type { Account } from '../../access/access.ts';
 import { AccountCounts } from '../../access/account-counts.ts';
 import { ClientError } from '../../core/errors.ts';
-import { ACCOUNT_SHARE } from '../../sse/stream-registry.ts';
 import { notificationOf } from '../change-publisher.ts';
 import { isEventStream } from './guarded-stream.ts';
 import { plainCallOf } from './plain-call.ts';
@@ -54,13 +53,14 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     deps.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
-  /** If the account with the most sessions has more than `share` sessions, ends its session with the longest idle time. */
-  const makeRoom = (share: number): void => {
-    const largest = counts.largest(share);
+  /** Ends the session with the longest idle time of the account that gives way to an account, if there is one. */
+  const makeRoom = (accountId: string): void => {
+    const giving = counts.accountGivingWay(sessionsMax, accountId);
+    if (giving === undefined) return;
     const nowMs = performance.now();
     let idlest: StreamableSession | undefined;
     for (const session of sessions.values()) {
-      if (session.account.id !== largest) continue;
+      if (session.account.id !== giving) continue;
       if (!idlest || session.liveness.idleMs(nowMs) > idlest.liveness.idleMs(nowMs)) idlest = session;
     }
     if (idlest) end(idlest);
@@ -72,8 +72,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
         hint: 'End sessions with DELETE, or use one session for many calls.',
       });
     }
-    const share = ACCOUNT_SHARE * sessionsMax;
-    if (sessions.size >= sessionsMax && counts.of(account.id) < share) makeRoom(share);
+    if (sessions.size >= sessionsMax) makeRoom(account.id);
     if (sessions.size >= sessionsMax) {
       throw new ClientError('unavailable', 'No more sessions can be opened now', { hint: 'Retry later.' });
     }

@@ -7,7 +7,7 @@ import { createSseSessions } from './sse.ts';
 import { createStreamable } from './streamable.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/** Limits of the streams. An idle stream takes only about 10 KB. One account may have a quarter of the maximum number of streams. */
+/** Limits of the streams. An idle stream takes only about 10 KB. One account may have a quarter of all streams. */
 const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 40_000, accountStreamsMax: 10_000 };
 
 /** Maximum time for calls in progress after the server begins to stop, ms. The whole shutdown takes less than five seconds. */

@@ -7,6 +7,7 @@ import {
   SdkHttpError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
+import { mcpAddress } from '../../core/mcp-address.ts';
 
 /** The error that a client gets in place of an answer. */
 export type RpcError = JSONRPCErrorResponse['error'];
@@ -43,7 +44,7 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
   private requestCount = 0;
 
   constructor({ url, key }: RemoteSettings, onMessage: (message: JSONRPCMessage) => void) {
-    super(addressOf(url), { requestInit: { headers: { 'X-API-Key': key } }, reconnectionOptions: RECONNECTION });
+    super(mcpAddress(url), { requestInit: { headers: { 'X-API-Key': key } }, reconnectionOptions: RECONNECTION });
     this.onmessage = (message) => {
       if (!this.resolvePending(message)) onMessage(message);
     };
@@ -82,13 +83,6 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
 }
 
 type Result = Record<string, unknown>;
-
-/** Returns the URL of the `/mcp` endpoint. The given URL may already be the URL of the endpoint. */
-function addressOf(url: URL): URL {
-  const address = new URL(url);
-  address.pathname = url.pathname.replace(/(\/mcp)?\/*$/, '/mcp');
-  return address;
-}
 
 function errorOf({ code, message, data }: RpcError): ProtocolError {
   return ProtocolError.fromError(code, message, data);

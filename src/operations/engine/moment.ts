@@ -14,12 +14,18 @@ export const moment = (description: string) => textField(`${description}: ${MOME
 
 /**
  * Parses an instant or a New York date, and returns ms since the epoch. The argument `end` selects the first or the last moment of the day
- * if the text is a date. Throws `ClientError` with the given code if the text is invalid.
+ * if the text is a date. Throws `ClientError` with the given code if the text is invalid. The error also names the `word` that the field takes.
  */
-export function momentOf(text: string, field: string, end: 'first' | 'last', code: ClientErrorCode): number {
+export function momentOf(
+  text: string,
+  field: string,
+  end: 'first' | 'last',
+  code: ClientErrorCode,
+  word?: string,
+): number {
   if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
   const instantMs = INSTANT.test(text) ? parseInstant(text) : undefined;
-  if (instantMs === undefined) throw invalidField(code, field, `must be ${MOMENT}`);
+  if (instantMs === undefined) throw invalidField(code, field, `must be ${word ? `${word}, ` : ''}${MOMENT}`);
   return instantMs;
 }
 

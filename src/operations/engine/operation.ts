@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import type { Steps } from '../../core/steps.ts';
-import type { FeedState, Gap } from '../../market/feed-ledger.ts';
+import type { ClockStep, FeedState, Gap } from '../../market/feed-ledger.ts';
 import type { Market } from '../../market/market.ts';
 import type { Universe } from '../../market/universe.ts';
 import { describedObject, flagField, integerField, textField } from './schemas.ts';
@@ -120,7 +120,9 @@ export const PROVENANCE = describedObject('Source and age of the data.', {
   source: textField('Source of the data.'),
   simulated: flagField('True for the simulated market.'),
   as_of: textField('When the quotes were taken, ISO 8601.'),
-  age_s: integerField('Age of the quotes now, or at the moment `at` of the request, seconds.'),
+  age_s: integerField(
+    'Age of the quotes now, or at the moment `at` of the request, seconds; negative if they are dated in the future.',
+  ),
   stale: flagField('True if the quotes are older than the --stale-after setting, counted in trading hours.'),
   notes: textColumn('Caveats on the figures.'),
 });
@@ -132,6 +134,7 @@ export interface Context {
   readonly nowMs: () => number;
   /** Returns the state of each feed. */
   readonly feedStates: () => readonly FeedState[];
+  readonly clockSteps: () => readonly ClockStep[];
   /** Returns the periods between two moments (ms since the epoch) in which the feeds missed prints, the newest period first. */
   readonly gapsIn: (fromMs: number, toMs: number) => readonly Gap[];
   /** Maximum age of fresh quotes, ms of trading hours. Older quotes are stale. */

@@ -25,39 +25,45 @@ type RowSelection = Readonly<Record<string, string | number | undefined>>;
  * Returns the cursor of a row in a list that is computed from a chain. The cursor also contains a digest of the arguments that select the
  * rows, if there are any.
  */
-export function cursorAt({ underlying, asOf }: Chain, row: number, selection: RowSelection): string {
+export function cursorAt(
+  { underlying, asOf }: Pick<Chain, 'underlying' | 'asOf'>,
+  row: number,
+  selection: RowSelection,
+) {
   // The cursor is plain text. Models make mistakes when they copy base64, and base64 takes more tokens.
   return [underlying, asOf, row, ...digestOf(selection)].join('~');
 }
 
 function digestOf(selection: RowSelection): string[] {
-  const text = JSON.stringify(selection);
+  // The list of keys sorts the arguments, because hosts send them in any order.
+  const text = JSON.stringify(selection, Object.keys(selection).sort());
   return text === '{}' ? [] : [Bun.hash(text).toString(36).slice(0, DIGEST_LENGTH)];
 }
 
 const DIGEST_LENGTH = 4;
 
 /**
- * Returns the first row of a page and a context for the page. If there is no cursor, the row is 0. In the returned context, the newest
- * chain of the ticker is the snapshot of the first page, even if newer snapshots are stored. Throws `ClientError` if the cursor is
- * malformed, belongs to another ticker or to other arguments, or belongs to a snapshot that is no longer stored.
+ * Returns the first row of a page, the moment in the cursor and a context for the page. If there is no cursor, the row is 0. In the returned context, the newest
+ * chain of the ticker is the snapshot of the first page, even if newer snapshots are stored. If `pins` is `moment`, the cursor has the moment
+ * of the first page in place of that of the snapshot, and the context has no later data. Throws `ClientError` if the cursor is malformed,
+ * belongs to another ticker or to other arguments, or belongs to a snapshot that is no longer stored.
  */
 export function pageFrom(
   given: string | undefined,
   ticker: string,
   context: Context,
   selection: RowSelection,
-): { row: number; context: Context } {
+  pins: 'snapshot' | 'moment' = 'snapshot',
+): { row: number; asOf?: number; context: Context } {
   if (given === undefined) return { row: 0, context };
   const [, of, asOf, row, digest] = CURSOR.exec(given) ?? refuse('must be next_cursor of an answer, unchanged');
   const { market } = context;
   if (market.tracked(ticker) !== of) refuse(`must belong to the requested ticker, not to ${of}`);
   if (digest !== digestOf(selection)[0]) refuse('must be used with the arguments of the page before it');
-  for (const each of [market, market.at(Number(asOf))]) {
-    if (each.findChain(ticker)?.asOf === Number(asOf))
-      return { row: Number(row), context: { ...context, market: each } };
-  }
-  return refuse('must belong to a snapshot that is still stored');
+  const then = market.at(Number(asOf));
+  const found = pins === 'moment' ? then : [market, then].find((each) => each.findChain(ticker)?.asOf === Number(asOf));
+  if (!found) return refuse('must belong to a snapshot that is still stored');
+  return { row: Number(row), asOf: Number(asOf), context: { ...context, market: found } };
 }
 
 /** Matches a cursor: a ticker, the moment of the snapshot in ms since the epoch (up to the year 2286), a row, and a digest. */

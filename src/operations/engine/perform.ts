@@ -30,11 +30,14 @@ export interface Performed {
   readonly picture?: string;
 }
 
-/** Returns the view of a tool with its default answer. */
+/** Returns the view of a tool with its default answer and its echoes. */
 export const toolView = memoizeByObject((operation: Operation): View => {
   const { answers, onDemand = [], echoes = [] } = operation.tool!;
   return view(operation, withMoment(operation, operation.input), [...answers, ...onDemand], echoes);
 });
+
+/** Returns the view of a tool for adapters that do not send its echoes, so that nothing is computed for the echoes. */
+export const plainToolView = memoizeByObject((operation: Operation): View => ({ ...toolView(operation), echoes: [] }));
 
 /** Returns the view of an operation with its extended answer: every key, and the provenance. */
 export const extendedView = memoizeByObject(

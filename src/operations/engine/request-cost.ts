@@ -10,8 +10,12 @@ import type { PrintsQuery } from '../../market/tape.ts';
 export const ANALYSIS_CONTRACTS = 2_000;
 /** Number of option prices that are computed at moved spots for one token. A contract that is priced at n spots counts n times. */
 export const MOVED_CONTRACTS = 50_000;
+/** Size of the computation of a touch probability for one token (see `touchProducts`). */
+export const TOUCH_PRODUCTS = 500_000;
 /** Number of tickers whose stored levels a screen reads for one token. */
 export const SCREENED_TICKERS = 10;
+/** Number of trading days whose stored levels and spots a level record reads for one token. */
+export const RECORD_DAYS = 10;
 /** Number of contracts in stored snapshots whose volumes are summed for one token. */
 export const SNAPSHOT_CONTRACTS = 20_000;
 /** Number of prints that are read for one token, if the sums of the prints are stored. */
@@ -35,6 +39,11 @@ export function analysisCost({ count }: Chain): number {
  */
 export function movesCost(contracts: number, spots: number): number {
   return rowsCost(contracts * spots, MOVED_CONTRACTS);
+}
+
+/** Returns the cost of a touch probability, tokens. The request's own token covers TOUCH_PRODUCTS products. */
+export function touchCost(products: number): number {
+  return rowsCost(products, TOUCH_PRODUCTS);
 }
 
 /** Returns the cost of reading a tape, tokens. `minPremium` is the minimum premium that the request asks for, dollars. */

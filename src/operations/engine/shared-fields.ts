@@ -40,5 +40,8 @@ export const rate = number('Risk-free rate, continuous, decimal per year: 0.04 i
 export const dividendYield = number('Dividend yield, continuous, decimal per year.', { minimum: -1, maximum: 1 });
 export const dividend = defaulted(dividendYield, 0);
 
+/** Maximum length of a ticker or name, characters. */
+export const TICKER_MAX = 40;
+
 /** The schema of a ticker, or of the name of its company, fund or index. Any spelling is allowed, because the market finds the ticker. */
-export const ticker = Type.String({ description: 'Symbol or name, e.g. BRK.B.', minLength: 1, maxLength: 40 });
+export const ticker = Type.String({ description: 'Symbol or name, e.g. BRK.B.', minLength: 1, maxLength: TICKER_MAX });

@@ -12,6 +12,18 @@ export function unlikelyUnits({ iv, tte = 0 }: { readonly iv: number; readonly t
   ];
 }
 
+/** A percent below this limit is probably a fraction, such as 0.05 for 5 %. */
+const PERCENT_NOTED = 0.5;
+
+/** Returns a note if all values of an argument in percent are so small that they are probably fractions. Zeros do not count. */
+export function fractionNotes(name: string, percents: readonly number[]): string[] {
+  const largest = Math.max(...percents.map(Math.abs));
+  if (largest === 0 || largest >= PERCENT_NOTED) return [];
+  return [
+    `${name} is in percent: ${short(largest)} means ${short(largest)} %, and ${short(100 * largest)} is ${short(100 * largest)} %.`,
+  ];
+}
+
 function short(value: number): string {
   return String(Number(value.toPrecision(3)));
 }

@@ -136,10 +136,11 @@ export function expectation(schema: TSchema): string {
     case 'number':
     case 'integer':
       return `must be ${schema.type === 'integer' ? 'an integer' : 'a finite number'}${bounds(schema)}`;
-    case 'string':
-      return schema.pattern
-        ? `must match ${schema.pattern}: ${schema.description?.replace(/\.$/, '')}`
-        : `must be a string${lengths(schema)}`;
+    case 'string': {
+      const rule = schema.pattern ? `match ${schema.pattern}` : `be a string${lengths(schema)}`;
+      const meant = (schema.pattern || schema.maxLength) && schema.description;
+      return `must ${rule}${meant ? `: ${meant.replace(/\.$/, '')}` : ''}`;
+    }
     case 'object':
       return 'must be a JSON object';
     case 'array':

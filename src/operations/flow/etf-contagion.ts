@@ -15,6 +15,7 @@ import { dollarsField, iv, ticker } from '../engine/shared-fields.ts';
 import { unlikelyUnits } from '../engine/unlikely-units.ts';
 import { numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
+import { yearIvRank } from '../reading/year-iv-rank.ts';
 
 export const evaluateEtfContagion = defineOperation({
   name: 'evaluate_etf_contagion',
@@ -30,10 +31,14 @@ export const evaluateEtfContagion = defineOperation({
     whale_fiat: dollarsField(
       "Premium (not delta) of the stock's large flow, dollars, e.g. net_fiat_exposure of get_whale_prints; the sign is ignored.",
     ),
-    current_iv: { ...iv, description: 'Present implied volatility of the stock, decimal per year.' },
+    current_iv: {
+      ...iv,
+      description: 'Present implied volatility, decimal per year, e.g. atm_iv of run_strategic_omni_radar.',
+    },
     iv_ceiling: {
       ...iv,
-      description: 'Volatility at or above which the stock counts as saturated, decimal per year.',
+      description:
+        'Volatility at or above which the stock counts as saturated, decimal per year; a note gives its stored range.',
     },
   }),
   full: objectOf({
@@ -98,8 +103,9 @@ export const evaluateEtfContagion = defineOperation({
         notes: [
           ...unlikelyUnits({ iv: input.current_iv }),
           ...(proxy === undefined
-            ? [`etf_proxy is null, because the universe names no sector ETF for ${name}.`]
-            : reasonsOf(reading, input, `${name} and ${proxy}`)),
+            ? [`etf_proxy and correlation are null, because the universe names no sector ETF for ${name}.`]
+            : [...reasonsOf(reading, input, `${name} and ${proxy}`), ...missingNotes(proxy, context)]),
+          ...volatilityNotes(name, context),
         ],
       },
       ...(chain && { provenance: provenanceOf(chain, context) }),
@@ -126,10 +132,32 @@ function reasonsOf(
     ...(unmet.length > 0 ? [`etf_proxy is null, because ${unmet.join(', and ')}.`] : []),
     ...(correlation === null
       ? [
-          `Fewer than ${CORRELATION_CLOSES} common closes of ${both} are known: whether they move together was not tested.`,
+          `correlation is null, because fewer than ${CORRELATION_CLOSES} common closes of ${both} are known: whether they move together was not tested.`,
         ]
       : []),
   ];
+}
+
+/** Returns a note if a sector ETF has no data, because a caller who looks at its flow next would find nothing. */
+function missingNotes(proxy: string, { market }: Context): string[] {
+  return market.findChain(proxy) ? [] : [`${proxy} has no data here: its flow and levels are not known.`];
+}
+
+/** Returns a note on the stored volatilities of a stock, from which a caller can choose a ceiling. */
+function volatilityNotes(name: string, { market }: Context): string[] {
+  const levels = market.newestLevels(name);
+  if (levels === undefined || levels.atmIv30d === null) return [];
+  const { low, high, days } = yearIvRank(name, levels.asOf, market);
+  const range =
+    days < 2 || low === null || high === null
+      ? 'no other day is stored'
+      : `${short(low)} to ${short(high)} on ${days} stored days of the last year`;
+  return [`atm_iv_30d of ${name} is ${short(levels.atmIv30d)}; ${range}. Choose iv_ceiling by it.`];
+}
+
+/** Returns a volatility with three digits. */
+function short(iv: number): number {
+  return Number(iv.toPrecision(3));
 }
 
 /** Returns the premium of the stock's large prints in the flow window, dollars. Returns `undefined` if the stock has no prints. */

@@ -1,7 +1,7 @@
 import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../../analytics/flow/flow.ts';
 import { ClientError } from '../../core/errors.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
-import { isDate, newYorkDate } from '../../market/calendar.ts';
+import { closeOf, isDate, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { nearestExpiries } from '../../market/nearest-expiries.ts';
 import type { PrintSum } from '../../market/prints.ts';
@@ -65,20 +65,29 @@ export const getWhalePrints = defineOperation({
     echoes: ['ticker', 'target_expiry', 'flow_from', 'counted', 'window_days', 'min_premium'],
   },
   *run({ ticker: name, target_expiry }, context) {
-    const { chain, large } = yield* readMarket(name, context);
-    const listed = new Set(chain.series.map(({ expiry }) => expiry));
-    for (const print of large) listed.add(print.expiry);
-    requireListed(target_expiry, listed, chain.asOf);
+    const { chain, prepared, large } = yield* readMarket(name, context);
+    const live = new Set(prepared.series.map(({ series }) => series.expiry));
+    const isListed = [...chain.series, ...large].some(({ expiry }) => expiry === target_expiry);
+    if (!isListed) throw notListed(target_expiry, live, chain.asOf);
     const byPrints = context.market.hasPrints(chain.underlying);
-    const flow: Flow = byPrints
-      ? flowOfPrints(large, target_expiry)
-      : yield* snapshotFlow(chain, target_expiry, context);
+    const flows = byPrints ? undefined : yield* snapshotFlows(chain, context);
+    const flow: Flow = flows ? (flows.get(target_expiry) ?? NO_FLOW) : flowOfPrints(large, target_expiry);
     const premium = flow.callPremium + flow.putPremium;
     const notes = byPrints
       ? gapNotes(chain, FLOW_WINDOW_DAYS, context)
       : [
           'The ticker has no prints, so its flow is the volume of each contract on the stored days, at its mid or, without a quote, at its last price.',
         ];
+    if (closeOf(target_expiry) <= chain.asOf)
+      notes.push(
+        `The expiry ${target_expiry} has settled: its prints are of the past, and it has no levels or quotes.`,
+      );
+    if (flow.counted === 0) {
+      const traded = flows
+        ? [...flows].map(([expiry, { callPremium, putPremium }]) => [expiry, callPremium + putPremium] as const)
+        : large.map(({ expiry, premium }) => [expiry, premium] as const);
+      notes.push(noTradesNote(target_expiry, traded, byPrints ? 'large print' : 'volume', chain));
+    }
     if (flow.deepPremium > DEEP_SHARE_NOTED * premium) {
       const share = Math.round((100 * flow.deepPremium) / premium);
       notes.push(
@@ -122,9 +131,9 @@ function premiumBySide(large: readonly PrintSum[], expiry: string) {
  */
 const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
 
-function* snapshotFlow(chain: Chain, expiry: string, { market }: Context): Steps<Flow> {
+function* snapshotFlows(chain: Chain, { market }: Context): Steps<ReadonlyMap<string, Flow>> {
   const ids = market.recentChainIds(chain, FLOW_WINDOW_DAYS);
-  const flows = yield* cache.of(chain, ids.join(' '), {
+  return yield* cache.of(chain, ids.join(' '), {
     message: 'Reading snapshots',
     tokens: Math.ceil((chain.count * ids.length) / SNAPSHOT_CONTRACTS),
     *steps() {
@@ -137,15 +146,32 @@ function* snapshotFlow(chain: Chain, expiry: string, { market }: Context): Steps
       return flows;
     },
   });
-  return flows.get(expiry) ?? NO_FLOW;
 }
 
-/** Throws `ClientError` (unprocessable) if the chain does not list the expiry. The hint names the nearest listed expiries. */
-function requireListed(expiry: string, listed: ReadonlySet<string>, asOf: number): void {
-  if (listed.has(expiry)) return;
+/** Maximum number of expiries that a note names. */
+const EXPIRIES_NAMED = 5;
+
+/** Returns a note that an expiry has no trades. The note names the unsettled expiries with the most premium. `traded` has premium by expiry. */
+function noTradesNote(
+  expiry: string,
+  traded: readonly (readonly [expiry: string, premium: number])[],
+  what: string,
+  { asOf }: Chain,
+): string {
+  const today = newYorkDate(asOf);
+  const premium = new Map<string, number>();
+  for (const [each, paid] of traded) if (each >= today && paid > 0) premium.set(each, (premium.get(each) ?? 0) + paid);
+  const most = [...premium].toSorted(([, a], [, b]) => b - a).slice(0, EXPIRIES_NAMED);
+  const named = most.map(([each]) => each).toSorted();
+  const others = named.length > 0 ? `Those with most premium: ${named.join(', ')}.` : 'No unsettled expiry has any.';
+  return `${expiry} has no ${what} in the last ${FLOW_WINDOW_DAYS} days. ${others}`;
+}
+
+/** Returns the error for an expiry that neither the chain nor the prints have. The hint names the nearest expiries that have not settled. */
+function notListed(expiry: string, live: ReadonlySet<string>, asOf: number): ClientError {
   const isReal = isDate(expiry);
-  const nearest = nearestExpiries(listed, expiry, newYorkDate(asOf));
-  throw new ClientError(
+  const nearest = nearestExpiries(live, expiry, newYorkDate(asOf));
+  return new ClientError(
     'unprocessable',
     `${isReal ? expiry : 'target_expiry'} is ${isReal ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,
     {

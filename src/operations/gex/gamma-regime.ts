@@ -24,15 +24,21 @@ export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
   };
 }
 
+/** A sign margin below this many times the limit is noted, because small changes of the quotes make the regime undetermined. */
+const NEAR_LIMIT = 1.5;
+
 /**
- * Returns a note if the regime is undetermined. The note is for answers without `regimeFields`. Returns an empty list if the sign of net
- * GEX is certain enough.
+ * Returns a note if the regime is undetermined or nearly so. The note states the limit, because the fields of an answer do not. Returns an
+ * empty list if the sign of net GEX is certain enough.
  */
 export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): string[] {
-  if (gammaRegime(exposures) !== 'undetermined') return [];
   if (exposures.grossGex === 0) return ['No contract has gamma, so the regime is undetermined.'];
-  const margin = signMarginPct(exposures.gex, exposures.grossGex).toPrecision(2);
-  return [`Net GEX would be 0 if ${margin} % of gross gamma had the opposite sign, so the regime is undetermined.`];
+  const margin = signMarginPct(exposures.gex, exposures.grossGex);
+  if (margin >= NEAR_LIMIT * SIGN_MARGIN_MIN_PCT) return [];
+  const verb = margin < SIGN_MARGIN_MIN_PCT ? 'is' : 'would be';
+  return [
+    `Net GEX would be 0 if ${margin.toPrecision(margin < 1 ? 2 : 3)} % of gross gamma had the opposite sign: below ${SIGN_MARGIN_MIN_PCT} %, the regime ${verb} undetermined.`,
+  ];
 }
 
 export const UNRESOLVED_FLIP_NOTE =

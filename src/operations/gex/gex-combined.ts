@@ -3,6 +3,7 @@ import { combine } from '../../analytics/exposure/combined.ts';
 import { ClientError } from '../../core/errors.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
+import { INDEX_FUNDS, indexPartner } from '../../market/index-funds.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, number, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
@@ -12,14 +13,6 @@ import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { MILLION } from './gex-report.ts';
 import { variantFields, variantSchema } from './level-variants.ts';
-
-/** For each index, the fund that tracks the index. `multiple` is the approximate ratio of the index to the fund's price. */
-const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple: number }>> = {
-  SPX: { fund: 'SPY', multiple: 10 },
-  NDX: { fund: 'QQQ', multiple: 40 },
-  RUT: { fund: 'IWM', multiple: 10 },
-  DJX: { fund: 'DIA', multiple: 1 },
-};
 
 /** Maximum time between the two combined snapshots. If the time is longer, the market may have moved between the snapshots. */
 const APART_MS_MAX = DAY_MS;
@@ -114,15 +107,14 @@ export const getGexCombined = defineOperation({
 });
 
 function partnerOf(name: string): string {
-  const index = Object.keys(FUNDS).find((each) => FUNDS[each]!.fund === name);
-  const partner = FUNDS[name]?.fund ?? index;
+  const partner = indexPartner(name)?.ticker;
   if (partner) return partner;
   throw invalid(`There is no default ticker to add to ${name}`, 'must name the ticker to add', 'Add ?with=TICKER.');
 }
 
 function multipleOf(name: string, other: string): number | undefined {
-  if (FUNDS[name]?.fund === other) return FUNDS[name].multiple;
-  return FUNDS[other]?.fund === name ? 1 / FUNDS[other].multiple : undefined;
+  if (INDEX_FUNDS[name]?.fund === other) return INDEX_FUNDS[name].multiple;
+  return INDEX_FUNDS[other]?.fund === name ? 1 / INDEX_FUNDS[other].multiple : undefined;
 }
 
 function requireOneMarket(chain: Chain, other: Chain): void {

@@ -59,7 +59,7 @@ export const getGexMatrix = defineOperation({
       description: `One list per series, with the value at each strike, ${UNIT}; null if the series has no live contract with this strike.`,
     }),
     by_strike: numberColumn(`Sum over all series at each strike, ${UNIT}.`),
-    by_expiry: numberColumn(`Sum over the strikes within the band, for each series, ${UNIT}.`),
+    by_expiry: numberColumn(`Sum over all strikes of each series, also those outside the band, ${UNIT}.`),
     within_band: number(`Sum of all values, ${UNIT}.`),
     left_out: number(`Sum over the strikes outside the band, ${UNIT}.`),
     strikes_left_out: count('Number of strikes with a greater distance from spot.'),
@@ -86,13 +86,14 @@ function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
   for (let cell = 0; cell < strikeOfCell.length; cell++) {
     const value = valueOfCell[cell]!;
     const [row, column] = [rowOfSeries[seriesOfCell[cell]!]!, strikeOfCell[cell]! - from];
+    // A sum within the band alone can have the opposite sign, because far strikes of a late expiry have much of its gamma.
+    byExpiry[row]! += value;
     if (column < 0 || column >= inside.length) {
       leftOut += value;
       continue;
     }
     values[row]![column] = value;
     byStrike[column]! += value;
-    byExpiry[row]! += value;
     withinBand += value;
   }
   return {

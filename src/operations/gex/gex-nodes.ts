@@ -1,4 +1,6 @@
+import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { signedShare } from '../../analytics/flow/flow-sign.ts';
 import { shownName } from '../../core/clean-text.ts';
@@ -12,7 +14,14 @@ import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { chainInput, optionsOf } from '../reading/analysis-options.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOTE } from '../reading/market-reading.ts';
+import {
+  levelsOf,
+  type MarketReading,
+  provenanceOf,
+  readMarketAs,
+  SIMULATED_NOTE,
+  settledSince,
+} from '../reading/market-reading.ts';
 import { gammaNotes, type regimeFields, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
@@ -46,8 +55,8 @@ export const getLiveGexNodes = defineOperation({
   title: 'GEX levels',
   page: 'ticker',
   description:
-    "A ticker's price levels from its newest option chain, dollars: spot, call wall (resistance), put wall (support), gamma flip, and max " +
-    'pain of the dominant expiry. net_gex_mil: million dollars per 1 % move, + if dealers damp moves, - if they amplify them. Dealers are ' +
+    "A ticker's price levels from its newest option chain, dollars: spot_price, call_wall (resistance), put_wall (support), gex_flip, and " +
+    'max_pain of the dominant expiry, whale_expiry. net_gex_mil: million dollars per 1 % move, + if dealers damp moves, - if they amplify them. Dealers are ' +
     'assumed long calls and short puts.',
   example: { ticker: 'SPY' },
   input: objectOf({ ticker, expiry: expiryChoice }),
@@ -91,8 +100,10 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withVarian
   return {
     result: { ...report, ...((withVariants ? yield* variantsOf(reading, levels, context) : {}) as LevelVariants) },
     provenance: provenanceOf(chain, context, [
+      ...settledSince([levels.dominant.series], context),
       ...gammaNotes(prepared, levels.flip),
       ...wallNotes(report),
+      ...wallSignNotes(prepared, report),
       ...regimeNotes(levels.exposures),
       ...signCaveats(prepared),
     ]),
@@ -168,6 +179,23 @@ function wallNotes(report: GexReport): string[] {
   if (!report.call_wall_sided) notes.push('No strike is at or above spot: the call wall is the nearest strike.');
   if (!report.put_wall_sided) notes.push('No strike is at or below spot: the put wall is the nearest strike.');
   return notes;
+}
+
+/** Returns a note for each wall whose net gamma has the sign of the other wall. Such a call wall is no resistance. */
+function wallSignNotes(prepared: PreparedChain, { call_wall, put_wall }: GexReport): string[] {
+  if (prepared.sign !== DEFAULT_SIGN) return [];
+  const [atCalls, atPuts] = netGexAt(prepared, [call_wall, put_wall]) as [number, number];
+  const inMillions = (gex: number) => `${(gex / MILLION).toPrecision(3)} million dollars per 1 % move`;
+  return [
+    ...(atCalls < 0
+      ? [
+          `At the call wall ${call_wall}, puts outweigh calls: its net gamma is ${inMillions(atCalls)}, which amplifies moves.`,
+        ]
+      : []),
+    ...(atPuts > 0
+      ? [`At the put wall ${put_wall}, calls outweigh puts: its net gamma is ${inMillions(atPuts)}, which damps moves.`]
+      : []),
+  ];
 }
 
 function signCaveats(prepared: PreparedChain): string[] {

@@ -7,11 +7,12 @@ import { defineOperation, type Provenance } from '../engine/operation.ts';
 import { movesCost } from '../engine/request-cost.ts';
 import { defaulted, integerField, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
+import { fractionNotes } from '../engine/unlikely-units.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
-import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
+import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct, volumeNotes } from '../reading/daily-volume.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { levelsOf, provenanceOf, readMarketAs, reportHead } from '../reading/market-reading.ts';
+import { levelsOf, provenanceOf, readMarketAs, reportHead, settledSince } from '../reading/market-reading.ts';
 import { gammaNotes, regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
 import { gexReport, MILLION } from './gex-report.ts';
 
@@ -92,7 +93,18 @@ export const getHedgingProfile = defineOperation({
         average_daily_volume: volume,
         sign_convention: conventionOf(prepared),
       },
-      provenance: provenanceOf(chain, context, [...gammaNotes(prepared, flip), ...regimeNotes(exposures)]),
+      provenance: provenanceOf(chain, context, [
+        ...(expiries.kind === 'all'
+          ? []
+          : settledSince(
+              prepared.series.map(({ series }) => series),
+              context,
+            )),
+        ...fractionNotes('moves', moves),
+        ...gammaNotes(prepared, flip),
+        ...regimeNotes(exposures),
+        ...volumeNotes(chain, volume),
+      ]),
     };
   },
   picture: drawn,

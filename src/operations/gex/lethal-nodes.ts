@@ -15,7 +15,7 @@ import { numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice } from '../reading/expiry-choice.ts';
-import { headFields, provenanceOf, readExpiry, reportHead } from '../reading/market-reading.ts';
+import { headFields, provenanceOf, readExpiry, reportHead, settledSince } from '../reading/market-reading.ts';
 
 /** Number of nodes in an answer if the request has no `limit`. */
 const TOP = 10;
@@ -159,7 +159,7 @@ export const detectLethalNodes = defineOperation({
         gross_share_pct: gross > 0 ? Math.min(100, (100 * nodesGross) / gross) : 0,
         sign_convention: conventionOf(prepared),
       },
-      provenance: provenanceOf(chain, context, rootCaveats(nodes)),
+      provenance: provenanceOf(chain, context, [...settledSince(nodes, context), ...rootCaveats(nodes)]),
     };
   },
 });

@@ -3,7 +3,7 @@ import { defineOperation } from '../engine/operation.ts';
 import { number, objectOf, oneOf } from '../engine/schemas.ts';
 import { dollarsField, ticker } from '../engine/shared-fields.ts';
 import { numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
-import { KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';
+import { KINETIC_FROM_PRINTS, KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';
 
 const label = (index: 0 | 1 | 2, description: string) =>
   oneOf<string>([...new Set(ENERGY_CLASSES.map((each) => each[index]))], description);
@@ -62,7 +62,7 @@ export const evaluateMarketHamiltonian = defineOperation({
         ratio: reading.ratio,
         notes: [
           'The figures follow from the arguments alone. The age is that of the newest quotes of the ticker.',
-          ...(chain && !market.hasPrints(chain.underlying) ? [KINETIC_FROM_VOLUMES] : []),
+          ...(chain ? [market.hasPrints(chain.underlying) ? KINETIC_FROM_PRINTS : KINETIC_FROM_VOLUMES] : []),
         ],
       },
       ...(chain && { provenance: provenanceOf(chain, context) }),

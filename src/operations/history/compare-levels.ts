@@ -57,16 +57,19 @@ export function movedLevels(before: LevelRow, after: LevelRow): LevelComparison[
     .map((name) => ({ level: name, before: before[name], after: after[name] }));
 }
 
+/** The changes of the contracts that dealers hedge most. */
+type ChangedContracts = Omit<LevelComparison, 'moved'>;
+
 /**
- * Compares the contracts that dealers hedge most at two moments, ms since the epoch. Returns `undefined` if the chain of a moment is no
- * longer stored.
+ * Compares the contracts that dealers hedge most at two moments, ms since the epoch. Also returns the expiries that have settled in between.
+ * Returns `undefined` if the chain of a moment is no longer stored.
  */
 export function* changedContracts(
   name: string,
   beforeMs: number,
   afterMs: number,
   context: Context,
-): Steps<Omit<LevelComparison, 'moved'> | undefined> {
+): Steps<{ readonly changed: ChangedContracts; readonly settled: readonly string[] } | undefined> {
   const earlier = yield* preparedAt(name, beforeMs, context);
   const later = yield* preparedAt(name, afterMs, context);
   if (!earlier || !later) return undefined;
@@ -84,12 +87,50 @@ export function* changedContracts(
     return nodes.filter((each) => !names.has(contractKey(each)));
   };
   const left = Map.groupBy(without(before, after), ({ settlesAt }) => (settlesAt <= afterMs ? 'expired' : 'gone'));
+  const settled = earlier.series.map(({ series }) => series).filter(({ settlesAt }) => settlesAt <= afterMs);
   return {
-    new_contracts: without(after, before).map(reported),
-    gone_contracts: (left.get('gone') ?? []).map(reported),
-    expired_contracts: (left.get('expired') ?? []).map(reported),
+    changed: {
+      new_contracts: without(after, before).map(reported),
+      gone_contracts: (left.get('gone') ?? []).map(reported),
+      expired_contracts: (left.get('expired') ?? []).map(reported),
+    },
+    settled: [...new Set(settled.map(({ expiry }) => expiry))].sort(),
   };
 }
+
+/** The empty changes of a comparison whose chains are no longer stored. */
+export const NOT_COMPARED: ChangedContracts = { new_contracts: [], gone_contracts: [], expired_contracts: [] };
+
+/** Maximum number of settled expiries that a note names. */
+const SETTLED_NAMED = 5;
+
+/** Returns notes on a comparison: whether max pain is of another expiry, which expiries settled, and what the lists of contracts are. */
+export function comparisonNotes(
+  before: LevelRow,
+  after: LevelRow,
+  found: { readonly changed: ChangedContracts; readonly settled: readonly string[] } | undefined,
+): string[] {
+  const notes =
+    before.expiry === after.expiry
+      ? []
+      : [
+          `max_pain is of the dominant expiry, which has changed from ${before.expiry} to ${after.expiry}: the two are not comparable.`,
+        ];
+  if (!found) return [...notes, 'The chain of one of the moments is no longer stored, so contracts are not compared.'];
+  const { changed, settled } = found;
+  if (settled.length > 0) {
+    const more = settled.length > SETTLED_NAMED ? ` and ${settled.length - SETTLED_NAMED} more` : '';
+    notes.push(`Settled in between: ${settled.slice(0, SETTLED_NAMED).join(', ')}${more}.`);
+  }
+  const isSame = Object.values(changed).every((contracts) => contracts.length === 0);
+  notes.push(isSame ? SAME_NOTE : CONTRACTS_NOTE);
+  return notes;
+}
+
+const SAME_NOTE = `The ${CONTRACTS} contracts that dealers hedge most are the same at both moments.`;
+const CONTRACTS_NOTE =
+  `New, gone and expired contracts have entered or left the ${CONTRACTS} that dealers hedge most: a new one may have existed before, with ` +
+  'dealer_shares_before (per +1 % move).';
 
 function* preparedAt(name: string, atMs: number, context: Context): Steps<PreparedChain | undefined> {
   const market = context.market.at(atMs);

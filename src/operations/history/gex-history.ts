@@ -2,12 +2,10 @@ import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import { downsample } from '../../analytics/downsample.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
-import { type IvRank, ivRank } from '../../analytics/iv-rank.ts';
-import { memoize } from '../../core/cache.ts';
+import { ivRank } from '../../analytics/iv-rank.ts';
 import { ClientError } from '../../core/errors.ts';
 import { addDays, iso, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import type { Market } from '../../market/market.ts';
 import { moment, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.ts';
@@ -16,6 +14,7 @@ import { nullableColumn, numberColumn, numberOrNull, textColumn } from '../engin
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
+import { YEAR_DAYS, yearIvRank } from '../reading/year-iv-rank.ts';
 
 const POINTS = { default: 500, maximum: 5_000 };
 
@@ -52,7 +51,7 @@ export const getGexHistory = defineOperation({
     ticker: textField('Underlying symbol.'),
     per: textField('snapshot or day: the argument per.'),
     count: count('Rows of each column.'),
-    downsampled_from: count('Rows in the range, before rows were selected.'),
+    downsampled_from: Type.Optional(count('Rows in the range. Present if the answer has fewer rows.')),
     as_of: textColumn('When the quotes were taken, ISO 8601, ascending.'),
     day: textColumn('New York date of the quotes, YYYY-MM-DD.'),
     spot: numberColumn('Spot, dollars.'),
@@ -105,7 +104,7 @@ export const getGexHistory = defineOperation({
       ticker: name,
       per: request.per,
       count: rows.length,
-      downsampled_from: times.length,
+      ...(rows.length < times.length && { downsampled_from: times.length }),
       ...columnsOf(rows),
       iv_rank: iv.rank,
       iv_percentile: iv.percentile,
@@ -184,16 +183,3 @@ function noLevelsNote(newest: number | undefined): string {
 
 /** The code of errors in arguments. The history has only a GET route, and the check of arguments on GET uses this code. */
 const CODE = 'invalid_parameter';
-
-/** Length of the period for the volatility rank, New York days. The last day counts. */
-export const YEAR_DAYS = 365;
-
-/** Computes the rank of a 30-day volatility among the ticker's 30-day volatilities of the preceding year. */
-export function yearIvRank(ticker: string, levelsAt: number, market: Market): IvRank {
-  return ivRank(market.volatilitiesOfDays(ticker, yearUntil(newYorkDate(levelsAt)), levelsAt));
-}
-
-/** Returns the YEAR_DAYS days that end with the day `last`, the oldest day first. */
-const yearUntil = memoize(8, (last: string) =>
-  Array.from({ length: YEAR_DAYS }, (_, i) => addDays(last, i + 1 - YEAR_DAYS)),
-);

@@ -22,21 +22,52 @@ export interface CountedDay extends LevelDay {
   readonly spots: number;
 }
 
-/**
- * Reads the trading days of a period that have levels, a volatility and a close. Counts the trading days that are left out for each reason.
- * The period is `days` calendar days long, and ends on the New York day of the newest levels. `from` and `to` are null if no levels are
- * stored.
- */
-export function* readLevelDays(name: string, days: number, market: Market) {
-  const counted: CountedDay[] = [];
-  const leftOut: Record<LeftOut, number> = { no_levels: 0, no_volatility: 0, no_close: 0 };
+/** The trading days of a period, and what their answer depends on. */
+export interface LevelPeriod {
+  /** First and last date of the period, YYYY-MM-DD. Null if no levels are stored. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** The trading days before whose open levels are stored, ascending. Only these days can be counted. */
+  readonly dates: readonly string[];
+  /** Number of earlier trading days of the period. */
+  readonly before: number;
+  /** The closes that a feed delivered, dollars by date. */
+  readonly closes: ReadonlyMap<string, number>;
+  /** A text that changes when levels or closes of the period are stored. */
+  readonly version: string;
+}
+
+/** Returns the period of `days` calendar days that ends on the New York day of the newest levels. */
+export function levelPeriod(name: string, days: number, market: Market): LevelPeriod {
   const newest = market.lastLevelsAt(name, Number.MAX_SAFE_INTEGER);
-  if (newest === undefined) return { from: null, to: null, days: counted, leftOut };
+  if (newest === undefined) return { from: null, to: null, dates: [], before: 0, closes: new Map(), version: '' };
   const to = newYorkDate(newest);
   const from = addDays(to, 1 - days);
+  const all = tradingDays(from, to);
+  const before = firstIndex(all, (date) => market.lastLevelsAt(name, openOf(date) - 1) !== undefined);
   const closes = new Map(market.officialCloses(name, from, to).map(({ date, close }) => [date, close]));
-  const dates = tradingDays(from, to);
-  yield { message: 'Reading the levels of each day' };
+  const sum = closes.values().reduce((total, close) => total + close, 0);
+  const version = `${from} ${newest} ${market.levelsVersion()} ${closes.size} ${sum}`;
+  return { from, to, dates: all.slice(before), before, closes, version };
+}
+
+/** Returns the index of the first item with a property that all later items have too. Returns the number of items if none has it. */
+function firstIndex<Item>(items: readonly Item[], has: (item: Item) => boolean): number {
+  let [from, to] = [0, items.length];
+  while (from < to) {
+    const half = (from + to) >> 1;
+    if (has(items[half]!)) to = half;
+    else from = half + 1;
+  }
+  return from;
+}
+
+/**
+ * Reads the trading days of a period that have levels, a volatility and a close. Counts the trading days that are left out for each reason.
+ */
+export function* readLevelDays(name: string, { dates, before, closes }: LevelPeriod, market: Market) {
+  const counted: CountedDay[] = [];
+  const leftOut: Record<LeftOut, number> = { no_levels: before, no_volatility: 0, no_close: 0 };
   yield* byRange(dates.length, DAYS_PER_STEP, 'Reading the levels of each day', (first, end) => {
     for (const date of dates.slice(first, end)) {
       const day = readDay(name, date, closes.get(date), market);
@@ -44,7 +75,7 @@ export function* readLevelDays(name: string, days: number, market: Market) {
       else counted.push(day);
     }
   });
-  return { from, to, days: counted, leftOut };
+  return { days: counted, leftOut };
 }
 
 /** The reason why a trading day is left out. */

@@ -10,13 +10,16 @@ import {
   scoreLevels,
   TOUCH_DEVIATIONS,
 } from '../../analytics/exposure/level-outcomes.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
+import type { Market } from '../../market/market.ts';
 import { defineOperation } from '../engine/operation.ts';
+import { RECORD_DAYS } from '../engine/request-cost.ts';
 import { count, defaulted, describedObject, flagField, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { nullableColumn, numberColumn, numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { dueNotes, newestProvenance } from './gex-history.ts';
-import { readLevelDays } from './level-days.ts';
+import { type LevelPeriod, levelPeriod, readLevelDays } from './level-days.ts';
 
 const DAYS = { default: 365, maximum: 3_650 };
 
@@ -143,41 +146,55 @@ export const getLevelRecord = defineOperation({
   *run(input, context) {
     const { market } = context;
     const name = market.tracked(input.ticker);
-    const { from, to, days, leftOut } = yield* readLevelDays(name, input.days, market);
-    const scores = yield* scoreLevels(days);
+    const period = levelPeriod(name, input.days, market);
+    const steps = () => scoredPeriod(name, period, market);
+    const tokens = Math.ceil(period.dates.length / RECORD_DAYS);
+    const work = { message: 'Reading the levels of each day', tokens, steps };
+    // Without a chain of the ticker, nothing holds the cached record.
+    const record = yield* records.of(market.findChain(name) ?? {}, period.version, work);
     const notes = [
-      ...(days.length > 0 ? [] : ['No day of the period has levels from before its open, a volatility and a close.']),
+      ...(record.count > 0 ? [] : ['No day of the period has levels from before its open, a volatility and a close.']),
       ...dueNotes(name, context),
     ];
-    const result = {
-      ticker: name,
-      from,
-      to,
-      count: days.length,
-      left_out: leftOut,
-      spots_per_day: days.length > 0 ? days.reduce((sum, { spots }) => sum + spots, 0) / days.length : null,
-      call_wall: reportScore(scores.call_wall),
-      put_wall: reportScore(scores.put_wall),
-      band: reportScore(scores.band),
-      flip: reportScore(scores.flip),
-      days: {
-        date: days.map(({ date }) => date),
-        at: days.map(({ levelsAt }) => new Date(levelsAt).toISOString()),
-        spot: days.map(({ spot }) => spot),
-        deviation: days.map(({ deviation }) => deviation),
-        call_wall: days.map(({ callWall }) => callWall),
-        put_wall: days.map(({ putWall }) => putWall),
-        gex_flip: days.map(({ gexFlip }) => gexFlip),
-        close: days.map(({ close }) => close),
-        spots: days.map(({ spots }) => spots),
-        ...outcomesAsColumns(scores),
-      },
-      sign_convention: conventionOf({ sign: DEFAULT_SIGN }),
-      notes,
-    };
-    return { result, ...newestProvenance(name, context, notes) };
+    return { result: { ...record, notes }, ...newestProvenance(name, context, notes) };
   },
 });
+
+/** The record of each chain's ticker that was computed last, without notes. */
+const records = new StepCache<object, ScoredPeriod>(() => 1);
+
+type ScoredPeriod = ReturnType<typeof scoredPeriod> extends Steps<infer Result> ? Result : never;
+
+/** Reads the days of a period, and counts the outcomes of their levels. */
+function* scoredPeriod(name: string, period: LevelPeriod, market: Market) {
+  const { days, leftOut } = yield* readLevelDays(name, period, market);
+  const scores = yield* scoreLevels(days);
+  return {
+    ticker: name,
+    from: period.from,
+    to: period.to,
+    count: days.length,
+    left_out: leftOut,
+    spots_per_day: days.length > 0 ? days.reduce((sum, { spots }) => sum + spots, 0) / days.length : null,
+    call_wall: reportScore(scores.call_wall),
+    put_wall: reportScore(scores.put_wall),
+    band: reportScore(scores.band),
+    flip: reportScore(scores.flip),
+    days: {
+      date: days.map(({ date }) => date),
+      at: days.map(({ levelsAt }) => new Date(levelsAt).toISOString()),
+      spot: days.map(({ spot }) => spot),
+      deviation: days.map(({ deviation }) => deviation),
+      call_wall: days.map(({ callWall }) => callWall),
+      put_wall: days.map(({ putWall }) => putWall),
+      gex_flip: days.map(({ gexFlip }) => gexFlip),
+      close: days.map(({ close }) => close),
+      spots: days.map(({ spots }) => spots),
+      ...outcomesAsColumns(scores),
+    },
+    sign_convention: conventionOf({ sign: DEFAULT_SIGN }),
+  };
+}
 
 export type LevelRecordAnswer = Static<(typeof getLevelRecord)['full']>;
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { downsample } from '../../analytics/downsample.ts';
 import { ClientError, invalidField } from '../../core/errors.ts';
-import { closeOf, iso, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
+import { closeOf, daysBetween, iso, lastQuoted, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { momentOf, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
@@ -9,7 +9,7 @@ import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.
 import { ticker } from '../engine/shared-fields.ts';
 import { levelRow, reportLevels } from '../gex/level-row.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
-import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
+import { changedContracts, comparisonNotes, levelComparison, movedLevels, NOT_COMPARED } from './compare-levels.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 
 /** Maximum number of rows in an answer. The rows and the provenance take less than 2,000 tokens of a model's context. */
@@ -32,8 +32,8 @@ export const getLevelsHistory = defineOperation({
   title: 'Levels in the past, and what has changed',
   page: { absent: 'An answer for agents: History shows the same levels, and Record whether they held.' },
   description:
-    'Stored GEX levels of a ticker: at one moment (at), as rows from/to, or what has changed since compare_with: levels that moved, and large ' +
-    'contracts that are new, gone or expired. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies them; atm_iv_30d: ' +
+    `Stored GEX levels of a ticker: at one moment (at), as up to ${ROWS_MAX} rows from/to, or what has changed since compare_with: levels that ` +
+    'moved, and contracts that are new in, gone or expired from the ten largest. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies them; atm_iv_30d: ' +
     'decimal. Not for present levels alone: get_live_gex_nodes.',
   example: { ticker: 'SPY', from: '2026-11-02' },
   input,
@@ -57,12 +57,12 @@ export const getLevelsHistory = defineOperation({
     const name = market.tracked(request.ticker);
     const notes = [...dueNotes(name, context), ...pastNotes(name, context)];
     if (request.compare_with !== undefined) {
-      const times = comparedTimes(name, request, context);
+      const { times, notes: ofMoment } = comparedTimes(name, request, context);
       const [before, after] = market.levels(name, times) as [LevelRecord, LevelRecord];
-      const changed = yield* changedContracts(name, before.asOf, after.asOf, context);
-      notes.push(changed ? CONTRACTS_NOTE : NOT_COMPARED_NOTE);
+      const found = yield* changedContracts(name, before.asOf, after.asOf, context);
       const levels = [reportLevels(before), reportLevels(after)] as const;
-      const comparison = { moved: movedLevels(...levels), ...(changed ?? NOT_COMPARED) };
+      notes.push(...ofMoment, ...comparisonNotes(...levels, found));
+      const comparison = { moved: movedLevels(...levels), ...(found?.changed ?? NOT_COMPARED) };
       return {
         result: { ticker: name, levels: [...levels], comparison, rows_in_range: levels.length },
         provenance: provenanceOfLevels(after, context, notes),
@@ -90,11 +90,6 @@ function beginNotes(name: string, { from }: Request, { market }: Context): strin
   return [`No levels of ${name} from before ${newYorkDate(oldest!)} are stored.`];
 }
 
-const CONTRACTS_NOTE =
-  'New and gone contracts have entered or left the ten contracts that dealers hedge most; dealer_shares_before and _after are per +1 % move.';
-const NOT_COMPARED_NOTE = 'The chain of one of the moments is no longer stored, so contracts are not compared.';
-const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts: [] };
-
 /**
  * Returns the moments of the rows in the requested period. If there is no period, returns the newest moment. Throws `ClientError` if there
  * is no row.
@@ -110,18 +105,48 @@ function timesOf(name: string, { per, ...range }: Request, { market }: Context):
   });
 }
 
-/** Returns the two moments of a comparison, the earlier moment first. Throws `ClientError` if one of the moments has no levels. */
-function comparedTimes(name: string, { from, to, compare_with }: Request, { market }: Context): [number, number] {
+/**
+ * Returns the two moments of a comparison, the earlier moment first. Throws `ClientError` if one of the moments has no levels.
+ *
+ * A trader who asks for the previous close wants to know what a day has changed. Levels of months ago answer another question, with figures
+ * that look like the answer. Levels that are more than one session older than the asked moment are therefore refused, and the error names the
+ * moment with which the caller can compare. Levels of the session before it, for example after a day without data, carry a note.
+ */
+function comparedTimes(
+  name: string,
+  { from, to, compare_with }: Request,
+  { market }: Context,
+): { times: [number, number]; notes: string[] } {
   if (from !== undefined || to !== undefined)
     throw invalidField(CODE, '/compare_with', 'must be given without /from and /to');
   const after = newestOf(name, Number.MAX_SAFE_INTEGER, { market });
+  const previousClose = closeOf(previousTradingDay(newYorkDate(after)));
   const beforeMs =
     compare_with === PREVIOUS_CLOSE
-      ? closeOf(previousTradingDay(newYorkDate(after)))
-      : momentOf(compare_with!, '/compare_with', 'last', CODE);
+      ? previousClose
+      : momentOf(compare_with!, '/compare_with', 'last', CODE, PREVIOUS_CLOSE);
   if (beforeMs >= after)
-    throw invalidField(CODE, '/compare_with', `must be earlier than the compared levels of ${iso(after)}`);
-  return [newestOf(name, beforeMs, { market }), after];
+    throw invalidField(
+      CODE,
+      '/compare_with',
+      `must be earlier than the compared levels of ${iso(after)}`,
+      market.lastLevelsAt(name, previousClose) === undefined
+        ? 'No earlier levels are stored.'
+        : `Use ${PREVIOUS_CLOSE} for the close before these levels.`,
+    );
+  const before = newestOf(name, beforeMs, { market });
+  const [asked, found] = [sessionOf(beforeMs), sessionOf(before)];
+  if (found < previousTradingDay(asked)) {
+    const message = `No levels of ${name} are stored for ${asked}: the last ones before it are ${daysBetween(found, asked)} days older`;
+    throw new ClientError(CODE, message, { hint: `To compare with them, set compare_with to ${iso(before)}.` });
+  }
+  const notes = found === asked ? [] : [`No levels are stored for ${asked}. The comparison is with those of ${found}.`];
+  return { times: [before, after], notes };
+}
+
+/** Returns the date of the session whose quotes are the newest at a moment, YYYY-MM-DD. */
+function sessionOf(ms: number): string {
+  return newYorkDate(lastQuoted(ms));
 }
 
 /** Returns the last moment with stored levels that is not after `untilMs`. Throws `ClientError` if there is no such moment. */

@@ -68,7 +68,7 @@ const WORD_COLUMNS = {
 export interface Condition {
   readonly column: keyof ScreenRow;
   isMetBy(row: ScreenRow): boolean;
-  /** A note for the client, present if the bound of the condition probably has a wrong unit. */
+  /** A note for the client, present if no value meets the condition, or if its bound probably has a wrong unit. */
   readonly note?: string;
 }
 
@@ -92,17 +92,44 @@ function conditionOf(text: string): Condition | undefined {
   if (numeric) {
     const [holds, bound] = [COMPARISONS[operator!], Number(value)];
     if (!holds || !Number.isFinite(bound)) return undefined;
-    const isPercent = numeric === 'atm_iv_30d' && bound > IV_NOTED;
+    const note = boundNote(numeric, bound, (each) => holds(each, bound));
     return {
       column: numeric,
       isMetBy: (row) => typeof row[numeric] === 'number' && holds(row[numeric], bound),
-      ...(isPercent && { note: `atm_iv_30d is a decimal: ${bound} means ${100 * bound} %.` }),
+      ...(note && { note }),
     };
   }
   const words = Object.entries(WORD_COLUMNS).find(([column]) => column === name);
   if (!words || !operator!.startsWith('=')) return undefined;
   const [column, known] = words as [keyof typeof WORD_COLUMNS, readonly string[]];
   return known.includes(value!) ? { column, isMetBy: (row) => row[column] === value } : undefined;
+}
+
+/** The lowest and the highest value of the columns that have bounds. */
+const RANGES: { readonly [Column in (typeof NUMBER_COLUMNS)[number]]?: readonly [number, number] } = {
+  flip_distance_pct: [0, Number.POSITIVE_INFINITY],
+  net_over_gross_pct: [-100, 100],
+  atm_iv_30d: [0, Number.POSITIVE_INFINITY],
+  iv_rank: [0, 100],
+  [WHIPSAW]: [0, 100],
+};
+
+/** Returns a note if no value of the column meets a condition, or if the bound of the condition probably has a wrong unit. */
+function boundNote(
+  column: (typeof NUMBER_COLUMNS)[number],
+  bound: number,
+  isMetBy: (value: number) => boolean,
+): string | undefined {
+  if (column === 'atm_iv_30d' && bound > IV_NOTED) return `${column} is a decimal: ${bound} means ${100 * bound} %.`;
+  const [lowest, highest] = RANGES[column] ?? [];
+  if (lowest === undefined || highest === undefined) return undefined;
+  if (!isMetBy(lowest) && !isMetBy(highest)) {
+    return `No ticker can meet this condition on ${column}, which is ${highest === 100 ? `${lowest} to 100` : 'never negative'}.`;
+  }
+  const isFraction = highest === 100 && bound !== 0 && Math.abs(bound) < 1;
+  return isFraction
+    ? `${column} is ${lowest} to 100: ${bound} means ${bound}, not ${Number((100 * bound).toPrecision(3))}.`
+    : undefined;
 }
 
 function refuse(i: number): never {
@@ -114,12 +141,18 @@ function refuse(i: number): never {
 
 export type SortColumn = 'ticker' | (typeof NUMBER_COLUMNS)[number];
 
-/** Returns the rows sorted by a column. Rows without a value come last in both orders. Rows with equal values are sorted by ticker. */
-export function sortRows(rows: readonly ScreenRow[], column: SortColumn, order: 'asc' | 'desc'): ScreenRow[] {
+/** The orders of rows. `size` sorts by the absolute value, the largest first. */
+export const ORDERS = ['asc', 'desc', 'size'] as const;
+
+/** Returns the rows sorted by a column. Rows without a value come last in every order. Rows with equal values are sorted by ticker. */
+export function sortRows(rows: readonly ScreenRow[], column: SortColumn, order: (typeof ORDERS)[number]): ScreenRow[] {
   const sign = order === 'asc' ? 1 : -1;
   const byTicker = (a: ScreenRow, b: ScreenRow) => (a.ticker < b.ticker ? -1 : +(a.ticker > b.ticker));
   if (column === 'ticker') return rows.toSorted((a, b) => sign * byTicker(a, b));
-  const figureOf = (row: ScreenRow) => row[column] ?? null;
+  const figureOf = (row: ScreenRow) => {
+    const figure = row[column] ?? null;
+    return order === 'size' && figure !== null ? Math.abs(figure) : figure;
+  };
   return rows.toSorted((a, b) => {
     const [x, y] = [figureOf(a), figureOf(b)];
     if (x === null || y === null) return Number(x === null) - Number(y === null) || byTicker(a, b);

@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox';
-import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
+import { gammaRegime, SIGN_MARGIN_MIN_PCT } from '../../analytics/exposure/sign-margin.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
 import { isTicker } from '../../market/option-symbol.ts';
+import { insteadOf } from '../../market/ticker-errors.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { PAGE_MAX } from '../engine/pages.ts';
 import { SCREENED_TICKERS } from '../engine/request-cost.ts';
@@ -12,12 +13,14 @@ import { ticker } from '../engine/shared-fields.ts';
 import { textColumn } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
+import { yearIvRank } from '../reading/year-iv-rank.ts';
 import { whipsawIndexOf } from '../surface/radar-whipsaw.ts';
-import { dueNotes, pastNotes, yearIvRank } from './gex-history.ts';
+import { dueNotes, pastNotes } from './gex-history.ts';
 import {
   type Condition,
   conditionsOf,
   NUMBER_COLUMNS,
+  ORDERS,
   type ScreenRow,
   screenRow,
   sortRows,
@@ -26,8 +29,9 @@ import {
 
 /** Maximum number of rows in an answer. A row takes up to 105 tokens of a model's context. */
 const ROWS = 15;
-/** Maximum number of sources that a note names. */
+/** Maximum number of sources, and of tickers, that a note names. */
 const SOURCES_NAMED = 4;
+const TICKERS_NAMED = 3;
 const CONDITIONS_MAX = 8;
 /** If fewer days than this have levels, a note states that the rank is not computed from a whole year. */
 const RANK_DAYS_WHOLE = 200;
@@ -49,7 +53,7 @@ const input = objectOf({
     }),
   ),
   sort_by: defaulted(oneOf(['ticker', ...NUMBER_COLUMNS], 'Column.'), 'flip_distance_pct'),
-  order: defaulted(oneOf(['asc', 'desc'], 'asc: smallest first.'), 'asc'),
+  order: defaulted(oneOf(ORDERS, 'asc: smallest first; size: largest absolute value first.'), 'asc'),
   limit: defaulted(Type.Integer({ description: 'Maximum rows.', minimum: 1, maximum: PAGE_MAX }), ROWS),
 });
 
@@ -73,12 +77,14 @@ export const screenTickers = defineOperation({
     }),
     matched: count('Tickers that meet the conditions.'),
     without_data: textColumn('Requested tickers without stored levels.'),
+    notes: Type.Optional(textColumn('Caveats of an answer without provenance, because no ticker has data.')),
   }),
   tool: {
     question: 'which tickers: highest IV rank, nearest to their flip',
     method: 'screen-screen_tickers-get-apiv1screen',
     units: ['percent of spot', 'million dollars per 1 % move, + damps moves, - amplifies', '0 to 100'],
     answers: ['rows', 'matched', 'without_data'],
+    echoes: ['notes'],
   },
   rest: { method: 'GET', path: '/api/v1/screen' },
   *run(request, context) {
@@ -91,6 +97,8 @@ export const screenTickers = defineOperation({
     const shown = sortRows(matched, request.sort_by, request.order).slice(0, request.limit);
     const notes = [
       ...conditions.flatMap(({ note }) => note ?? []),
+      ...undeterminedNotes(conditions, rows, matched),
+      ...(shown.some(({ regime }) => regime === 'undetermined') ? [UNDETERMINED_NOTE] : []),
       ...nullNotes(named, rows, scanned),
       ...rankNotes(readings),
       ...staleNotes(matched),
@@ -98,6 +106,7 @@ export const screenTickers = defineOperation({
       ...readings.slice(0, 1).flatMap(({ row }) => pastNotes(row.ticker, context)),
       ...missingNotes(request.tickers, withoutData, context),
     ];
+    const provenance = provenanceOfRows(shown.length > 0 ? shown : rows, readings, notes, context);
     return {
       // If a request has no `tickers`, a note gives only the number of tickers without data, because the names would be longer than the
       // rows.
@@ -105,11 +114,14 @@ export const screenTickers = defineOperation({
         rows: shown,
         matched: matched.length,
         without_data: request.tickers ? withoutData.map(shownTicker) : [],
+        ...(!provenance && { notes }),
       },
-      ...provenanceOfRows(shown.length > 0 ? shown : rows, readings, notes, context),
+      ...(provenance && { provenance }),
     };
   },
 });
+
+const UNDETERMINED_NOTE = `regime is undetermined if net_over_gross_pct is within ±${2 * SIGN_MARGIN_MIN_PCT}.`;
 
 /** Returns the name of a ticker without data. Hides any text that is not a ticker, because a model may take the text for an instruction. */
 function shownTicker(name: string): string {
@@ -199,6 +211,33 @@ function* matchingRows(
 }
 
 /**
+ * Returns a note if a condition on the regime leaves out tickers near their flip. Near the flip, the regime is undetermined, so a filter for a
+ * regime near the flip would otherwise suggest that there are no such tickers.
+ */
+function undeterminedNotes(
+  conditions: readonly Condition[],
+  rows: readonly ScreenRow[],
+  matched: readonly ScreenRow[],
+): string[] {
+  const onRegime = conditions.filter(({ column }) => column === 'regime');
+  const others = conditions.filter(({ column }) => column !== 'regime');
+  const undetermined = rows.filter(({ regime }) => regime === 'undetermined');
+  if (onRegime.length === 0 || undetermined.some((row) => onRegime.every((each) => each.isMetBy(row)))) return [];
+  if (others.some(({ column }) => column === WHIPSAW)) return [];
+  const leftOut = undetermined.filter((row) => others.every((each) => each.isMetBy(row)));
+  const isNearFlip = others.some(
+    ({ column, isMetBy }) =>
+      column === 'flip_distance_pct' && rows.some((row) => isMetBy({ ...row, flip_distance_pct: 0 })),
+  );
+  if (leftOut.length === 0 && (matched.length > 0 || !isNearFlip)) return [];
+  const isFew = leftOut.length > 0 && leftOut.length <= TICKERS_NAMED;
+  const those = isFew ? leftOut.map(({ ticker }) => ticker).join(', ') : leftOut.length;
+  return [
+    `Near the flip, the sign of net GEX is not certain: regime=undetermined. Tickers with it that meet the other conditions: ${those}.`,
+  ];
+}
+
+/**
  * Returns a note for each requested column that is null for some tickers. If a column is null for a ticker, the ticker is sorted last and
  * meets no condition on the column.
  */
@@ -215,22 +254,22 @@ function rankNotes(readings: readonly Reading[]): string[] {
   const days = Math.max(...readings.map(({ rankDays }) => rankDays));
   return readings.length === 0 || days >= RANK_DAYS_WHOLE
     ? []
-    : [`iv_rank is from at most ${days} stored days, not from a year.`];
+    : [`iv_rank is from at most ${days} stored ${days === 1 ? 'day' : 'days'}, not from a year.`];
 }
 
-/** Returns the number of tickers without data or, for requested tickers without data, the nearest tickers with data. */
+/** Returns the number of tickers without data or, for requested tickers without data, what has data instead. */
 function missingNotes(
   requested: readonly string[] | undefined,
   without: readonly string[],
   context: Context,
 ): string[] {
   if (without.length === 0) return [];
-  if (!requested) return [`${without.length} tickers of the universe have no data.`];
+  if (!requested) return [`Tickers of the universe without data: ${without.length}.`];
   const { market, universe } = context;
   const known = market.tickersWithChain();
   return without.flatMap((name) => {
-    const [nearest] = universe.names.nearest(name, known);
-    return nearest === undefined ? [] : [`Nearest to ${shownTicker(name)} with data: ${nearest}.`];
+    const instead = insteadOf({ spelling: name, ticker: name }, universe, known);
+    return instead === undefined ? [] : [`${shownTicker(name)} has no data. ${instead}`];
   });
 }
 
@@ -239,7 +278,7 @@ function staleNotes(rows: readonly ScreenRow[]): string[] {
   return stale === 0 ? [] : [`The quotes of ${stale} of ${rows.length} tickers are stale.`];
 }
 
-/** Returns the provenance of the oldest quotes among the given rows. Returns an empty object if there is no row. */
+/** Returns the provenance of the oldest quotes among the given rows. Returns `undefined` if there is no row. */
 function provenanceOfRows(
   rows: readonly ScreenRow[],
   readings: readonly Reading[],
@@ -249,10 +288,10 @@ function provenanceOfRows(
   const tickers = new Set(rows.map((row) => row.ticker));
   const shown = readings.filter(({ row }) => tickers.has(row.ticker));
   const [oldest] = shown.toSorted((a, b) => a.levels.asOf - b.levels.asOf);
-  if (!oldest) return {};
+  if (!oldest) return undefined;
   const sources = [...new Set(shown.map(({ levels }) => shownName(levels.source)))];
   const hasNewer = shown.some(({ levels }) => levels.asOf > oldest.levels.asOf);
   const ofRows = hasNewer ? [`Age and source are those of the oldest quotes, ${oldest.row.ticker}.`] : [];
   const ofSources = sources.length > 1 ? [`Sources: ${sources.slice(0, SOURCES_NAMED).join(', ')}.`] : [];
-  return { provenance: provenanceOf(oldest.levels, context, [...ofRows, ...ofSources, ...notes]) };
+  return provenanceOf(oldest.levels, context, [...ofRows, ...ofSources, ...notes]);
 }

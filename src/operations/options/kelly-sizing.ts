@@ -3,6 +3,12 @@ import { defineOperation } from '../engine/operation.ts';
 import { defaulted, number, objectOf } from '../engine/schemas.ts';
 import { textColumn } from '../engine/wrapped-schemas.ts';
 
+/**
+ * The answer has notes if the expected win per 1.00 risked is between this value and its negative: a probability that prices imply gives
+ * about 0. With the payout of a narrow spread, the probability of ending beyond its first strike gives up to some 0.2.
+ */
+const EDGE_NOTED = 0.25;
+
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',
   title: 'Kelly sizing',
@@ -47,8 +53,20 @@ export const calculateKellySizing = defineOperation({
         recommended_portfolio_allocation_pct: kellyAllocationPct(win_prob, payout_ratio, fractional_kelly),
         full_kelly_pct: 100 * kellyFraction(win_prob, payout_ratio),
         edge,
-        notes: edge > 0 ? [] : ['The bet does not win on average, so nothing should be risked on it.'],
+        notes: notesOn(edge),
       },
     };
   },
 });
+
+/** Returns at most two notes on a bet. `edge` is the expected win per 1.00 risked, dollars. */
+function notesOn(edge: number): string[] {
+  const isSmall = Math.abs(edge) < EDGE_NOTED;
+  return [
+    ...(edge > 0 ? [] : ['The bet does not win on average, so nothing should be risked on it.']),
+    ...(isSmall ? ['A win_prob that prices imply has no edge: for such a bet, the size means nothing.'] : []),
+    ...(isSmall && edge > 0
+      ? ['A spread has more than two outcomes: the formula leaves out its partial wins and losses.']
+      : []),
+  ];
+}

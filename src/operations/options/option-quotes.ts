@@ -10,9 +10,10 @@ import { defineOperation } from '../engine/operation.ts';
 import { cursor, cursorAt, cursorOfNext, pageFrom } from '../engine/pages.ts';
 import { count, defaulted, integerField, number, objectList, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
+import { fractionNotes } from '../engine/unlikely-units.ts';
 import { nullableColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { expirySelection } from '../reading/expiry-choice.ts';
-import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
+import { provenanceOf, readMarket, reportHead, settledSince } from '../reading/market-reading.ts';
 import { seriesFigures } from '../reading/series-figures.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
 
@@ -48,7 +49,7 @@ const seriesRow = objectOf({
   days: integerField('Calendar days from the snapshot to the expiry.'),
   forward: number('Forward price, dollars.'),
   atm_iv: numberOrNull(
-    'At-the-money volatility, decimal per calendar year; null if the quotes do not determine a smile.',
+    'At-the-money volatility of the mids next to the forward, decimal per calendar year; null if the quotes do not determine a smile. atm_iv of run_strategic_omni_radar is fitted to all strikes, so it differs slightly.',
   ),
   atm_iv_bid: numberOrNull(
     'At-the-money volatility that the bids imply, decimal per calendar year; null if atm_iv is null, or without two-sided quotes.',
@@ -72,7 +73,7 @@ export const getOptionQuotes = defineOperation({
   description:
     'Contracts of an expiry nearest spot, by strike: bid, ask (dollars); iv, iv_bid, iv_ask (decimal per year); open interest, volume; ' +
     'delta, gamma (per 1.00 of spot), theta (dollars per calendar day), vega (dollars per vol point). Without expiry: term structure, a row ' +
-    'per series. Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
+    'per series (expiry, days, atm_iv of mids). Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
   example: { ticker: 'SPY' },
   input,
   full: objectOf({
@@ -82,8 +83,8 @@ export const getOptionQuotes = defineOperation({
     quotes: Type.Optional(
       Type.Array(quoteRow, {
         description:
-          'put_call, root (if several). Dollars: strike, bid, ask. Decimal per year: iv (of the mid), iv_bid, ' +
-          'iv_ask. Contracts: open_interest, volume. delta, gamma per 1.00 of spot; theta dollars per calendar day; vega dollars per vol point.',
+          'put_call, root (if several), nearest (to near_delta or near_pct_from_spot). Dollars: strike, bid, ask. Decimal per year: iv (of ' +
+          'the mid), iv_bid, iv_ask; null at or below intrinsic value. Contracts: open_interest, volume. delta, gamma per 1.00 of spot; theta dollars per calendar day; vega dollars per vol point.',
       }),
     ),
     expiries: Type.Optional(
@@ -134,8 +135,8 @@ export const getOptionQuotes = defineOperation({
     const { chain, prepared } = yield* readMarket(input.ticker, page.context);
     yield step('Reading the quotes');
     const limit = input.limit ?? (ofExpiry ? ROWS.contracts : ROWS.most);
-    const { more, notes, ...rows } = ofExpiry
-      ? quotesOf(prepared, input.expiry, ofExpiry(chain.spot), page.row, limit)
+    const { more, notes, listed, ...rows } = ofExpiry
+      ? quotesOf(prepared, input, ofExpiry(chain.spot), page.row, limit)
       : termStructure(prepared, page.row, limit);
     return {
       result: {
@@ -143,7 +144,14 @@ export const getOptionQuotes = defineOperation({
         ...rows,
         ...(more && { next_cursor: cursorAt(chain, page.row + limit, chosen) }),
       },
-      provenance: provenanceOf(chain, context, notes),
+      provenance: provenanceOf(chain, context, [
+        ...settledSince(
+          listed.map((each) => each.series),
+          context,
+        ),
+        ...fractionNotes('near_pct_from_spot', [input.near_pct_from_spot ?? 0]),
+        ...notes,
+      ]),
     };
   },
 });
@@ -205,7 +213,7 @@ function contractSelection(input: Input): ((spot: number) => ContractSelection) 
 /** Returns a page of an expiry's contracts in order of strike, and whether the expiry has more contracts. */
 function quotesOf(
   prepared: PreparedChain,
-  expiryText: string | undefined,
+  { expiry: expiryText, near_delta, near_pct_from_spot }: Input,
   ofContracts: ContractSelection,
   from: number,
   limit: number,
@@ -215,11 +223,15 @@ function quotesOf(
   const selected = selectContracts(prepared, series, ofContracts);
   const contracts = inOrderOfStrike(prepared, series, selected.slice(from, from + limit));
   const rows = quoteRows(prepared, contracts, series.length > 1);
+  const hasTarget = near_delta !== undefined || near_pct_from_spot !== undefined;
+  const nearest = new Set(hasTarget ? firstOfEachSide(prepared, selected) : []);
   return {
     more: selected.length > from + limit,
-    notes: missingNotes(rows.quotes),
+    listed: series,
+    notes: [...strikeNotes(prepared, series, ofContracts, selected), ...missingNotes(rows.quotes)],
     expiry,
     ...rows,
+    quotes: rows.quotes.map((row, i) => (nearest.has(contracts[i]!) ? { ...row, nearest: true as const } : row)),
     series: series.map((each) => ({
       root: each.series.root,
       settles_at: new Date(each.series.settlesAt).toISOString(),
@@ -229,6 +241,38 @@ function quotesOf(
       dividend: each.dividend,
     })),
   };
+}
+
+/** Returns the first call and the first put of each series. */
+function firstOfEachSide({ seriesIndex, callPut }: PreparedChain, contracts: readonly number[]): Iterable<number> {
+  const first = new Map<string, number>();
+  for (const each of contracts) first.getOrInsert(`${seriesIndex[each]} ${callPut[each]}`, each);
+  return first.values();
+}
+
+/** Returns a note if no strike is in the selected range, or if the target lies outside all strikes. The note names listed strikes. */
+function strikeNotes(
+  { strike }: PreparedChain,
+  series: readonly PreparedSeries[],
+  { strikeMin, strikeMax, near }: ContractSelection,
+  selected: readonly number[],
+): string[] {
+  const listed = series.flatMap(({ start, end }) => [...strike.subarray(start, end)]);
+  if (selected.length === 0) {
+    const around = [
+      Math.max(...listed.filter((each) => each < strikeMin)),
+      Math.min(...listed.filter((each) => each > strikeMax)),
+    ];
+    const nearest = around.filter(Number.isFinite);
+    return [
+      `No contract of the expiry is in this range of strikes.${nearest.length > 0 ? ` Nearest listed: ${nearest.join(' and ')}.` : ''}`,
+    ];
+  }
+  const [lowest, highest] = [Math.min(...listed), Math.max(...listed)];
+  if (near?.kind !== 'strike' || (near.strike >= lowest && near.strike <= highest)) return [];
+  return [
+    `The strikes of the expiry go from ${lowest} to ${highest}: none is at ${Number(near.strike.toPrecision(6))}.`,
+  ];
 }
 
 /** Returns a note if some contracts have Greeks but no volatility of their own. */
@@ -243,10 +287,12 @@ function missingNotes(quotes: readonly Static<typeof quoteRow>[]): string[] {
 /** Returns a page of the series in order of settlement, and whether the chain has more series. */
 function termStructure(prepared: PreparedChain, from: number, limit: number) {
   const series = inOrderOfSettlement(prepared.series);
+  const listed = series.slice(from, from + limit);
   return {
     more: series.length > from + limit,
+    listed,
     notes: [],
-    expiries: series.slice(from, from + limit).map((each) => seriesRowOf(prepared, each)),
+    expiries: listed.map((each) => seriesRowOf(prepared, each)),
   };
 }
 

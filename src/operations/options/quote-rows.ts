@@ -18,7 +18,7 @@ export const quoteRow = objectOf({
     "Volatility that the mid of the contract's own quote implies, decimal per calendar year; null without a two-sided quote, or if no volatility above 0 gives the mid.",
   ),
   iv_bid: numberOrNull(
-    'Volatility that the bid implies, decimal per calendar year; 0 if the bid is not above intrinsic value; null without a two-sided quote.',
+    'Volatility that the bid implies, decimal per calendar year; null if the bid is not above intrinsic value, and without a two-sided quote.',
   ),
   iv_ask: numberOrNull(
     'Volatility that the ask implies, decimal per calendar year; null also if no volatility gives it; otherwise as iv_bid.',
@@ -29,6 +29,9 @@ export const quoteRow = objectOf({
   gamma: numberOrNull('Change of delta per 1.00 of spot; null if the strike has no volatility.'),
   theta: numberOrNull('Change of price per calendar day that passes, dollars; null if the strike has no volatility.'),
   vega: numberOrNull('Change of price per vol point (0.01), dollars; null if the strike has no volatility.'),
+  nearest: Type.Optional(
+    Type.Literal(true, { description: 'The call or put nearest near_delta or near_pct_from_spot; absent otherwise.' }),
+  ),
 });
 
 /**
@@ -49,10 +52,9 @@ export function quoteRows(prepared: PreparedChain, contracts: readonly number[],
       ...(withRoot && { root: series[seriesIndex[contract]!]!.series.root }),
       bid: finiteOrNull(chain.bid[at]!),
       ask: finiteOrNull(chain.ask[at]!),
-      // If the mid price is not above the intrinsic value, the mid price determines no volatility.
-      iv: own.mid[i]! > 0 ? own.mid[i]! : null,
-      iv_bid: finiteOrNull(own.bid[i]!),
-      iv_ask: finiteOrNull(own.ask[i]!),
+      iv: positiveOrNull(own.mid[i]!),
+      iv_bid: positiveOrNull(own.bid[i]!),
+      iv_ask: positiveOrNull(own.ask[i]!),
       open_interest: finiteOrNull(chain.openInterest[at]!),
       volume: finiteOrNull(chain.volume[at]!),
       delta: finiteOrNull(delta[i]!),
@@ -62,4 +64,9 @@ export function quoteRows(prepared: PreparedChain, contracts: readonly number[],
     };
   });
   return { quotes, greeks_iv: Array.from(columns.iv, finiteOrNull) };
+}
+
+/** Returns a volatility, or null for 0: a price that is not above the intrinsic value determines no volatility. */
+function positiveOrNull(iv: number): number | null {
+  return iv > 0 ? finiteOrNull(iv) : null;
 }

@@ -20,6 +20,12 @@ export function averageDailyVolumeOf({ underlying, asOf }: Chain, { market }: Co
   return averageVolume(market.closes(underlying, last, VOLUME_DAYS));
 }
 
+/** Returns a note if the daily volume of a chain's underlying is not known. */
+export function volumeNotes({ underlying }: Chain, dailyVolume: number | null): string[] {
+  if (dailyVolume !== null) return [];
+  return [`volume_pct is null, because no daily closes of ${underlying} with a volume are stored up to the snapshot.`];
+}
+
 /** Returns the absolute value of `shares` as a percentage of a daily volume. Returns null if the daily volume is not known. */
 export function shareOfVolumePct(shares: number, dailyVolume: number | null): number | null {
   return dailyVolume === null ? null : (100 * Math.abs(shares)) / dailyVolume;

@@ -6,7 +6,8 @@ import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.
 import { shownName } from '../../core/clean-text.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
 import { addDays, closeOf, DAY_MS, iso, isStale, newYorkDate } from '../../market/calendar.ts';
-import type { Chain } from '../../market/chain.ts';
+import type { Chain, Series } from '../../market/chain.ts';
+import { AHEAD_MS } from '../../market/market.ts';
 import type { Close, PrintSum } from '../../market/prints.ts';
 import type { Context, Provenance } from '../engine/operation.ts';
 import { analysisCost } from '../engine/request-cost.ts';
@@ -84,6 +85,10 @@ export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
 export const KINETIC_FROM_VOLUMES =
   'The ticker has no prints, so whale_fiat_kinetic is from daily volumes, which all count as bought.';
 
+/** The note of an answer whose argument is `whale_fiat_kinetic`, if the ticker has prints. The notes of the radar have the numbers. */
+export const KINETIC_FROM_PRINTS =
+  'whale_fiat_kinetic of run_strategic_omni_radar counts all prints as bought, and leaves out legs of spreads and settled expiries.';
+
 /** Returns the provenance of an answer that is computed from a chain. `notes` are caveats on the figures of this answer. */
 export function provenanceOf(
   chain: Pick<Chain, 'source' | 'simulated' | 'asOf'>,
@@ -95,10 +100,25 @@ export function provenanceOf(
     source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: iso(chain.asOf),
-    age_s: Math.max(0, Math.round((nowMs - chain.asOf) / 1000)),
-    stale: isStale(chain.asOf, nowMs, context.staleAfterMs),
+    age_s: Math.round((nowMs - chain.asOf) / 1000),
+    stale: chain.asOf > nowMs + AHEAD_MS || isStale(chain.asOf, nowMs, context.staleAfterMs),
     notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
   };
+}
+
+/** Maximum number of expiries that a note names. */
+const SETTLED_NAMED = 5;
+
+/** Returns a note if some of these series have settled since the quotes were taken. In a replay, nothing has happened since. */
+export function settledSince(
+  series: readonly Pick<Series, 'expiry' | 'settlesAt'>[],
+  { market, nowMs }: Context,
+): string[] {
+  const settled = market.isPast ? [] : series.filter(({ settlesAt }) => settlesAt <= nowMs());
+  if (settled.length === 0) return [];
+  const expiries = [...new Set(settled.map(({ expiry }) => expiry))].sort();
+  const more = expiries.length > SETTLED_NAMED ? ` and ${expiries.length - SETTLED_NAMED} more` : '';
+  return [`Settled since the quotes, so not live: ${expiries.slice(0, SETTLED_NAMED).join(', ')}${more}.`];
 }
 
 /**

@@ -5,12 +5,13 @@ import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { jumpDiffusionLaw } from '../../analytics/surface/jump-diffusion-law.ts';
 import type { JumpLaw } from '../../analytics/surface/jump-law.ts';
 import { clampProbability, lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
-import { endBeyond, touchProbabilities } from '../../analytics/surface/touch-probability.ts';
+import { endBeyond, touchProbabilities, touchProducts } from '../../analytics/surface/touch-probability.ts';
 import { verticalBounds } from '../../analytics/surface/vertical-bounds.ts';
 import { ClientError } from '../../core/errors.ts';
 import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { defineOperation } from '../engine/operation.ts';
+import { touchCost } from '../engine/request-cost.ts';
 import { count, defaulted, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { priceField, ticker } from '../engine/shared-fields.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
@@ -26,12 +27,12 @@ export const calculateMertonProbability = defineOperation({
   page: 'scan',
   description:
     'Risk-neutral probability (0 to 1) that a ticker ends beyond a strike: at or above it if the strike is at or above spot_price, else at ' +
-    "or below it. Merton's jump diffusion, fitted to the quotes. The answer states the side and the instant.",
+    "or below it. Merton's jump diffusion, fitted to the quotes. Also touch_probability (at any time before), option_price and jump_model_price.",
   example: { ticker: 'NVDA', spot_price: 215, ambush_strike: 225, days_to_expiry: 7 },
   input: objectOf({
     ticker,
-    spot_price: priceField('Spot to start from, dollars.'),
-    ambush_strike: priceField('Strike to end beyond, dollars.'),
+    spot_price: priceField('Spot to start from, dollars, e.g. spot_price of get_live_gex_nodes.'),
+    ambush_strike: priceField('Strike to end beyond, dollars, e.g. call_wall.'),
     stag_prob: defaulted(
       number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
         minimum: 0.001,
@@ -42,7 +43,7 @@ export const calculateMertonProbability = defineOperation({
     days_to_expiry: defaulted(
       Type.Integer({
         description:
-          'Calendar days from the day of the quotes to the close at which the price is compared; a day without trading means the next trading day.',
+          'Calendar days from the day of the quotes to the close at which the price is compared, e.g. days of get_option_quotes; a day without trading means the next trading day.',
         minimum: 0,
         maximum: DAYS_MAX,
       }),
@@ -53,10 +54,22 @@ export const calculateMertonProbability = defineOperation({
     ticker: textField('Underlying symbol.'),
     ambush_strike: number('Strike, dollars.'),
     merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
-    touch_probability: number('Probability of touching the strike at any time before expiry, 0 to 1.', {
+    touch_probability: number('Probability that the price touches the strike at any time before the horizon, 0 to 1.', {
       minimum: 0,
       maximum: 1,
     }),
+    put_call: oneOf(
+      ['C', 'P'],
+      'The option of option_price and jump_model_price: C (call) if the strike is at or above spot_price, else P (put).',
+    ),
+    option_price: number(
+      'Price of the option put_call at the strike, European, by the distribution fitted to bids and asks; discounted, dollars per share.',
+      { minimum: 0 },
+    ),
+    jump_model_price: number(
+      'Price of the same option by the jump diffusion before the fit to bids and asks, so it can differ from the market; dollars per share.',
+      { minimum: 0 },
+    ),
     side: oneOf(
       ['at_or_above', 'at_or_below'],
       'Where the price ends, relative to the strike: at_or_above if the strike is at or above spot_price.',
@@ -106,11 +119,21 @@ export const calculateMertonProbability = defineOperation({
     dividend: number('Dividend yield that the forward implies, continuous, decimal per calendar year.'),
   }),
   tool: {
-    question: 'probability of ending beyond a price',
+    question: 'probability of ending beyond or touching a price; price by a jump model',
     method: 'jump-probability-calculate_merton_probability',
     units: ['0 to 1', 'Risk-neutral', 'at or above it if the strike is at or above spot_price'],
     answers: ['ticker', 'ambush_strike', 'merton_probability'],
-    echoes: ['side', 'horizon_ends_at', 'spot_price', 'chain_spot_price'],
+    echoes: [
+      'side',
+      'horizon_ends_at',
+      'spot_price',
+      'chain_spot_price',
+      'touch_probability',
+      'touch_high',
+      'put_call',
+      'option_price',
+      'jump_model_price',
+    ],
   },
   *run({ ticker: name, spot_price: spot, ambush_strike: strike, ...input }, context, isWanted) {
     const { chain, prepared } = yield* readMarket(name, context);
@@ -122,18 +145,25 @@ export const calculateMertonProbability = defineOperation({
     }
     const endsAt = Math.max(horizonEnd(chain.asOf, input.days_to_expiry), chain.asOf + TTE_FLOOR_MS);
     const reading = yield* jumpLawOf(surface, endsAt, input.stag_prob);
-    yield { message: 'Computing the probability' };
     const { law, jumpDiffusion, horizon, quotes, slice } = reading;
     const { tte, years, rate, atmVariance } = horizon;
     const forward = (horizon.forward * spot) / chain.spot;
+    // The touch probability takes longer than all other steps, so it is computed and paid only if the caller gets it.
+    const barrier = isWanted('touch_probability') ? { spot, strike, forward } : undefined;
+    yield {
+      message: 'Computing the probability',
+      tokens: barrier ? touchCost(touchProducts(jumpDiffusion, barrier)) : 0,
+    };
     const side = strike >= spot ? 1 : -1;
     const moneyness = strike / forward;
     const deviation = Math.sqrt(atmVariance);
     const beyond = (of: PriceLaw) => clampProbability(endBeyond(of, side, moneyness));
+    const discounted = forward * Math.exp(-rate * tte);
+    // A rounding error must not make a price of 0 negative.
+    const priceBy = (of: PriceLaw) => discounted * Math.max(of.price(side, moneyness), 0);
     const model = jumpDiffusionLaw(jumpDiffusion);
-    // The touch probability takes longer than all other steps, so it is computed only if the answer includes it.
-    const touch = isWanted('touch_probability')
-      ? yield* touchProbabilities(law, jumpDiffusion, { spot, strike, forward })
+    const touch = barrier
+      ? yield* touchProbabilities(law, jumpDiffusion, barrier)
       : { probability: Number.NaN, most: Number.NaN };
     const variance = law.totalVariance(Math.log(moneyness));
     const error = (of: PriceLaw) => (slice ? volatilityError(of, quotes, deviation, tte) : null);
@@ -144,6 +174,9 @@ export const calculateMertonProbability = defineOperation({
         ambush_strike: strike,
         merton_probability: beyond(law),
         touch_probability: touch.probability,
+        put_call: side > 0 ? ('C' as const) : ('P' as const),
+        option_price: priceBy(law),
+        jump_model_price: priceBy(model),
         side: side > 0 ? ('at_or_above' as const) : ('at_or_below' as const),
         spot_price: spot,
         chain_spot_price: chain.spot,

@@ -19,8 +19,8 @@ import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { KINETIC_FROM_VOLUMES, levelsOf, provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
-import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
+import { levelsOf, provenanceOf, readExpiry, readMarket, reportHead, settledSince } from '../reading/market-reading.ts';
+import { gexBoundaries, kineticNotes, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
   densityParameters,
@@ -29,7 +29,7 @@ import {
   type ScannedDensity,
   stateDensity,
 } from './radar-density.ts';
-import { TARGET_DTE, whipsawOf } from './radar-whipsaw.ts';
+import { TARGET_DTE, whipsawIv, whipsawOf } from './radar-whipsaw.ts';
 
 /** The answer has a note if the expiry differs from target_dte by more than `FAR_DAYS` days and by more than `FAR_SHARE` of target_dte. */
 const FAR_DAYS = 7;
@@ -65,9 +65,9 @@ export const runStrategicOmniRadar = defineOperation({
   title: 'Full scan',
   page: 'scan',
   description:
-    'Use this first for a whole picture. state_density at the expiry nearest target_dte: quantiles 5 to 95 %, expected_move (dollars), probabilities (0 to 1), skewness. ' +
-    'gex_boundaries: walls and flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
-    'whale_fiat_kinetic and gex_potential_friction, dollars. Concentration of gamma, percent. Whipsaw risk, 0 (calm) to 100.',
+    'Use this first for a whole picture. state_density at the expiry nearest target_dte, fitted to all strikes: quantiles 5 to 95 %, expected_move (dollars), atm_iv (decimal), probabilities (0 to 1), skewness. ' +
+    'gex_boundaries (over all expiries, or of expiry): call_wall, put_wall, gex_flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
+    'whale_fiat_kinetic and gex_potential_friction, dollars. Concentration of gamma, percent. Whipsaw risk and its components: scores, 0 (calm) to 100. Realised and implied volatility.',
   example: { ticker: 'SPY' },
   input: objectOf({
     ticker,
@@ -75,21 +75,19 @@ export const runStrategicOmniRadar = defineOperation({
       Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }),
       TARGET_DTE,
     ),
-    expiry: { ...expiryChoice, description: 'Scan this expiry instead, YYYY-MM-DD or 0dte.' },
+    expiry: { ...expiryChoice, description: 'Scan this expiry and its boundaries instead, YYYY-MM-DD or 0dte.' },
     limit: limit('List this many strikes with most gamma.'),
   }),
   full: objectOf({
     ticker: textField('Underlying symbol.'),
-    spot_price: number('Spot, dollars.'),
+    spot_price: number('Dollars.'),
     state_density: stateDensity,
     gex_boundaries: gexBoundaries,
-    institutional_concentration_pct: number(
-      'Share of the five largest strikes in gross gamma at the scanned expiry, percent.',
-    ),
+    institutional_concentration_pct: number("Percent of the expiry's gross gamma at its five largest strikes."),
     institutional_concentration_all_expiries_pct: number('The same over all expiries, percent.'),
-    whipsaw_risk_index: numberOrNull('Mean of the components, 0 (calm) to 100.'),
+    whipsaw_risk_index: numberOrNull('Mean of the components, 0 to 100.'),
     whipsaw_components: describedObject(
-      '0 to 100, null if unknown: flip_proximity, regime, realised_over_implied, expiring_gamma.',
+      'Scores, null if unknown: flip_proximity, regime, realised_over_implied, expiring_gamma.',
       {
         flip_proximity: component('Nearness of the gamma flip.'),
         regime: component('Share of short gamma in gross gamma.'),
@@ -98,7 +96,7 @@ export const runStrategicOmniRadar = defineOperation({
       },
     ),
     largest_gamma_strikes: Type.Optional(
-      concentration('With limit: strike, dollars; share_pct, percent of gross gamma.'),
+      concentration('With limit: strike (dollars), share_pct (percent of gross gamma).'),
     ),
     density_parameters: densityParameters,
     concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
@@ -110,22 +108,21 @@ export const runStrategicOmniRadar = defineOperation({
       gross_gex_mil: number('Gross gamma exposure, millions of dollars per 1 % move.'),
       expiring_gex_mil: number('Gross gamma exposure that settles within a day, millions of dollars per 1 % move.'),
     }),
-    realised_volatility: numberOrNull(
-      'Realised volatility over 20 daily returns, decimal per year; null if too few closes are known.',
-    ),
-    flow_from: textField('Source of whale_fiat_kinetic: prints, or snapshots (daily volumes) if there are no prints.'),
+    realised_volatility: numberOrNull('Over 20 daily returns, decimal per year; null if unknown.'),
+    implied_volatility: number('At the money of the expiry nearest 30 days, decimal per year.'),
+    flow_from: textField('Prints, or snapshots (daily volumes).'),
     kinetic_left_out: number(
       'Large flow that whale_fiat_kinetic leaves out (legs of spreads, contracts of |delta| above 0.9): sum of its absolute ' +
         'delta-notionals, dollars.',
     ),
   }),
   tool: {
-    question: 'a whole picture of a ticker',
+    question: 'a whole picture of a ticker; realised against implied volatility',
     method: 'radar-run_strategic_omni_radar',
     units: ['dollars', '0 to 1', '+ if dealers damp moves, - if they amplify', 'percent', '0 (calm) to 100'],
     answers: KEYS,
     onDemand: ['largest_gamma_strikes'],
-    echoes: ['flow_from'],
+    echoes: ['flow_from', 'realised_volatility', 'implied_volatility'],
   },
   *run(input, context) {
     yield step('Reading the chain and its volatilities');
@@ -133,6 +130,10 @@ export const runStrategicOmniRadar = defineOperation({
     const { chain, prepared } = reading;
     yield step('Levels over all expiries');
     const levels = yield* levelsOf(reading);
+    // A brief on one expiry is about its own walls and flip. The index of whipsaw risk is always about the ticker.
+    const ofExpiries = yield* readExpiry(input.expiry, input.ticker, context);
+    const boundaries = yield* levelsOf(ofExpiries);
+    const isOne = ofExpiries.prepared !== prepared;
     const today = newYorkDate(chain.asOf);
     const selected = selectSeries(prepared, expirySelection(input.expiry));
     const series = seriesNearest(prepared, input.target_dte, selected);
@@ -144,16 +145,17 @@ export const runStrategicOmniRadar = defineOperation({
     yield step('Density of the expiry');
     const density = densityOf(yield* surfaceOfPrepared(prepared), series);
     yield step('Concentration and whipsaw risk');
-    const { components, realised, expiring } = whipsawOf(reading, levels, density.atmIv, context);
+    const implied = (yield* whipsawIv(prepared))!;
+    const { components, realised, expiring } = whipsawOf(reading, levels, implied, context);
     const fromPrints = context.market.hasPrints(chain.underlying);
     const ofExpiry = columnsOf(yield* concentratedStrikes(prepared, series));
     const ofAll = columnsOf(yield* concentratedStrikes(prepared));
-    const kinetic = yield* kineticOf(reading, context);
+    const kinetic = yield* kineticOf(ofExpiries, context);
     return {
       result: {
         ...reportHead(chain),
-        state_density: reportDensity(density, series, levels, today),
-        gex_boundaries: reportBoundaries(levels, density.atmIv, kinetic),
+        state_density: reportDensity(density, series, boundaries, today),
+        gex_boundaries: reportBoundaries(isOne ? series.series.expiry : 'all', boundaries, density.atmIv, kinetic),
         institutional_concentration_pct: sum(ofExpiry.share_pct),
         institutional_concentration_all_expiries_pct: sum(ofAll.share_pct),
         density_parameters: parametersOfDensity(density),
@@ -161,7 +163,7 @@ export const runStrategicOmniRadar = defineOperation({
         concentrated_strikes_all_expiries: ofAll,
         whipsaw_inputs: {
           flip_distance: levels.flip.resolved ? Math.abs(chain.spot - levels.flip.level) : null,
-          daily_move: dailyMove(chain.spot, density.atmIv),
+          daily_move: dailyMove(chain.spot, implied),
           net_gex_mil: levels.exposures.gex / MILLION,
           gross_gex_mil: levels.exposures.grossGex / MILLION,
           expiring_gex_mil: expiring / MILLION,
@@ -172,12 +174,15 @@ export const runStrategicOmniRadar = defineOperation({
           largest_gamma_strikes: columnsOf(yield* concentratedStrikes(prepared, series, input.limit)),
         }),
         realised_volatility: realised,
+        implied_volatility: implied,
         flow_from: fromPrints ? 'prints' : 'snapshots',
         kinetic_left_out: kinetic.leftOut,
       },
       provenance: provenanceOf(chain, context, [
+        ...settledSince([series.series], context),
         ...scanCaveats(prepared, series, density, input.expiry === undefined ? input.target_dte : undefined),
-        ...(fromPrints ? [] : [KINETIC_FROM_VOLUMES]),
+        ...(isOne ? [`gex_boundaries are of ${series.series.expiry} alone. Whipsaw risk is over all expiries.`] : []),
+        ...kineticNotes(kinetic),
       ]),
     };
   },
@@ -195,6 +200,13 @@ function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Scann
   if (target !== undefined && Math.abs(days - target) > Math.max(FAR_DAYS, FAR_SHARE * target)) {
     notes.push(`The expiry nearest to ${target} days is in ${days} days.`);
   }
+  const others =
+    target === undefined ? prepared.series.filter((each) => each !== of && each.series.expiry === series.expiry) : [];
+  for (const { series: other } of others) {
+    notes.push(
+      `${series.expiry} has several settlements: the density is that of ${named(series)}, not of ${named(other)}.`,
+    );
+  }
   const { gross, grossOfAll } = gexBySeries(prepared);
   const share = gross[prepared.series.indexOf(of)]! / grossOfAll;
   if (share < THIN_SHARE) {
@@ -210,6 +222,10 @@ function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Scann
     );
   }
   return notes;
+}
+
+function named({ root, settlement }: PreparedSeries['series']): string {
+  return `${root}, which settles ${settlement === 'AM' ? 'at the open' : 'at the close'}`;
 }
 
 function columnsOf(strikes: readonly ConcentratedStrike[]) {

@@ -9,13 +9,14 @@ import type { Context } from '../engine/operation.ts';
 import { describedObject, flagField, number, textField } from '../engine/schemas.ts';
 import { regimeFields, reportRegime } from '../gex/gamma-regime.ts';
 import { MILLION } from '../gex/gex-report.ts';
-import type { MarketReading } from '../reading/market-reading.ts';
+import { KINETIC_FROM_VOLUMES, type MarketReading } from '../reading/market-reading.ts';
 
 export const gexBoundaries = describedObject(
-  'Over all expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
+  'Over expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
     'whale_fiat_kinetic, gex_potential_friction. Million dollars per 1 % move: net_gex_mil. Percent: sign_margin_pct. ' +
-    'regime may be undetermined.',
+    'regime.',
   {
+    expiries: textField('all, or the expiry that the call asks for, YYYY-MM-DD.'),
     call_wall: number('Upside resistance, dollars.'),
     put_wall: number('Downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
@@ -49,12 +50,42 @@ export function* kineticOf({ chain, prepared }: MarketReading, context: Context)
 /** A cache of the delta-notional of prints. An entry is valid while the large prints of the day are unchanged. */
 const kinetics = new StepCache<PreparedChain, FlowNotional>(() => 1);
 
+/** Returns a note if prints are missing in the kinetic term, or if the sides of the prints contradict its sign. */
+export function kineticNotes({ net, prints }: FlowNotional): string[] {
+  if (!prints) return [KINETIC_FROM_VOLUMES];
+  const { counted, leftOut, bySide, ofUnknownSide } = prints;
+  const reasons = [
+    [leftOut.multiLeg, 'of several legs'],
+    [leftOut.deep, 'with |delta| above 0.9'],
+    [leftOut.settled, 'in settled expiries'],
+  ].filter(([count]) => count !== 0);
+  const all = counted + leftOut.multiLeg + leftOut.deep + leftOut.settled;
+  const missing = reasons.map(([count, which]) => `${count} ${which}`).join(', ');
+  // Whatever the unknown sides are, the flow by side has the sign of `bySide`.
+  const contradicts = net * bySide < 0 && Math.abs(bySide) > ofUnknownSide;
+  return [
+    ...(all === 0 ? ['whale_fiat_kinetic is 0: the day has no large print.'] : []),
+    ...(all > counted
+      ? [
+          `whale_fiat_kinetic ${counted === 0 ? 'is 0, because it leaves out' : 'leaves out'} ${all - counted} of ${all} large prints of the day: ${missing}.`,
+        ]
+      : []),
+    ...(contradicts
+      ? [
+          `whale_fiat_kinetic counts all prints as bought. With the sides of the prints, it would be ${(bySide / MILLION).toPrecision(3)} million dollars.`,
+        ]
+      : []),
+  ];
+}
+
 export function reportBoundaries(
+  expiries: string,
   { exposures, walls, flip, dominant, maxPain }: GexLevels,
   atmIv: number,
   kinetic: FlowNotional,
 ): Static<typeof gexBoundaries> {
   return {
+    expiries,
     call_wall: walls.call.strike,
     put_wall: walls.put.strike,
     gex_flip: flip.level,

@@ -10,15 +10,17 @@ import { numberColumn } from '../engine/wrapped-schemas.ts';
 
 const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
 export const stateDensity = describedObject(
-  'Risk-neutral density at expiry (root, days_to_expiry, strikes_fitted). Dollars: forward, mode, expected_move (one standard deviation), ' +
-    'quantiles p05 to p95. 0 to 1: probability_below_put_wall, probability_between_walls, probability_above_call_wall. ' +
-    'atm_iv: decimal per year. skewness: of log returns. lognormal_divergence: nats. fit_error: vol points.',
+  'Risk-neutral, at expiry (root, days_to_expiry, strikes_fitted). Dollars: forward, mode, expected_move (one standard deviation), ' +
+    'quantiles. 0 to 1: probability_below_put_wall, probability_between_walls, probability_above_call_wall. ' +
+    'atm_iv (decimal per year), skewness, lognormal_divergence (nats), fit_error (vol points).',
   {
     expiry: textField('Expiry of the scan, YYYY-MM-DD.'),
     root: textField('OSI root of the scanned series.'),
     days_to_expiry: integerField('Calendar days from the snapshot to the expiry.'),
     forward: number('Forward price, dollars.'),
-    atm_iv: number('At-the-money volatility, decimal per year.'),
+    atm_iv: number(
+      'At-the-money volatility of the density, which is fitted to the quotes of all strikes, decimal per year. atm_iv of get_option_quotes comes from the mids next to the forward, so it differs slightly.',
+    ),
     expected_move: number('One standard deviation to expiry at atm_iv, dollars.'),
     quantiles: describedObject(
       'Prices below which the underlying settles with a probability of 5 % (p05) to 95 % (p95).',

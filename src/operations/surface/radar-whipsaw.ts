@@ -1,3 +1,4 @@
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { expiringGamma, seriesNearest } from '../../analytics/exposure/gamma-concentration.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { whipsawComponents, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
@@ -7,7 +8,6 @@ import type { Steps } from '../../core/steps.ts';
 import type { Context } from '../engine/operation.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { closesKnown, levelsOf, type MarketReading, readMarket } from '../reading/market-reading.ts';
-import { densityOf } from './radar-density.ts';
 
 /** The default value of `target_dte` of a scan, days. */
 export const TARGET_DTE = 30;
@@ -16,17 +16,27 @@ export const TARGET_DTE = 30;
 const REALISED_DAYS = 20;
 
 /**
- * Computes the components of the whipsaw index. `atmIv` is the at-the-money volatility of the scanned expiry, decimal per year. Also
- * returns the realised volatility (decimal per year, null if too few closes are known), and the gross GEX of contracts that settle within a
- * day (dollars per 1 % move).
+ * Returns the implied volatility of the whipsaw index, decimal per year: the at-the-money volatility of the expiry nearest to TARGET_DTE
+ * days, whichever expiry is scanned. Returns null if no series has a smile.
  */
-export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels, atmIv: number, context: Context) {
+export function* whipsawIv(prepared: PreparedChain): Steps<number | null> {
+  const series = seriesNearest(prepared, TARGET_DTE);
+  if (!series) return null;
+  const { atmVariance, tte } = (yield* surfaceOfPrepared(prepared)).lawAt(series.series.settlesAt);
+  return Math.sqrt(atmVariance / tte);
+}
+
+/**
+ * Computes the components of the whipsaw index. `iv` is the volatility of `whipsawIv`. Also returns the realised volatility (decimal per
+ * year, null if too few closes are known), and the gross GEX of contracts that settle within a day (dollars per 1 % move).
+ */
+export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels, iv: number, context: Context) {
   const realised = realisedVolatility(closesKnown(chain, REALISED_DAYS + 1, context), REALISED_DAYS);
   const expiring = expiringGamma(prepared);
   const components = whipsawComponents({
     spot: chain.spot,
     flip: levels.flip,
-    iv: atmIv,
+    iv,
     netGamma: levels.exposures.gex,
     grossGamma: levels.exposures.grossGex,
     expiringGamma: expiring,
@@ -35,18 +45,14 @@ export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels,
   return { components, realised, expiring };
 }
 
-/**
- * Computes the whipsaw index of a ticker, 0 to 100, for the radar's default days to expiry. Returns null if the ticker has no chain, or if
- * the chain has no volatility.
- */
+/** Computes the whipsaw index of a ticker, 0 to 100. Returns null if the ticker has no chain, or if the chain has no volatility. */
 export function* whipsawIndexOf(ticker: string, context: Context): Steps<number | null> {
   try {
     const reading = yield* readMarket(ticker, context);
-    const series = seriesNearest(reading.prepared, TARGET_DTE);
-    if (!series) return null;
+    const iv = yield* whipsawIv(reading.prepared);
+    if (iv === null) return null;
     const levels = yield* levelsOf(reading);
-    const { atmIv } = densityOf(yield* surfaceOfPrepared(reading.prepared), series);
-    return whipsawIndex(whipsawOf(reading, levels, atmIv, context).components);
+    return whipsawIndex(whipsawOf(reading, levels, iv, context).components);
   } catch (error) {
     if (error instanceof ClientError && error.code === 'no_chain') return null;
     throw error;

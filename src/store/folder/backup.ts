@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -14,8 +14,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { cleanLine } from '../../core/clean-text.ts';
 import { OperatorError } from '../../core/errors.ts';
-import { openAnySchema, requireKnown, schemaOf } from '../migrations.ts';
+import { FIRST_SCHEMA, MIGRATIONS, migrate, openAnySchema, requireKnown, schemaOf } from '../migrations.ts';
+import { sealSecret, signatureOf, unsealSecret } from './backup-signature.ts';
 import { copyDurably, syncPath } from './upgrade.ts';
 
 /** The name of the database file in a data folder and in a backup. */
@@ -34,12 +36,17 @@ export interface Manifest {
   readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
   /** The number of rows in each table. */
   readonly rows: Readonly<Record<string, number>>;
+  /** The HMAC of the other fields under the secret of the data folder. Absent if the data folder has no secret. */
+  readonly signature?: string;
 }
 
-/** The secret of a data folder, together with the passphrase that encrypts the secret. */
-export interface SealedSecret {
-  readonly secret: Uint8Array;
-  readonly passphrase: string;
+export interface BackupOptions {
+  readonly version: string;
+  readonly nowMs: number;
+  /** The secret of the data folder, which signs the manifest. */
+  readonly secret?: Uint8Array | undefined;
+  /** The passphrase under which the secret is included. Without a passphrase, the backup has no secret. */
+  readonly passphrase?: string | undefined;
 }
 
 /**
@@ -52,7 +59,7 @@ export interface SealedSecret {
 export async function makeBackup(
   database: string,
   to: string,
-  { version, nowMs, sealed }: { readonly version: string; readonly nowMs: number; readonly sealed?: SealedSecret },
+  { version, nowMs, secret, passphrase }: BackupOptions,
 ): Promise<Manifest> {
   if (existsSync(to)) throw new OperatorError(`${to} exists already`, 'Name a folder that does not exist.');
   const draft = `${resolve(to)}.partial`;
@@ -60,20 +67,22 @@ export async function makeBackup(
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   try {
     const copy = join(draft, DATABASE);
-    const db = openAnySchema(database);
+    const db = openAnySchema(database, 'read');
     try {
       db.run('PRAGMA busy_timeout = 30000');
       copyDurably(db, copy);
     } finally {
       db.close(true);
     }
-    if (sealed) writeFileSync(join(draft, SECRET), seal(sealed), { mode: 0o600 });
+    if (secret && passphrase !== undefined)
+      writeFileSync(join(draft, SECRET), sealSecret({ secret, passphrase }), { mode: 0o600 });
     const { schema, rows } = examine(copy);
     const files: Record<string, { bytes: number; sha256: string }> = {};
     for (const name of readdirSync(draft)) files[name] = await digestOf(join(draft, name));
-    const manifest: Manifest = {
+    const unsigned: Manifest = {
       ...{ format: 1, version, schema, made_at: new Date(nowMs).toISOString(), files, rows },
     };
+    const manifest = secret ? { ...unsigned, signature: signatureOf(unsigned, secret) } : unsigned;
     writeFileSync(join(draft, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
     for (const name of readdirSync(draft)) syncPath(join(draft, name));
     syncPath(draft);
@@ -108,25 +117,29 @@ export async function checkBackup(from: string): Promise<Manifest> {
 }
 
 /**
- * Writes the database of a backup to the path `database`. The folder of the path must exist. The database appears in one step, when it is
- * complete. Returns the secret if the backup has a secret.
- *
- * Throws `OperatorError` if the passphrase is missing or wrong.
+ * Returns the secret in a backup, or undefined if the backup has none. Throws `OperatorError` if the passphrase is missing or wrong.
  */
-export async function restoreBackup(
-  from: string,
-  database: string,
-  passphrase?: string,
-): Promise<Uint8Array | undefined> {
-  const sealed = join(from, SECRET);
-  const secret = existsSync(sealed) ? open(readFileSync(sealed, 'utf8'), sealed, passphrase) : undefined;
+export function secretIn(from: string, passphrase: string | undefined): Uint8Array | undefined {
+  const path = join(from, SECRET);
+  return existsSync(path) ? unsealSecret(readFileSync(path, 'utf8'), path, passphrase) : undefined;
+}
+
+/** Returns whether the manifest was signed with the secret, and is unchanged since then. */
+export function isSignedWith({ signature, ...unsigned }: Manifest, secret: Uint8Array): boolean {
+  return signature === signatureOf(unsigned, secret);
+}
+
+/**
+ * Writes the database of a backup to the path `database`. The folder of the path must exist. The database appears in one step, when it is
+ * complete.
+ */
+export function restoreDatabase(from: string, database: string): void {
   const draft = `${database}.partial`;
   copyFileSync(join(from, DATABASE), draft);
   chmodSync(draft, 0o600);
   syncPath(draft);
   renameSync(draft, database);
   syncPath(dirname(database));
-  return secret;
 }
 
 /** Returns the folders of the backups in a folder, the oldest backup first. */
@@ -140,25 +153,44 @@ export function backupsIn(folder: string): string[] {
 
 function readManifest(from: string): Manifest {
   const path = join(from, MANIFEST);
+  let manifest: unknown;
   try {
-    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
-    if (manifest.format === 1 && typeof manifest.files === 'object') return manifest;
+    manifest = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new OperatorError(
       `${from} is no backup: cannot read ${path}`,
       'Name a folder that `zomma backup` has made.',
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
+  if (isManifest(manifest)) return manifest;
   throw new OperatorError(`${path} is no manifest of this version`, 'Use the version of Zomma that made the backup.');
+}
+
+/** Returns whether a value has every field of a manifest. Its texts are of one line, because commands print them. */
+function isManifest(value: unknown): value is Manifest {
+  const { format, version, schema, made_at, files, rows, signature = '' } = (value ?? {}) as Record<string, unknown>;
+  const isCount = (each: unknown) => Number.isSafeInteger(each) && (each as number) >= 0;
+  const isLine = (each: unknown) => typeof each === 'string' && each === cleanLine(each, 100);
+  const isFile = (each: unknown) => {
+    const { bytes, sha256 } = (each ?? {}) as Record<string, unknown>;
+    return isCount(bytes) && isLine(sha256);
+  };
+  const isTable = (each: unknown, isValue: (value: unknown) => boolean): each is object =>
+    typeof each === 'object' && each !== null && Object.values(each).every(isValue);
+  return (
+    [format === 1, isCount(schema), isTable(rows, isCount), isTable(files, isFile)].every(Boolean) &&
+    [version, made_at, signature].every(isLine) &&
+    Object.hasOwn(files as object, DATABASE)
+  );
 }
 
 /** Returns the schema of a database copy and the number of rows in its tables. Throws `OperatorError` if SQLite finds damage. */
 function examine(copy: string): { schema: number; rows: Record<string, number> } {
   const db = new Database(copy, { readonly: true, strict: true });
   try {
+    // A trigger or a view of the copy runs no function of SQLite that has effects.
+    db.run('PRAGMA trusted_schema = OFF');
     const problems = db.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all();
     if (problems[0]?.integrity_check !== 'ok') {
       throw damaged(copy, `is damaged: ${problems[0]?.integrity_check ?? 'no result'}`);
@@ -168,6 +200,7 @@ function examine(copy: string): { schema: number; rows: Record<string, number> }
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
       )
       .all();
+    refuseForeignObjects(db, copy);
     const count = (name: string) =>
       db.query<{ count: number }, []>(`SELECT count(*) AS count FROM "${name}"`).get()!.count;
     return { schema: schemaOf(db), rows: Object.fromEntries(tables.map(({ name }) => [name, count(name)])) };
@@ -179,6 +212,26 @@ function examine(copy: string): { schema: number; rows: Record<string, number> }
   }
 }
 
+/** Throws `OperatorError` if the database has a table, an index, a trigger or a view that no migration creates. */
+function refuseForeignObjects(db: Database, copy: string): void {
+  const namesOf = (each: Database) =>
+    each
+      .query<{ name: string }, []>(
+        "SELECT type || ' ' || name AS name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+      )
+      .all()
+      .map(({ name }) => name);
+  const own = new Database(':memory:', { strict: true });
+  try {
+    migrate(own, MIGRATIONS.slice(0, schemaOf(db) - FIRST_SCHEMA + 1));
+    const known = new Set(namesOf(own));
+    const foreign = namesOf(db).find((name) => !known.has(name));
+    if (foreign !== undefined) throw damaged(copy, `has something that Zomma does not make: ${cleanLine(foreign)}`);
+  } finally {
+    own.close(true);
+  }
+}
+
 function damaged(path: string, fault: string): OperatorError {
   return new OperatorError(`${path} ${fault}`, 'Use another backup. `zomma backup verify` checks one.');
 }
@@ -187,38 +240,4 @@ async function digestOf(path: string): Promise<{ bytes: number; sha256: string }
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
   return { bytes: statSync(path).size, sha256: hash.digest('hex') };
-}
-
-/** Deriving a key from a passphrase takes about 0.1 s and 32 MiB of memory. */
-const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
-const CIPHER = 'aes-256-gcm';
-
-function seal({ secret, passphrase }: SealedSecret): string {
-  const [salt, iv] = [randomBytes(16), randomBytes(12)];
-  const cipher = createCipheriv(CIPHER, scryptSync(passphrase, salt, 32, SCRYPT), iv);
-  const data = Buffer.concat([cipher.update(secret), cipher.final()]);
-  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-  return JSON.stringify({
-    ...{ kdf: 'scrypt N=32768 r=8 p=1', cipher: CIPHER },
-    ...{ salt: hex(salt), iv: hex(iv), tag: hex(cipher.getAuthTag()), data: hex(data) },
-  });
-}
-
-function open(text: string, path: string, passphrase: string | undefined): Uint8Array {
-  if (passphrase === undefined) {
-    throw new OperatorError(
-      `${path} is encrypted`,
-      'Give the passphrase with --passphrase-file, or remove the file to restore without the secret.',
-    );
-  }
-  const part = (name: string) => Buffer.from((JSON.parse(text) as Record<string, string>)[name] ?? '', 'hex');
-  try {
-    const decipher = createDecipheriv(CIPHER, scryptSync(passphrase, part('salt'), 32, SCRYPT), part('iv'));
-    decipher.setAuthTag(part('tag'));
-    return Buffer.concat([decipher.update(part('data')), decipher.final()]);
-  } catch (error) {
-    throw new OperatorError(`the passphrase does not open ${path}`, 'Give the passphrase of this backup.', {
-      cause: error,
-    });
-  }
 }

@@ -92,27 +92,49 @@ test('leaves out adjusted deliverables, settled or not', () => {
 });
 
 describe('throws a ClientError if no contract is left', () => {
-  test.each([
+  test.each<readonly [string, ContractRow[], ExpirySelection, string | RegExp, string, number?]>([
     ['all contracts settled', [contract({ expiry: TODAY })], { kind: 'all' }, 'Every contract of', 'newer snapshot'],
     ['all contracts adjusted', [contract({ root: 'ACME1' })], { kind: 'all' }, 'is adjusted', 'newer snapshot'],
-    ['no contract of the day', [contract()], { kind: '0dte' }, `${TODAY} is not a listed expiry`, EXPIRY],
+    [
+      'no contract of the day, after the close',
+      [contract()],
+      { kind: '0dte' },
+      `${TODAY} is not a listed expiry in the snapshot of ACME as of 2026-01-05T21:00:00.000Z: options of that day had settled by ${TODAY} 16:00 New York`,
+      EXPIRY,
+    ],
     [
       'only settled contracts of the day',
       [contract(), contract({ expiry: TODAY })],
       { kind: '0dte' },
-      `The expiry ${TODAY} had settled`,
+      `The expiry ${TODAY} had settled before the snapshot of ACME as of 2026-01-05T21:00:00.000Z, at ${TODAY} 16:00 New York`,
       EXPIRY,
     ],
+    [
+      'a half day of the past',
+      [contract()],
+      { kind: 'date', date: '2025-11-28' },
+      'by 2025-11-28 13:00 New York',
+      EXPIRY,
+    ],
+    ['a holiday', [contract()], { kind: 'date', date: '2026-01-19' }, 'the exchange is closed on that day', EXPIRY],
     ['a date without an expiry', [contract()], { kind: 'date', date: '2026-01-17' }, 'is not a listed', EXPIRY],
     ['too few days', [contract()], { kind: 'next', days: 1 }, 'settles within 1 days', EXPIRY],
-  ] as const)('%s', (_what, rows, expiries, message, hint) => {
-    const read = () => prepared(rows, { expiries }, { asOf: CLOSE });
+    [
+      'no contract of the day, before the close',
+      [contract()],
+      { kind: '0dte' },
+      /is not a listed expiry in .*00Z$/,
+      EXPIRY,
+      AS_OF,
+    ],
+  ])('%s', (_what, rows, expiries, message, hint, asOf = CLOSE) => {
+    const read = () => prepared(rows, { expiries }, { asOf });
     expect(read).toThrow(ClientError);
     try {
       read();
     } catch (error) {
       expect((error as ClientError).code).toBe('no_chain');
-      expect((error as ClientError).message).toContain(message);
+      expect((error as ClientError).message).toMatch(message);
       expect((error as ClientError).hint).toContain(hint);
     }
   });

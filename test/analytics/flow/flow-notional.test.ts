@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { printsDeltaNotional, volumeDeltaNotional } from '../../../src/analytics/flow/flow-notional.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
+import type { Print } from '../../../src/market/prints.ts';
 import { tapeColumnsOf } from '../../../src/market/tape-columns.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { blackScholesDelta } from '../plain.ts';
@@ -40,11 +41,11 @@ describe('of prints', () => {
     ['ignores another root of the same date', [print({ root: 'SPXW' })], 0],
     ['no prints', [], 0],
   ])('%s', (_what, prints, expected) => {
-    const { net, leftOut } = runToCompletion(printsDeltaNotional(ready, [tapeColumnsOf(prints)]));
-    expect(net).toBeCloseTo(expected, 6);
-    expect(leftOut).toBe(0);
+    const notional = runToCompletion(printsDeltaNotional(ready, [tapeColumnsOf(prints)]));
+    expect(notional.net).toBeCloseTo(expected, 6);
+    expect(notional.leftOut).toBe(0);
     const oneByOne = prints.map((each) => tapeColumnsOf([each]));
-    expect(runToCompletion(printsDeltaNotional(ready, oneByOne))).toEqual({ net, leftOut });
+    expect(runToCompletion(printsDeltaNotional(ready, oneByOne))).toEqual(notional);
   });
 
   test.each([
@@ -69,6 +70,48 @@ describe('of prints', () => {
     );
     expect(net).toBeCloseTo(7 * delta * NOTIONAL, 6);
     expect(leftOut).toBe(0);
+  });
+});
+
+const SETTLED = '2026-01-02';
+
+describe('the prints behind the figure', () => {
+  const reading = (prints: readonly Print[], of = ready) => {
+    const { counted, bySide, ofUnknownSide, leftOut } = runToCompletion(
+      printsDeltaNotional(of, [tapeColumnsOf(prints)]),
+    ).prints;
+    return [counted, ...[bySide, ofUnknownSide].map((each) => Math.round(each / (call * NOTIONAL))), leftOut];
+  };
+  const NONE = { settled: 0, multiLeg: 0, deep: 0 };
+
+  test.each([
+    ['bought by the feed', [print({ size: 1, side: 'ask' })], [1, 1, 0, NONE]],
+    ['sold by the feed', [print({ size: 1, side: 'bid' })], [1, -1, 0, NONE]],
+    ['sold by the quote', [print({ size: 1, price: 2, bid: 1.9, ask: 2.4 })], [1, -1, 0, NONE]],
+    ['at the middle', [print({ size: 1, side: 'mid' })], [1, 0, 1, NONE]],
+    ['without a quote', [print({ size: 1 })], [1, 0, 1, NONE]],
+    [
+      'left out, each for one reason',
+      [
+        print({ expiry: SETTLED }),
+        print({ expiry: SETTLED, multiLeg: true }),
+        print({ multiLeg: true, delta: 0.95 }),
+        print({ delta: 0.95 }),
+      ],
+      [0, 0, 0, { settled: 2, multiLeg: 1, deep: 1 }],
+    ],
+    ['of an expiry that the chain lacks', [print({ expiry: '2026-03-20' })], [0, 0, 0, NONE]],
+  ])('%s', (_what, prints, expected) => {
+    expect(reading(prints)).toEqual(expected);
+  });
+
+  test('of one expiry, only its own prints are looked at', () => {
+    const one = prepared([contract({ iv: 0.3 }), contract({ expiry: LATER })], {
+      ...FLAT,
+      expiries: { kind: 'date', date: EXPIRY },
+    });
+    const prints = [print({ size: 1 }), print({ expiry: SETTLED }), print({ expiry: LATER })];
+    expect(reading(prints, one)).toEqual([1, 0, 1, NONE]);
   });
 });
 

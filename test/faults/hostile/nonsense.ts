@@ -33,6 +33,11 @@ async function sendNonsense(battle: Battle): Promise<void> {
     raw(path, '{}', { Host: 'evil.example' }),
     raw(path, '{}', { Host: 'localhost\r\nHost: evil.example' }),
   ]);
+  for (const malformed of ['%', '%QQ', '%E0%A4%A', '%ff']) {
+    for (const path of ['nodes/gex', 'stream/gex', 'flow']) {
+      nonsense.push(requestText('GET', `/api/v1/${path}/${malformed}`, key));
+    }
+  }
   while (!battle.isOver()) {
     for (const each of nonsense) battle.count(await statusOf(target.url, each));
     await Bun.sleep(5 * PAUSE_MS);

@@ -21,6 +21,7 @@ import { join } from 'node:path';
 import { FILE_BYTES_MAX } from '../../../src/feeds/files/deliveries.ts';
 import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
 import { setAside } from '../../../src/feeds/files/set-aside.ts';
+import type { Delivery } from '../../../src/market/feed.ts';
 import { testWithProgram } from '../../support/needs.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -590,3 +591,29 @@ test('deletes files that were read and are older than the newest by some days, a
   await poll(without);
   expect(names()).toHaveLength(all.length - 2);
 });
+
+test.skipIf(process.platform === 'win32')(
+  'tells once that old files cannot be deleted, and once that they can',
+  async () => {
+    put('old.csv', chainOf('AAA'));
+    put('new.csv', chainOf('BBB'));
+    chmodSync(drop('old.csv'), 0o644);
+    chmodSync(drop('new.csv'), 0o644);
+    utimesSync(drop('old.csv'), 1e9, 1e9);
+    const feed = feedOf(undefined, undefined, 10);
+    const undeleted = async () => {
+      const told: Delivery[] = [];
+      for await (const each of feed.poll(Date.now())) {
+        if (each.kind === 'checkpoint') storeCheckpoint(each);
+        if (each.kind === 'undeleted') told.push(each);
+      }
+      return told;
+    };
+    chmodSync(drop(), 0o555);
+    const polls = async () => [await undeleted(), await undeleted(), await undeleted()];
+    expect(await withoutRights(polls)).toEqual([[], [{ kind: 'undeleted', count: 1, reason: 'EACCES' }], []]);
+    chmodSync(drop(), 0o755);
+    expect(await polls()).toEqual([[{ kind: 'undeleted', count: 0, reason: '' }], [], []]);
+    expect(readdirSync(drop())).toEqual(['new.csv']);
+  },
+);

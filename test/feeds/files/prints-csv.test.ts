@@ -259,3 +259,22 @@ test('reads 200,000 rows in batches, without loss and without holding them all',
   // A batch ends with the piece of input that fills it.
   expect(largest).toBeLessThan(11_000);
 });
+
+test('other work runs between many short rows of one piece', async () => {
+  const piece = Buffer.from(`executed_at,option_chain_id,price,size\n${'"a,\n'.repeat(60_000)}`);
+  let turns = 0;
+  let isReading = true;
+  const turn = () => {
+    turns++;
+    if (isReading) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const refused: Record<string, number> = {};
+  const pieces = (async function* () {
+    yield piece;
+  })();
+  for await (const each of readPrints(pieces, NOW_MS)) Object.assign(refused, each.refused);
+  isReading = false;
+  expect(refused.malformed_row).toBe(60_000);
+  expect(turns).toBeGreaterThan(3);
+});

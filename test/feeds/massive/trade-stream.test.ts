@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { constants, createDeflateRaw } from 'node:zlib';
 import { acceptDelivery } from '../../../src/feeds/accept-delivery.ts';
 import { createMassiveFeed } from '../../../src/feeds/massive/massive-feed.ts';
 import { DAY_MS } from '../../../src/market/calendar.ts';
@@ -151,6 +154,30 @@ describe('a lost connection', () => {
     expect(deliveries[1]).toMatchObject({ up: false, reason: 'a frame has more than 4194304 characters' });
   });
 
+  test.each([
+    ['although compression was not agreed', ''],
+    ['after an answer that claims to agree to compression', 'Sec-WebSocket-Extensions: permessage-deflate\r\n'],
+  ])('is the result of a compressed frame, which is never inflated, %s', async (_what, field) => {
+    const offered: (string | undefined)[] = [];
+    const bomb = await compressedFrame(100);
+    const hostile = createHttpServer();
+    hostile.on('upgrade', ({ headers }, socket) => {
+      offered.push(headers['sec-websocket-extensions']);
+      socket.on('error', () => {}).write(`${switchingTo(headers['sec-websocket-key']!)}${field}\r\n`);
+      socket.write(bomb);
+    });
+    await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve));
+    const highest = process.resourceUsage().maxRSS;
+    const { port } = hostile.address() as AddressInfo;
+    const { deliveries } = listen({ socketUrl: `ws://127.0.0.1:${port}` });
+    await until(() => offered.length >= 3);
+    expect(deliveries).toMatchObject([{ kind: 'connection', up: false, reason: 'the connection failed' }]);
+    expect(new Set(offered)).toEqual(new Set([undefined]));
+    // KiB. Each inflated frame would take more than 100 MiB.
+    expect(process.resourceUsage().maxRSS - highest).toBeLessThan(64 * 1024);
+    hostile.close();
+  });
+
   test('is retried with increasing pauses if it fails repeatedly', async () => {
     const { connections } = listen();
     for (let times = 1; times <= 6; times++) {
@@ -254,6 +281,23 @@ test('a stop ends the stream at once', async () => {
   await ended;
   expect(connections()).toEqual([true]);
 });
+
+/** The head of the answer that switches to a WebSocket, without the empty line at its end. */
+function switchingTo(key: string): string {
+  const accept = new Bun.CryptoHasher('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+  return `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n`;
+}
+
+/** A compressed text frame of some 100 KB, which would inflate to spaces of this size, MiB. */
+async function compressedFrame(mebibytes: number): Promise<Buffer> {
+  const deflate = createDeflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
+  const blocks = Array.from({ length: mebibytes }, () => Buffer.alloc(1024 * 1024, ' '));
+  const deflated = Buffer.concat(await Array.fromAsync<Buffer>(Readable.from(blocks).pipe(deflate)));
+  // A frame leaves out the last four bytes of the flush. The first byte of its head has the bits FIN and RSV1, and the type text.
+  const head = Buffer.from([0xc1, 127, 0, 0, 0, 0, 0, 0, 0, 0]);
+  head.writeUInt32BE(deflated.length - 4, 6);
+  return Buffer.concat([head, deflated.subarray(0, -4)]);
+}
 
 /** Accepts any key at once. */
 const echoing = {

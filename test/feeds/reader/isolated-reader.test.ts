@@ -90,7 +90,7 @@ test('an answer of a provider gives a chain, nothing, or a rejection', async () 
     { kind: 'chain', offered: 2, chain: { count: 1, source: 'cboe:RUT', refused: { bad_symbol: 1 } } },
   ]);
   expect(await read('{"a":1}')).toEqual([]);
-  expect(read(`${QUOTES.slice(0, -4)}${' '.repeat(6e6)}`)).rejects.toThrow(/not valid JSON/);
+  await expect(read(`${QUOTES.slice(0, -4)}${' '.repeat(6e6)}`)).rejects.toThrow(/not valid JSON/);
 });
 
 describe('a reader', () => {
@@ -137,17 +137,35 @@ describe('a reader', () => {
     expect(most).toBeLessThanOrEqual(1);
   });
 
-  test('gets no credential of the service', async () => {
-    process.env.ZOMMA_TRADIER_TOKEN = 'secret';
+  test.skipIf(process.platform !== 'linux')('gets no credential, and only the variables that it needs', async () => {
+    const credentials = [
+      ...['ZOMMA_TRADIER_TOKEN', 'OTEL_EXPORTER_OTLP_HEADERS', 'AWS_SECRET_ACCESS_KEY', 'NOTIFY_SOCKET'],
+      ...['HTTPS_PROXY', 'CREDENTIALS_DIRECTORY', 'MY_PATH', 'PATH_TO_KEY'],
+    ];
+    const needed = ['PATH', 'TZ', 'LC_ALL', 'TMPDIR', 'BUN_JSC_useJIT'];
+    const before = { ...process.env };
+    for (const name of credentials) process.env[name] = 'secret';
+    Object.assign(process.env, { TZ: 'UTC', LC_ALL: 'C', TMPDIR: '/tmp', BUN_JSC_useJIT: '1' });
     try {
       await using file = await opened(LONG_TAPE);
       const reading = readFileIsolated(file.content, NOW_MS);
-      await reading.next();
-      for (const pid of readers())
-        expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('ZOMMA_TRADIER_TOKEN');
+      expect((await reading.next()).done).toBe(false);
+      const [pid] = readers();
+      const given = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
+      const names = new Set(given.map((each) => each.split('=', 1)[0]!));
+      expect([given.filter((each) => each.includes('secret')), needed.filter((name) => !names.has(name))]).toEqual([
+        [],
+        [],
+      ]);
+      // Bun adds the descriptor of the channel to the service.
+      const others = [...names].filter(
+        (name) => !/^(?:LANG|LC_\w+|LD_LIBRARY_PATH|BUN_JSC_\w+|NODE_CHANNEL_\w+)$/.test(name),
+      );
+      expect(others.filter((name) => !needed.includes(name))).toEqual([]);
       await reading.return(undefined);
     } finally {
-      delete process.env.ZOMMA_TRADIER_TOKEN;
+      for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+      Object.assign(process.env, before);
     }
   });
 });

@@ -116,6 +116,7 @@ describe('the whole universe at once', async () => {
       expect(isTradingDay(day) && print.at >= openOf(day) && print.at <= closeOf(day)).toBe(true);
       expect(print.at > NOON - 30 * DAY_MS && print.at <= NOON).toBe(true);
       expect(print.price > 0 && Number.isInteger(print.size) && print.size > 0 && print.strike > 0).toBe(true);
+      expect(print.size).toBeLessThanOrEqual(instruments.get(print.underlying)!.depth);
       if (print.expiry > '2026-08-21') expect(expiries.get(print.underlying)).toContain(print.expiry);
     }
     const share = (isWanted: (print: Print) => boolean) => prints.filter(isWanted).length / prints.length;

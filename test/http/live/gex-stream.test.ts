@@ -155,6 +155,8 @@ test.each([
   ['of an unknown ticker', 'GET', '/SPY,NOSUCH', {}, 400, 'unknown_ticker'],
   ['with an empty ticker', 'GET', '/SPY,,QQQ', {}, 400, 'invalid_parameter'],
   ['with a malformed ticker', 'GET', '/SPY%00', {}, 400, 'unknown_ticker'],
+  ['with a malformed percent escape', 'GET', '/%QQ', {}, 400, 'invalid_parameter'],
+  ['with half a percent escape after a ticker', 'GET', '/SPY,%E0%A4%A', {}, 400, 'invalid_parameter'],
   ['of too many tickers', 'GET', `/${MANY}`, {}, 400, 'invalid_parameter'],
   ['after an id that is a word', 'GET', '/SPY', { 'Last-Event-ID': 'x' }, 400, 'invalid_parameter'],
   ['after a negative id', 'GET', '/SPY', { 'Last-Event-ID': '-1' }, 400, 'invalid_parameter'],

@@ -37,6 +37,10 @@ describe('without a server', () => {
       expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(LISTED);
       const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
       expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true } });
+      const repaired = await client.callTool({ name: 'screen_tickers', arguments: { tickers: 'SPY', at: null } });
+      expect(repaired.structuredContent).toMatchObject({
+        provenance: { notes: expect.arrayContaining(['Arguments were repaired: tickers is ["SPY"], at is left out.']) },
+      });
       const refusal = await client.callTool({ name: 'no_such_tool', arguments: {} }).catch((error: unknown) => error);
       expect(refusal).toMatchObject({ message: expect.stringContaining("Tool 'no_such_tool' is not registered") });
       await client.close();

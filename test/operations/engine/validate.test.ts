@@ -61,9 +61,11 @@ describe('rejects, and names the field and the constraint', () => {
     expect(fault).toEqual({ field: '/day', expected: `must match ${day.pattern}: A day, YYYY-MM-DD` });
   });
 
-  test('text of a wrong length: names the length', () => {
+  test('text of a wrong length: names the length and the meaning', () => {
     const faults = faultsOf({ ...GOOD, ticker: 'A'.repeat(41) });
-    expect(faults).toEqual([{ field: '/ticker', expected: 'must be a string of 1 to 40 characters' }]);
+    expect(faults).toEqual([
+      { field: '/ticker', expected: 'must be a string of 1 to 40 characters: Symbol or name, e.g. BRK.B' },
+    ]);
   });
 
   test('a missing field', () => {

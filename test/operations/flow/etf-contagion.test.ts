@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { addDays } from '../../../src/market/calendar.ts';
+import type { LevelRecord } from '../../../src/market/level-record.ts';
 import type { Close } from '../../../src/market/prints.ts';
 import { evaluateEtfContagion } from '../../../src/operations/flow/etf-contagion.ts';
 import { AS_OF, chainOf, contract, print, TODAY } from '../../analytics/small-chains.ts';
+import { DAY_MS, keepLevels, MONDAY_MS } from '../../store/samples.ts';
 import { call, callExtended, type Holdings, refusalOf, smallMarket } from '../small-market.ts';
 
 const QUESTION = { single_name_ticker: 'NVDA', whale_fiat: 2e6, current_iv: 0.6, iv_ceiling: 0.5 };
@@ -88,6 +90,46 @@ describe('requires correlation if it is known', () => {
     expect(ask({}, { closes: given })).toBeNull();
     // Only 59 closes precede the snapshot.
     expect(ask({}, { closes: given, chains: [chain] })).toBe('SMH');
+  });
+});
+
+describe('notes', () => {
+  const notesOf = (holdings: Holdings, levels: Partial<LevelRecord>[] = [], overrides: object = {}) => {
+    const { context, store } = smallMarket(holdings);
+    for (const each of levels) keepLevels(store, { underlying: 'NVDA', ...each });
+    return callExtended(evaluateEtfContagion, { ...QUESTION, ...overrides }, context).notes as string[];
+  };
+  const both = ['NVDA', 'SMH'].map((root) => chainOf([contract({ root })], { underlying: root }));
+  const UNTESTED = expect.stringMatching(/^correlation is null, because fewer than 60 common closes of NVDA and SMH/);
+
+  test.each<[string, Holdings, unknown[]]>([
+    ['all is known', { chains: both, closes: closes(60, 1) }, []],
+    ['too few closes', { chains: both }, [UNTESTED]],
+    [
+      'the ETF has no data',
+      { chains: both.slice(0, 1), closes: closes(60, 1) },
+      ['SMH has no data here: its flow and levels are not known.'],
+    ],
+  ])('%s', (_what, holdings, expected) => {
+    expect(notesOf(holdings)).toEqual(expected as string[]);
+  });
+
+  test('without a sector ETF, the notes say why both are null', () => {
+    expect(notesOf({}, [], { single_name_ticker: 'SPY' })).toEqual([
+      'etf_proxy and correlation are null, because the universe names no sector ETF for SPY.',
+    ]);
+  });
+
+  test('the stored volatilities help to choose a ceiling', () => {
+    const day = (days: number, atmIv30d: number | null) => ({ asOf: MONDAY_MS - days * DAY_MS, atmIv30d });
+    const choose = (levels: Partial<LevelRecord>[]) => notesOf({ chains: both, closes: closes(60, 1) }, levels);
+    expect(choose([day(3, 0.412), day(2, 0.281), day(1, null), day(0, 0.33484)])).toEqual([
+      'atm_iv_30d of NVDA is 0.335; 0.281 to 0.412 on 3 stored days of the last year. Choose iv_ceiling by it.',
+    ]);
+    expect(choose([day(0, 0.3)])).toEqual([
+      'atm_iv_30d of NVDA is 0.3; no other day is stored. Choose iv_ceiling by it.',
+    ]);
+    expect(choose([day(1, 0.3), day(0, null)])).toEqual([]);
   });
 });
 

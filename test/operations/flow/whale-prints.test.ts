@@ -55,6 +55,46 @@ test('a listed expiry without prints: zeros', () => {
   expect(ask(LATER, market({ prints: [print()] }))).toEqual(ZEROS);
 });
 
+const notesOf = (target_expiry: string, holdings: Partial<Holdings>) => {
+  const { provenance } = callExtended(getWhalePrints, { ticker: 'ACME', target_expiry }, market(holdings));
+  return (provenance as { notes: string[] }).notes;
+};
+
+test.each<[string, Partial<Holdings>, string]>([
+  [
+    'large prints',
+    {
+      prints: [
+        ...['2026-03-20', EXPIRY].map((expiry) => print({ id: expiry, expiry })),
+        print({ id: 'settled', expiry: '2026-01-02', at: AS_OF - 4 * DAY_MS }),
+        print({ id: 'small', expiry: '2026-06-19', size: 1 }),
+      ],
+    },
+    '2026-02-20 has no large print in the last 30 days. Those with most premium: 2026-01-16, 2026-03-20.',
+  ],
+  [
+    'only small prints',
+    { prints: [print({ size: 1 })] },
+    '2026-02-20 has no large print in the last 30 days. No unsettled expiry has any.',
+  ],
+  [
+    'many expiries with large prints',
+    {
+      prints: ['2026-01-09', EXPIRY, '2026-03-20', '2026-06-19', '2028-01-21', '2027-01-15'].map((expiry, i) =>
+        print({ id: expiry, expiry, size: 400 + i }),
+      ),
+    },
+    '2026-02-20 has no large print in the last 30 days. Those with most premium: 2026-01-16, 2026-03-20, 2026-06-19, 2027-01-15, 2028-01-21.',
+  ],
+  [
+    'volume of one other expiry',
+    { chains: [chainOf([contract({ expiry: LATER }), contract({ volume: 5, bid: 1, ask: 3 })])] },
+    '2026-02-20 has no volume in the last 30 days. Those with most premium: 2026-01-16.',
+  ],
+])('an expiry without trades says so, beside %s', (_what, holdings, note) => {
+  expect(notesOf(LATER, holdings).filter((each) => each.startsWith(LATER))).toEqual([note]);
+});
+
 test('if all prints are too small to count, the flow still comes from prints', () => {
   expect(ask(EXPIRY, market({ prints: [print({ size: 1 })] }))).toEqual(ZEROS);
 });
@@ -121,5 +161,10 @@ describe('rejects an expiry that is not listed, with the nearest listed ones', (
     const removed = '2026-01-02';
     const context = market({ prints: [print({ expiry: removed, at: AS_OF - 4 * DAY_MS })] });
     expect(ask(removed, context).call_fiat_paid).toBe(200_000);
+    expect(notesOf(removed, { prints: [print({ expiry: removed, at: AS_OF - 4 * DAY_MS })] })).toEqual([
+      `The expiry ${removed} has settled: its prints are of the past, and it has no levels or quotes.`,
+    ]);
+    // Other tools refuse the expiry, so a refusal does not name it among the listed ones.
+    expect(refusalOf(() => ask('2026-01-03', context)).hint).not.toContain(removed);
   });
 });

@@ -65,16 +65,33 @@ function regimeOf(contracts: readonly Contract[]): Regime {
 const notesOf = (chain: Chain) => {
   const { body, provenance } = performRoute(getLiveGexNodes, { ticker: chain.underlying }, contextOf(chain));
   expect(Object.keys(body)).not.toContain('sign_margin_pct');
-  return provenance!.notes.filter((note) => note.includes('the regime is undetermined'));
+  return provenance!.notes.filter((note) => note.includes('the regime'));
 };
+
+/** A call and a put of the same gamma, with this open interest. */
+const ofBoth = (calls: number, puts: number) =>
+  quoted({ strikes: [100] }).map((row) => ({ ...row, openInterest: row.callPut === 1 ? calls : puts }));
 
 test.each([
   ['no gamma', [contract()], ['No contract has gamma, so the regime is undetermined.']],
   [
     'a call and a put of the same gamma',
-    quoted({ strikes: [100], rest: { openInterest: 5 } }),
-    ['Net GEX would be 0 if 0.0 % of gross gamma had the opposite sign, so the regime is undetermined.'],
+    ofBoth(5, 5),
+    ['Net GEX would be 0 if 0.0 % of gross gamma had the opposite sign: below 2.5 %, the regime is undetermined.'],
   ],
+  [
+    'a margin below the limit',
+    ofBoth(48, 52),
+    ['Net GEX would be 0 if 2.00 % of gross gamma had the opposite sign: below 2.5 %, the regime is undetermined.'],
+  ],
+  [
+    'a margin just above the limit',
+    ofBoth(53, 47),
+    [
+      'Net GEX would be 0 if 3.00 % of gross gamma had the opposite sign: below 2.5 %, the regime would be undetermined.',
+    ],
+  ],
+  ['a margin well above the limit', ofBoth(54, 46), []],
   ['calls only', quoted({ strikes: [100, 105], rest: { openInterest: 5 } }).filter((row) => row.callPut === 1), []],
 ])('notes of the default answer: %s', (_what, rows, notes) => {
   expect(notesOf(chainOf(rows))).toEqual(notes);

@@ -47,6 +47,38 @@ const COMMON = {
   ...{ put_wall: LEVELS.walls.put.strike, gex_flip: LEVELS.flip.level },
 };
 
+describe('a wall whose net gamma has the other sign has a note', () => {
+  /** A call wall at 105 and a put wall at 95, with this open interest of the call and the put at each. */
+  const notesOf = (atCallWall: [number, number], atPutWall: [number, number], args: object = {}) => {
+    const rows = quoted({ strikes: [95, 105] }).map((row) => {
+      const [calls, puts] = row.strike === 105 ? atCallWall : atPutWall;
+      return { ...row, openInterest: row.callPut === 1 ? calls : puts };
+    });
+    // Customers have bought calls at the call wall, so dealers are short there if the sign is by flow.
+    const { context } = smallMarket({ chains: [chainOf(rows)], prints: [print({ strike: 105, side: 'ask' })] });
+    const { provenance } = performRoute(getLiveGexNodes, { ticker: 'ACME', ...args }, context);
+    return provenance!.notes.filter((each) => each.includes('outweigh'));
+  };
+  const [CALLS, PUTS] = [
+    expect.stringMatching(
+      /^At the call wall 105, puts outweigh calls: its net gamma is -\d.* which amplifies moves\.$/,
+    ),
+    expect.stringMatching(/^At the put wall 95, calls outweigh puts: its net gamma is \d.* which damps moves\.$/),
+  ];
+  test.each<[string, [number, number], [number, number], unknown[]]>([
+    ['neither', [9, 1], [1, 9], []],
+    ['the call wall', [9, 10], [1, 9], [CALLS]],
+    ['the put wall', [9, 1], [10, 9], [PUTS]],
+    ['both', [9, 10], [10, 9], [CALLS, PUTS]],
+  ])('%s', (_what, atCallWall, atPutWall, expected) => {
+    expect(notesOf(atCallWall, atPutWall)).toEqual(expected as string[]);
+  });
+
+  test('not for positions by flow, whose signs differ', () => {
+    expect(notesOf([9, 10], [10, 9], { sign: 'flow' })).toEqual([]);
+  });
+});
+
 test('the tool names the date whale_expiry and omits net GEX', () => {
   const answer = call(getLiveGexNodes, { ticker: 'acme' }, market());
   expect(answer).toEqual({ ...COMMON, whale_expiry: LATER });

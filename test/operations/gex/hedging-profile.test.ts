@@ -54,6 +54,23 @@ test('the row without a move trades nothing and has the gamma of the present spo
   expect(rows[0]).toMatchObject({ move_pct: 0, spot: 100, shares: 0, dollars_mil: 0, regime });
 });
 
+test.each<[number[], string[]]>([
+  [[-0.05, 0.05], ['moves is in percent: 0.05 means 0.05 %, and 5 is 5 %.']],
+  [[-0.05, 0.5], []],
+  [[0], []],
+  [[-5, 5], []],
+])('the moves %p have the notes %j', (moves, notes) => {
+  const { provenance } = performTool(getHedgingProfile, { ticker: 'ACME', moves }, marketOf());
+  expect(provenance!.notes.filter((each) => each.startsWith('moves'))).toEqual(notes);
+});
+
+test('an unknown daily volume says why', () => {
+  const { provenance } = performTool(getHedgingProfile, { ticker: 'ACME' }, marketOf());
+  expect(provenance!.notes).toContain(
+    'volume_pct is null, because no daily closes of ACME with a volume are stored up to the snapshot.',
+  );
+});
+
 test('shares are compared with the average daily volume, if a close has a volume', () => {
   const closes = ['2025-12-31', '2026-01-02'].map((date, i) =>
     closeWith({ ticker: 'ACME', date, volume: 1_000 + 2_000 * i }),

@@ -25,7 +25,7 @@ test('every column comes from the record of its moment', () => {
   const first = recordOf();
   const margin = (100 * Math.abs(first.netGex)) / first.grossGex / 2;
   expect(asked(context)).toEqual({
-    ...{ ticker: 'SPX', per: 'day', count: 2, downsampled_from: 2 },
+    ...{ ticker: 'SPX', per: 'day', count: 2 },
     as_of: ['2026-01-05T20:00:00.000Z', '2026-01-06T20:00:00.000Z'],
     ...{ day: ['2026-01-05', '2026-01-06'], spot: [first.spot, 6001], net_gex: [first.netGex, first.netGex] },
     ...{ gross_gex: [first.grossGex, first.grossGex], sign_margin_pct: [margin, margin] },
@@ -83,6 +83,7 @@ describe('range', () => {
   test('reports the number of rows before downsampling', () => {
     const { count, downsampled_from } = asked(context, { per: 'snapshot', points: 4 });
     expect([count, downsampled_from]).toEqual([4, 6]);
+    expect(asked(context, { per: 'snapshot', points: 6 })).not.toHaveProperty('downsampled_from');
   });
 
   test.each([
@@ -163,7 +164,7 @@ describe('without history', () => {
   test('a tracked ticker has no rows and a note', () => {
     const { context, store } = smallMarket();
     const none = asked(context, { ticker: 'spy' });
-    expect(none).toMatchObject({ ticker: 'SPY', count: 0, downsampled_from: 0, spot: [], as_of: [], iv_rank: null });
+    expect(none).toMatchObject({ ticker: 'SPY', count: 0, spot: [], as_of: [], iv_rank: null });
     expect(none.notes).toEqual([expect.stringContaining('No levels of this ticker are stored')]);
     expect(none.provenance).toBeUndefined();
     store.saveChain(chainOf({ simulated: false }));

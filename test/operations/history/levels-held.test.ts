@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { generator } from '../../../src/bench/workloads.ts';
 import { addDays, newYorkInstant, nextTradingDay } from '../../../src/market/calendar.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
-import type { Context } from '../../../src/operations/engine/operation.ts';
+import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { getLevelRecord, type LevelRecordAnswer } from '../../../src/operations/history/levels-held.ts';
 import type { Store } from '../../../src/store/sqlite.ts';
 import { chainOf, closeWith, keepLevels } from '../../store/samples.ts';
@@ -286,6 +287,57 @@ describe('the period', () => {
     [{ expiries: 'all' }, '/expiries'],
   ])('refuses %p', (more, field) => {
     expect(refusalOf(() => ask(context, more)).fields).toEqual([field]);
+  });
+});
+
+describe('the work', () => {
+  const days = madeUp(5, 60, 1);
+  const filled = () => {
+    const market = emptyMarket();
+    market.store.transaction(() => store(days, market.store, 'SPX'));
+    return market;
+  };
+  /** The rate-limit tokens that a request costs in addition to its own. */
+  const tokensOf = (context: Context, args: object) => {
+    const steps = perform(restView(getLevelRecord as unknown as Operation), args, context, 'invalid_parameter');
+    return steps.reduce((sum, { tokens = 0 }) => sum + tokens, 0);
+  };
+
+  test.each([
+    [1, 1],
+    [20, 2],
+    [60, 5],
+    // The period reaches back before the first levels. Trading days without levels before their open cost nothing.
+    [365, 6],
+    [3_650, 6],
+  ])('of a period of %i days costs %i tokens, once for the newest levels', (length, tokens) => {
+    const { context } = filled();
+    const ask = () => tokensOf(context, { ticker: 'SPX', days: length });
+    expect([ask(), ask(), ask()]).toEqual([tokens, 0, 0]);
+  });
+
+  const last = days.at(-1)!.date;
+  test.each<[string, (into: Store) => void]>([
+    ['newer levels', (into) => keep(into, last, '10:30')],
+    ['levels of an earlier moment', (into) => keep(into, days[30]!.date, '10:30', { spot: 1 })],
+    ['another close', (into) => keepClose(into, days[30]!.date, 1)],
+  ])('is done again after %s', (_name, act) => {
+    const { context, store: into } = filled();
+    const [first, again] = [ask(context), ask(context)];
+    expect(again).toEqual(first);
+    act(into);
+    expect(ask(context).days).not.toEqual(first.days);
+  });
+
+  test('of a replay is not the work of the present', () => {
+    const { context } = filled();
+    const at = new Date(newYorkInstant(last, '15:59')).toISOString();
+    const replayed = () => ask(context, { at }).days.date.at(-1);
+    expect([ask(context).days.date.at(-1), replayed(), ask(context).days.date.at(-1)]).toEqual([
+      last,
+      days.at(-2)!.date,
+      last,
+    ]);
   });
 });
 

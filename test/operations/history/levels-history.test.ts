@@ -195,6 +195,36 @@ describe('a comparison of two moments', () => {
     expect([come, left.filter(isExpired)].map(({ length }) => length > 0)).toEqual([true, true]);
   });
 
+  test('notes name the other dominant expiry, the settled expiries, and what the lists are', async () => {
+    const { notes } = (await compared()).provenance;
+    expect(notes.slice(-3)).toEqual([
+      `max_pain is of the dominant expiry, which has changed from ${FIRST} to ${THIRD}: the two are not comparable.`,
+      `Settled in between: ${FIRST}.`,
+      expect.stringMatching(/^New, gone and expired contracts have entered or left the 10 that dealers hedge most/),
+    ]);
+  });
+
+  test('if the largest contracts are the same, a note says so, although a wall has moved and an expiry has settled', async () => {
+    const open = (largest: number) => (expiry: string, strike: number) =>
+      expiry === FIRST ? 0 : strike === largest ? 9_000 : 1_000;
+    const [was, is] = [acme(FIRST, 100, [FIRST, THIRD], open(105)), acme(NEXT, 100, [THIRD], open(110))];
+    const { comparison, provenance } = ask(await recorded(was, is), { ticker: 'ACME', compare_with: FIRST });
+    expect(comparison!.moved).toContainEqual({ level: 'call_wall', before: 105, after: 110 });
+    expect(comparison).toMatchObject({ new_contracts: [], gone_contracts: [], expired_contracts: [] });
+    expect(provenance.notes.slice(-2)).toEqual([
+      `Settled in between: ${FIRST}.`,
+      'The 10 contracts that dealers hedge most are the same at both moments.',
+    ]);
+  });
+
+  test.each([
+    [[before, after], NEXT, 'Use previous_close for the close before these levels.'],
+    [[after], NEXT, 'No earlier levels are stored.'],
+  ])('a comparison with the same day names previous_close only if it is stored', async (chains, compare_with, hint) => {
+    const context = await recorded(...chains);
+    expect(refusalOf(() => ask(context, { ticker: 'ACME', compare_with })).hint).toBe(hint);
+  });
+
   test('the previous close is that of the trading day before the newest levels', async () => {
     const { levels } = ask(await recorded(before, after), { ticker: 'ACME', compare_with: 'previous_close' });
     expect(levels[0]).toEqual((await compared()).levels[0]!);
@@ -205,6 +235,58 @@ describe('a comparison of two moments', () => {
     const context = await recorded(before, after, last);
     const { levels } = ask(context, { ticker: 'ACME', at: NEXT, compare_with: 'previous_close' });
     expect(levels.map(({ spot }) => spot)).toEqual([100, 102]);
+  });
+
+  // Levels of 5 January and of a later day. 9 January is a Friday.
+  test.each<[string, string, string, RegExp | string[]]>([
+    ['a day without levels', '2026-01-07', 'previous_close', ['2026-01-06', '2026-01-05']],
+    [
+      'two days without levels',
+      '2026-01-08',
+      'previous_close',
+      /^No levels of SPX are stored for 2026-01-07: .* 2 days older$/,
+    ],
+    [
+      'a week without levels',
+      '2026-01-15',
+      'previous_close',
+      /^No levels of SPX are stored for 2026-01-14: .* 9 days older$/,
+    ],
+    [
+      'a named day a week later',
+      '2026-01-15',
+      '2026-01-12',
+      /^No levels of SPX are stored for 2026-01-12: .* 7 days older$/,
+    ],
+    ['the evening of the day', '2026-01-07', '2026-01-05', []],
+    ['the morning after, before the open', '2026-01-07', '2026-01-06T09:00:00-05:00', []],
+    ['a moment within the next session', '2026-01-07', '2026-01-06T11:00:00-05:00', ['2026-01-06', '2026-01-05']],
+  ])('compared with %s', (_what, day, compare_with, expected) => {
+    const { context, store } = smallMarket({}, MONDAY_MS + 300 * DAY_MS);
+    for (const each of ['2026-01-05', day]) keepLevels(store, { asOf: newYorkInstant(each, '15:00') });
+    const compare = () => ask(context, { compare_with });
+    if (expected instanceof RegExp) {
+      const { message, hint } = refusalOf(compare);
+      expect(message).toMatch(expected);
+      expect(hint).toBe('To compare with them, set compare_with to 2026-01-05T20:00:00.000Z.');
+      expect(ask(context, { compare_with: '2026-01-05T20:00:00.000Z' }).levels[0]!.as_of).toBe(
+        '2026-01-05T20:00:00.000Z',
+      );
+      return;
+    }
+    const [asked, found] = expected;
+    const note = `No levels are stored for ${asked}. The comparison is with those of ${found}.`;
+    const { levels, provenance } = compare();
+    expect(levels[0]!.as_of).toBe('2026-01-05T20:00:00.000Z');
+    expect(provenance.notes.filter((each) => each.startsWith('No levels'))).toEqual(asked ? [note] : []);
+  });
+
+  test('a weekend is no gap', () => {
+    const { context, store } = smallMarket({}, MONDAY_MS + 300 * DAY_MS);
+    for (const each of ['2026-01-09', '2026-01-12']) keepLevels(store, { asOf: newYorkInstant(each, '15:00') });
+    for (const compare_with of ['previous_close', '2026-01-11']) {
+      expect(ask(context, { compare_with }).provenance.notes.join()).not.toContain('No levels');
+    }
   });
 
   test('without the chain of one of the moments, contracts are not compared, and a note says so', () => {

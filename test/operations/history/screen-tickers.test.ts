@@ -166,19 +166,36 @@ describe('tickers', () => {
   test('by default: all that have data, and a note with the number of the others of the universe', () => {
     expect(screened({})).toEqual([['QQQ', 'SPX', 'SPY'], []]);
     const without = STANDARD_UNIVERSE.tickers.size - 2;
-    expect(ask({}, context).provenance.notes).toContain(`${without} tickers of the universe have no data.`);
+    expect(ask({}, context).provenance.notes).toContain(`Tickers of the universe without data: ${without}.`);
   });
 
   test('a misspelt ticker comes with the nearest that has data', () => {
     const { without_data, provenance } = ask({ tickers: ['SPYY', 'QQQ'] }, context);
     expect(without_data).toEqual(['SPYY']);
-    expect(provenance.notes).toContain('Nearest to SPYY with data: SPY.');
+    expect(provenance.notes).toContain('SPYY has no data. Nearest with data: SPY, SPX.');
   });
 
-  test('a volatility in percent is noted', () => {
-    expect(ask({ where: ['atm_iv_30d>60'], tickers: ['SPY'] }, context).provenance.notes).toContain(
-      'atm_iv_30d is a decimal: 60 means 6000 %.',
-    );
+  test.each<[string, string | undefined]>([
+    ['atm_iv_30d>60', 'atm_iv_30d is a decimal: 60 means 6000 %.'],
+    ['atm_iv_30d>0.6', undefined],
+    ['iv_rank>0.7', 'iv_rank is 0 to 100: 0.7 means 0.7, not 70.'],
+    ['iv_rank>=1', undefined],
+    ['iv_rank>0', undefined],
+    ['net_over_gross_pct<-0.25', 'net_over_gross_pct is -100 to 100: -0.25 means -0.25, not -25.'],
+    ['flip_distance_pct<0.5', undefined],
+    ['net_gex_mil<0.5', undefined],
+    ['iv_rank>100', 'No ticker can meet this condition on iv_rank, which is 0 to 100.'],
+    ['iv_rank<0', 'No ticker can meet this condition on iv_rank, which is 0 to 100.'],
+    ['flip_distance_pct<0', 'No ticker can meet this condition on flip_distance_pct, which is never negative.'],
+    ['net_over_gross_pct<-100', 'No ticker can meet this condition on net_over_gross_pct, which is -100 to 100.'],
+    ['net_over_gross_pct<=-100', undefined],
+  ])('the condition %s has the note %j', (condition, note) => {
+    const { notes } = ask({ where: [condition], sort_by: 'ticker' }, context).provenance;
+    expect(notes.filter((each) => / means |can meet/.test(each))).toEqual(note === undefined ? [] : [note]);
+  });
+
+  test('the note on the days of the rank is for one day, too', () => {
+    expect(ask({}, context).provenance.notes).toContain('iv_rank is from at most 1 stored day, not from a year.');
   });
 
   test('in any spelling, each once', () => {
@@ -195,8 +212,21 @@ describe('tickers', () => {
     expect(screened({ tickers: ['ZZZZ', 'QQQ', 'AMD'] })).toEqual([['QQQ'], ['ZZZZ', 'AMD']]);
   });
 
-  test('without any data, there is no provenance', () => {
-    expect(ask({ tickers: ['ZZZZ'] }, context)).toEqual({ rows: [], matched: 0, without_data: ['ZZZZ'] } as never);
+  test('an index is answered with its fund, and a sector ETF with its shares', () => {
+    const { notes } = ask({ tickers: ['NDX', 'XLC', 'SPY', 'Microsoft'] }, context).provenance;
+    expect(notes.slice(-2)).toEqual([
+      'NDX has no data. QQQ, the fund on it, has data.',
+      expect.stringMatching(/^XLC has no data\. It is tracked only as the sector ETF of GOOGL, /),
+    ]);
+  });
+
+  test('without any data, there is no provenance, and the notes stand alone', () => {
+    expect(ask({ tickers: ['NDX', 'ZZZZ'] }, context)).toEqual({
+      ...{ rows: [], matched: 0, without_data: ['NDX', 'ZZZZ'] },
+      notes: ['NDX has no data. QQQ, the fund on it, has data.'],
+    } as never);
+    const shown = toolAnswer(performTool(screenTickers, { tickers: ['NDX', 'ZZZZ'] }, context));
+    expect(shown).toMatchObject({ provenance: { notes: ['NDX has no data. QQQ, the fund on it, has data.'] } });
   });
 });
 
@@ -212,6 +242,7 @@ describe('nulls', () => {
   test.each([
     [{}, ['GLD', 'SPY', 'IWM', 'DIA', 'QQQ']],
     [{ order: 'desc' }, ['IWM', 'SPY', 'GLD', 'DIA', 'QQQ']],
+    [{ order: 'size' }, ['IWM', 'SPY', 'GLD', 'DIA', 'QQQ']],
     [{ where: ['flip_distance_pct<1000'] }, ['GLD', 'SPY', 'IWM']],
     [{ where: ['flip_distance_pct>=0', 'spot_vs_flip=above'] }, ['GLD', 'SPY']],
     [{ where: ['spot_vs_flip==below'] }, ['IWM']],
@@ -237,6 +268,57 @@ describe('nulls', () => {
     const without = { ...context, market: createMarket(damaged, STANDARD_UNIVERSE, false, Date.now) };
     expect(ask({ sort_by: WHIPSAW, tickers: ['SPY'] }, without).rows[0]).toMatchObject({ [WHIPSAW]: null });
   });
+});
+
+test('rows are sorted by the absolute value, the largest first', () => {
+  const netGex = { SPY: 3e8, QQQ: -9e8, IWM: 5e8, DIA: -1e8 };
+  const { context } = levelsMarket(
+    Object.entries(netGex).map(([underlying, each]) => ({ underlying, netGex: each, grossGex: 1e9 })),
+  );
+  const { rows } = ask({ sort_by: 'net_over_gross_pct', order: 'size' }, context);
+  expect(rows.map((row) => [row.ticker, row.net_over_gross_pct])).toEqual([
+    ['QQQ', -90],
+    ['IWM', 50],
+    ['SPY', 30],
+    ['DIA', -10],
+  ]);
+});
+
+describe('a filter for a regime near the flip', () => {
+  const of = (underlying: string, distance: number, netGex: number) => ({
+    ...{ underlying, spot: 100, gexFlip: 100 - distance, netGex, grossGex: 1e9 },
+  });
+  const { context } = levelsMarket([
+    of('SPY', 0.5, 1e6),
+    of('QQQ', -0.2, -1e6),
+    of('IWM', -5, -5e8),
+    of('DIA', 6, 5e8),
+  ]);
+  const note = (those: string) =>
+    `Near the flip, the sign of net GEX is not certain: regime=undetermined. Tickers with it that meet the other conditions: ${those}.`;
+
+  test.each<[string[], number, string | undefined]>([
+    [['regime=negative_gamma', 'flip_distance_pct<1'], 0, note('SPY, QQQ')],
+    [['regime=positive_gamma', 'flip_distance_pct<1', 'spot_vs_flip=above'], 0, note('SPY')],
+    [['regime=negative_gamma', 'flip_distance_pct<0.1'], 0, note('0')],
+    [['regime=negative_gamma'], 1, note('SPY, QQQ')],
+    [['regime=negative_gamma', 'flip_distance_pct>1'], 1, undefined],
+    [['regime=undetermined', 'flip_distance_pct<1'], 2, undefined],
+    [['flip_distance_pct<1'], 2, undefined],
+  ])('%j matches %i and has the note %j', (where, matched, expected) => {
+    const answer = ask({ where, sort_by: 'ticker' }, context);
+    expect(answer.matched).toBe(matched);
+    expect(answer.provenance.notes.filter((each) => each.startsWith('Near the flip'))).toEqual(
+      expected === undefined ? [] : [expected],
+    );
+  });
+});
+
+test('a row with an undetermined regime comes with the limit', () => {
+  const row = (netGex: number) => ({ underlying: 'SPY', spot: 100, gexFlip: 90, netGex, grossGex: 1e9 });
+  const notesOf = (netGex: number) => ask({}, levelsMarket([row(netGex)]).context).provenance.notes;
+  expect(notesOf(4.9e7)).toContain('regime is undetermined if net_over_gross_pct is within ±5.');
+  expect(notesOf(5.1e7).join()).not.toContain('undetermined');
 });
 
 test('the whipsaw index is present only if it is named, and computed only for rows that meet the other conditions', () => {

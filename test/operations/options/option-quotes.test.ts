@@ -12,7 +12,7 @@ import { simulated } from '../../analytics/simulated.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, quoted, range, TODAY } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { DEFAULT_ANSWER_TOKENS_MAX, tokensOf } from '../../support/tokens.ts';
-import { call, callExtended, callRoute, contextOf, refusalOf, smallMarket } from '../small-market.ts';
+import { call, callExtended, callRoute, contextOf, performTool, refusalOf, smallMarket } from '../small-market.ts';
 
 type Full = Static<typeof getOptionQuotes.full>;
 type Selection = Partial<Static<typeof getOptionQuotes.input>>;
@@ -33,6 +33,11 @@ function askRest(args: object, context: Context): Full {
   return whole;
 }
 
+const notesOf = (args: object) =>
+  performTool(getOptionQuotes, { ...OF_ACME, ...args }, CONTEXT).provenance!.notes.filter(
+    (each) => !each.includes('null iv'),
+  );
+
 const smile = (strike: number) => 0.3 + (100 - strike) / 400;
 const CHAIN = chainOf([
   ...quoted({ strikes: range(80, 120), iv: smile, halfSpread: 0.01, rest: { openInterest: 7, volume: 3 } }),
@@ -40,6 +45,42 @@ const CHAIN = chainOf([
 ]);
 const CONTEXT = contextOf(CHAIN);
 const OF_ACME = { ticker: 'ACME', expiry: EXPIRY };
+
+describe('a selection without contracts, or in another unit, has a note', () => {
+  test.each<[string, object, string[]]>([
+    [
+      'a window between two strikes',
+      { strike_min: 99.2, strike_max: 99.8 },
+      ['No contract of the expiry is in this range of strikes. Nearest listed: 99 and 100.'],
+    ],
+    [
+      'a window above all strikes',
+      { strike_min: 2_000 },
+      ['No contract of the expiry is in this range of strikes. Nearest listed: 120.'],
+    ],
+    [
+      'a window below all strikes',
+      { strike_max: 5, put_call: 'P' },
+      ['No contract of the expiry is in this range of strikes. Nearest listed: 80.'],
+    ],
+    ['a window with strikes', { strike_min: 99, strike_max: 101 }, []],
+    [
+      'a distance as a fraction',
+      { near_pct_from_spot: 0.05 },
+      ['near_pct_from_spot is in percent: 0.05 means 0.05 %, and 5 is 5 %.'],
+    ],
+    ['a distance in percent', { near_pct_from_spot: -5 }, []],
+    ['no distance', { near_pct_from_spot: 0 }, []],
+    [
+      'a distance beyond all strikes',
+      { near_pct_from_spot: 50 },
+      ['The strikes of the expiry go from 80 to 120: none is at 150.'],
+    ],
+    ['nothing', {}, []],
+  ])('%s', (_what, args, notes) => {
+    expect(notesOf(args)).toEqual(notes);
+  });
+});
 
 describe('a row', () => {
   test('has the quote of its contract', () => {
@@ -69,7 +110,7 @@ describe('a row', () => {
     const { quotes } = askRest(OF_ACME, contextOf(chainOf(rows)));
     const at = (strike: number) => quotes!.find((each) => each.strike === strike)!;
     const none = { iv: null, iv_bid: null, iv_ask: null };
-    expect(at(60)).toMatchObject({ iv_bid: 0, iv: expect.any(Number), iv_ask: expect.any(Number), volume: null });
+    expect(at(60)).toMatchObject({ iv_bid: null, iv: expect.any(Number), iv_ask: expect.any(Number), volume: null });
     expect(at(61)).toMatchObject({ ...none, bid: null, ask: 40, open_interest: null, delta: expect.any(Number) });
     expect(at(62)).toMatchObject({ ...none, bid: 39, ask: 38 });
     expect(at(63)).toMatchObject({ ...none, bid: 0, ask: 0.05, open_interest: 0 });
@@ -77,7 +118,7 @@ describe('a row', () => {
       provenance: { notes: string[] };
     };
     expect(provenance.notes).toEqual([expect.stringMatching(/^3 of 4 contracts have a null iv/)]);
-    expect(at(300)).toMatchObject({ iv: null, iv_bid: 0, iv_ask: 0, volume: 0 });
+    expect(at(300)).toMatchObject({ ...none, volume: 0 });
   });
 
   test('without any volatility has no Greeks', () => {
@@ -138,6 +179,28 @@ describe('the question', () => {
 
   test('the strike in a range that is nearest a distance', () => {
     expect(strikes({ put_call: 'C', strike_min: 103, near_pct_from_spot: 0, limit: 2 })).toEqual(['103C', '104C']);
+  });
+
+  test.each<[object, string[]]>([
+    [{ put_call: 'P', near_pct_from_spot: -5, limit: 3 }, ['95P']],
+    [{ near_pct_from_spot: 4, limit: 4 }, ['104C', '104P']],
+    [{ near_pct_from_spot: 4, limit: 1 }, ['104C']],
+    [{ near_pct_from_spot: 0, strike_min: 102, put_call: 'C' }, ['102C']],
+    [{}, []],
+    [{ strike_min: 98 }, []],
+  ])('of %j, the nearest rows are marked', (args, expected) => {
+    const marked = ask({ ...OF_ACME, ...args }, CONTEXT).quotes!.filter(({ nearest }) => nearest);
+    expect(marked.map(({ strike, put_call }) => `${strike}${put_call}`)).toEqual(expected);
+  });
+
+  test('the rows nearest a delta are marked, one of each side', () => {
+    const { quotes } = ask({ ...OF_ACME, near_delta: 0.25 }, CONTEXT);
+    for (const side of ['C', 'P']) {
+      const rows = quotes!.filter(({ put_call }) => put_call === side);
+      const distance = ({ delta }: (typeof rows)[number]) => Math.abs(Math.abs(delta!) - 0.25);
+      const nearest = rows.toSorted((a, b) => distance(a) - distance(b))[0]!;
+      expect(rows.filter((row) => row.nearest)).toEqual([nearest]);
+    }
   });
 
   test('without a selection: the ten contracts nearest spot', () => {

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'bun:test';
 import { runToCompletion } from '../../../src/core/steps.ts';
+import { closeOf } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { contextAt } from '../../../src/operations/engine/moment.ts';
 import type { Context } from '../../../src/operations/engine/operation.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { getHedgingProfile } from '../../../src/operations/gex/hedging-profile.ts';
+import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
+import { getOptionQuotes } from '../../../src/operations/options/option-quotes.ts';
 import { levelsOf, provenanceOf, readMarket } from '../../../src/operations/reading/market-reading.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import { AS_OF, chainOf, EXPIRY, HEAD, LATER, print, quoted, range, TODAY } from '../../analytics/small-chains.ts';
-import { refusalOf, smallMarket } from '../small-market.ts';
+import { contextOf, performTool, refusalOf, smallMarket } from '../small-market.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -51,16 +57,48 @@ describe('the newest chain of a ticker', () => {
     expect(context.market.findChain('ACME')).toBeUndefined();
   });
 
-  test('no chain: the error differs for unknown tickers, and does not repeat them', () => {
+  test('no chain: the error names the ticker, and differs for unknown tickers', () => {
     const { context } = smallMarket();
     expect(refusalOf(() => runToCompletion(readMarket('SPY', context)))).toMatchObject({
       code: 'no_chain',
       message: 'SPY is in the universe, but no option chain of it has arrived yet',
     });
     const unknown = refusalOf(() => runToCompletion(readMarket('ZZZZ', context)));
-    expect(unknown.code).toBe('unknown_ticker');
-    expect(unknown.message + unknown.hint).not.toContain('ZZZZ');
+    expect(unknown).toMatchObject({
+      code: 'unknown_ticker',
+      message: 'ZZZZ is not in the universe and has no stored chain',
+    });
     expect(context.market.findChain('SPY')).toBeUndefined();
+  });
+});
+
+describe('expiries that have settled since the quotes', () => {
+  const SETTLED = /^Settled since the quotes, so not live: /;
+  const close = closeOf(EXPIRY);
+  const notesOf = (operation: unknown, args: object, nowMs: number): readonly string[] => {
+    const { provenance } = performTool(operation, { ticker: 'ACME', ...args }, contextOf(chainAt(AS_OF), nowMs));
+    return provenance!.notes.filter((each) => SETTLED.test(each));
+  };
+  const note = `Settled since the quotes, so not live: ${EXPIRY}.`;
+
+  test.each<[string, unknown, object, boolean]>([
+    ['nodes', detectLethalNodes, {}, true],
+    ['nodes of the expiry', detectLethalNodes, { expiry: EXPIRY }, true],
+    ['nodes of another expiry', detectLethalNodes, { expiry: LATER }, false],
+    ['levels, whose dominant expiry it is', getLiveGexNodes, {}, true],
+    ['levels of another expiry', getLiveGexNodes, { expiry: LATER }, false],
+    ['quotes', getOptionQuotes, { expiry: EXPIRY }, true],
+    ['the term structure', getOptionQuotes, {}, true],
+    ['quotes of another expiry', getOptionQuotes, { expiry: LATER }, false],
+    ['a scan of the expiry', runStrategicOmniRadar, { expiry: EXPIRY }, true],
+    ['a scan of another expiry', runStrategicOmniRadar, {}, false],
+    ['hedging of the expiry', getHedgingProfile, { expiry: EXPIRY }, true],
+    ['hedging of another expiry', getHedgingProfile, { expiry: LATER }, false],
+  ])('%s', (_what, operation, args, isNoted) => {
+    expect(notesOf(operation, args, close)).toEqual(isNoted ? [note] : []);
+    expect(notesOf(operation, args, close - 1)).toEqual([]);
+    // In a replay, the expiry is live.
+    expect(notesOf(operation, { ...args, at: new Date(AS_OF).toISOString() }, close)).toEqual([]);
   });
 });
 
@@ -153,10 +191,12 @@ describe('provenance', () => {
     expect(notesAt(context)).toEqual([]);
   });
 
-  test('a snapshot ahead of the clock has age 0, and a simulated one has a note', () => {
+  test('a snapshot ahead of the clock has a negative age, is stale if clocks cannot differ so much, and a simulated one has a note', () => {
     const { context } = smallMarket({}, AS_OF - 5000);
     const found = provenanceOf(chainAt(AS_OF, { simulated: true }), context);
-    expect(found).toMatchObject({ age_s: 0, stale: false });
+    expect(found).toMatchObject({ age_s: -5, stale: false });
     expect(found.notes[0]).toMatch(/simulated/i);
+    const { context: behind } = smallMarket({}, AS_OF - 7_200_000);
+    expect(provenanceOf(chainAt(AS_OF), behind)).toMatchObject({ age_s: -7_200, stale: true });
   });
 });

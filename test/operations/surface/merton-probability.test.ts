@@ -1,8 +1,32 @@
 import { describe, expect, test } from 'bun:test';
+import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
+import { jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
+import { endBeyond, touchProducts } from '../../../src/analytics/surface/touch-probability.ts';
+import { runToCompletion, type Steps } from '../../../src/core/steps.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import { merton } from '../../../src/math/jump-diffusion.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { extendedView, perform, plainToolView, toolView } from '../../../src/operations/engine/perform.ts';
+import { touchCost } from '../../../src/operations/engine/request-cost.ts';
+import { getOptionQuotes } from '../../../src/operations/options/option-quotes.ts';
 import { calculateMertonProbability } from '../../../src/operations/surface/merton-probability.ts';
 import { normalCdf } from '../../analytics/plain.ts';
-import { AS_OF, chainOf, contract, EXPIRY, HEAD, LATER, quoted, range, TODAY } from '../../analytics/small-chains.ts';
-import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
+import { recordedChain, someRecorded } from '../../analytics/recorded.ts';
+import { simulated } from '../../analytics/simulated.ts';
+import {
+  AS_OF,
+  chainOf,
+  contract,
+  EXPIRY,
+  HEAD,
+  LATER,
+  preparedChain,
+  quoted,
+  range,
+  TODAY,
+} from '../../analytics/small-chains.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { call, callExtended, contextOf, performTool, refusalOf, smallMarket } from '../small-market.ts';
 
 const STRIKES = range(80, 120);
 const QUESTION = { ticker: 'ACME', spot_price: 100, ambush_strike: 104 };
@@ -48,12 +72,152 @@ test('touching is at least as likely as ending beyond, at most the super-hedge, 
   expect(extended({ ambush_strike: 100 }).touch_probability).toBe(1);
 });
 
-describe('quotes determine the probability', () => {
-  const iv = (strike: number) => 0.3 - 0.4 * Math.log(strike / 100);
-  const skewed = smallMarket({
-    chains: [chainOf([EXPIRY, LATER].flatMap((expiry) => quoted({ strikes: STRIKES, expiry, iv, halfSpread: 0.02 })))],
-  }).context;
+test.each([
+  [104, 'at_or_above', 'C'],
+  [96, 'at_or_below', 'P'],
+])(
+  'over MCP, the provenance has the touch probability and the prices of the option at %d',
+  (strike, side, put_call) => {
+    const { merton_probability, touch_probability, touch_high, option_price, jump_model_price } = extended({
+      ...{ ambush_strike: strike, days_to_expiry: 11 },
+    });
+    const args = { ...QUESTION, ambush_strike: strike, days_to_expiry: 11 };
+    const { body, echoes } = performTool(calculateMertonProbability, args, context);
+    expect(body).toEqual({ ticker: 'ACME', ambush_strike: strike, merton_probability });
+    expect(echoes).toMatchObject({ side, touch_probability, touch_high, put_call, option_price, jump_model_price });
+    expect(Math.min(option_price!, jump_model_price!)).toBeGreaterThan(0.1);
+  },
+);
 
+test('an answer without the touch probability costs no further tokens, and one with it as many as its computation is long', () => {
+  const chain = chainOf(quoted({ strikes: STRIKES }));
+  const where = contextOf(chain);
+  const args = { ...QUESTION, ambush_strike: 101, days_to_expiry: 11, stag_prob: 0.05 };
+  const operation = calculateMertonProbability as unknown as Operation;
+  const cost = (view = toolView(operation)) => tokensOf(perform(view, args, where, 'invalid_body'));
+  // The first call also pays for the analysis of the chain.
+  cost();
+  const surface = runToCompletion(fitSurface(preparedChain(chain)));
+  const { endsAt, horizon, jumpDiffusion } = runToCompletion(jumpLawAt(surface, surface.slices[0]!.settlesAt, 0.05));
+  expect(extended(args, where).horizon_ends_at).toBe(new Date(endsAt).toISOString());
+  const expected = touchCost(touchProducts(jumpDiffusion, { spot: 100, strike: 101, forward: horizon.forward }));
+  expect(expected).toBeGreaterThan(1);
+  expect([cost(), cost(extendedView(operation)), cost(plainToolView(operation))]).toEqual([expected, expected, 0]);
+});
+
+/** Runs the steps and returns how many tokens they cost. */
+function tokensOf(steps: Steps<unknown>): number {
+  for (let sum = 0; ; ) {
+    const { value, done } = steps.next();
+    if (done) return sum;
+    sum += value.tokens ?? 0;
+  }
+}
+
+const iv = (strike: number) => 0.3 - 0.4 * Math.log(strike / 100);
+const SKEWED = chainOf([EXPIRY, LATER].flatMap((expiry) => quoted({ strikes: STRIKES, expiry, iv, halfSpread: 0.02 })));
+const skewed = contextOf(SKEWED);
+
+describe('prices', () => {
+  const surface = runToCompletion(fitSurface(preparedChain(SKEWED)));
+
+  test.each([
+    [94, 11, 0.5],
+    [104, 11, 0.95],
+    [110, 46, 0.05],
+    [97, 30, 0.5],
+  ])('at %d in %d days, with stag_prob %d: those of the law and of the jump diffusion', (strike, days, stag_prob) => {
+    const found = extended({ ambush_strike: strike, days_to_expiry: days, stag_prob }, skewed);
+    const { forward, tte, rate, dividend } = found as Record<string, number>;
+    const { law } = runToCompletion(jumpLawAt(surface, Date.parse(found.horizon_ends_at), stag_prob));
+    const side = strike >= 100 ? 1 : -1;
+    // The undiscounted price of an option is the integral of the probability of ending beyond, over all strikes beyond.
+    const reach = side > 0 ? 100 * Math.exp(12 * found.atm_iv! * Math.sqrt(tte!)) : 1e-9;
+    const [count, width] = [4_001, (reach - strike) / 4_000];
+    const strikes = Float64Array.from({ length: count }, (_, i) => strike + i * width);
+    const integral = (beyond: (row: number) => number) =>
+      strikes.reduce((sum, _, i) => sum + (i % 2 ? 4 : i % (count - 1) ? 2 : 1) * beyond(i), 0) * (Math.abs(width) / 3);
+    const discount = Math.exp(-rate! * tte!);
+    expect(found.option_price).toBeCloseTo(discount * integral((i) => endBeyond(law, side, strikes[i]! / forward!)), 7);
+    const columns = { count, spot: 100, strike: strikes, tte: tte!, rate: rate!, dividend: dividend! };
+    // The columns of `zomma merton`.
+    const model = merton({
+      ...{ ...columns, iv: found.diffusion_volatility!, jumpIntensity: found.jump_intensity! },
+      ...{ jumpMean: found.jump_mean!, jumpVol: found.jump_vol! },
+    });
+    const beyond = side > 0 ? model.probAbove : model.probBelow;
+    expect(found.jump_model_price).toBeCloseTo(discount * integral((i) => beyond[i]!), 7);
+    expect(found.jump_model_price).toBeCloseTo((side > 0 ? model.call : model.put)[0]!, 10);
+    expect(Math.abs(found.jump_model_price! - found.option_price!)).toBeGreaterThan(1e-6);
+  });
+
+  test.each([0.05, 0.5, 1])('of call and put at one strike have put-call parity, with stag_prob %d', (stag_prob) => {
+    const at = (spot_price: number) =>
+      extended({ spot_price, ambush_strike: 103, days_to_expiry: 11, stag_prob }, skewed);
+    // A strike at spot is that of a call, and one below spot that of a put.
+    const [call, put] = [at(103), at(103 * (1 + 1e-12))];
+    expect([call.put_call, put.put_call] as unknown).toEqual(['C', 'P']);
+    const parity = Math.exp(-call.rate! * call.tte!) * (call.forward! - 103);
+    expect(parity).toBeGreaterThan(0.05);
+    for (const price of ['option_price', 'jump_model_price']) {
+      expect(call[price]! - put[price]!).toBeCloseTo(parity, 8);
+    }
+  });
+
+  test('without jumps are those of the lognormal law', () => {
+    const found = extended({ days_to_expiry: 11, stag_prob: 1 }, skewed);
+    expect(found.jump_model_price).toBe(found.option_price!);
+  });
+
+  test('the law has the price of a quote that a jump diffusion cannot have', () => {
+    const bump = (strike: number) => 0.3 + 0.03 * Math.exp(-(((strike - 104) / 8) ** 2));
+    const chain = chainOf(quoted({ strikes: STRIKES, expiry: LATER, iv: bump, halfSpread: 0.03 }));
+    const { count, byLaw, byJumps } = withinQuotes(chain);
+    expect([count, byLaw]).toEqual([9, 9]);
+    expect(byJumps).toBeLessThan(5);
+  });
+
+  test.each(['NVDA', 'UUP'])('by the law are within the quotes of %s on the simulated market', (ticker) => {
+    const { count, byLaw } = withinQuotes(simulated(ticker));
+    expect(count).toBeGreaterThan(15);
+    expect(byLaw).toBe(count);
+  });
+
+  describeRecorded('within the quotes of recorded chains', (dir) => {
+    test.each(someRecorded(dir))('%s', (name) => {
+      const { count, byLaw, byJumps } = withinQuotes(recordedChain(dir, name));
+      // The recording of SPX, taken after the close, has no bids and asks near spot.
+      expect(count >= 10).toBe(!name.startsWith('SPX'));
+      expect(byLaw).toBeGreaterThanOrEqual(0.95 * count);
+      expect(byJumps).toBeLessThanOrEqual(byLaw);
+    });
+  });
+
+  /** Returns how many out-of-the-money quotes of two expiries contain the price of the law, and that of the jump diffusion. */
+  function withinQuotes(chain: Chain): { count: number; byLaw: number; byJumps: number } {
+    const [where, ticker, spot] = [contextOf(chain), chain.underlying, chain.spot];
+    const { expiries } = call(getOptionQuotes, { ticker }, where) as { expiries: { expiry: string; days: number }[] };
+    const counts = { count: 0, byLaw: 0, byJumps: 0 };
+    for (const { expiry, days } of expiries.length > 6 ? [1, 6].map((i) => expiries[i]!) : expiries) {
+      const { quotes } = call(getOptionQuotes, { ticker, expiry, limit: 18 }, where) as {
+        quotes: { strike: number; put_call: string; bid: number; ask: number }[];
+      };
+      for (const { strike, put_call, bid, ask } of quotes) {
+        if (put_call !== (strike >= spot ? 'C' : 'P') || bid <= 0) continue;
+        const args = { ticker, spot_price: spot, ambush_strike: strike, days_to_expiry: days };
+        const { option_price, jump_model_price } = performTool(calculateMertonProbability, args, where)
+          .echoes as Record<string, number>;
+        const isWithin = (price: number) => price > bid - 1e-9 && price < ask + 1e-9;
+        counts.count++;
+        if (isWithin(option_price!)) counts.byLaw++;
+        if (isWithin(jump_model_price!)) counts.byJumps++;
+      }
+    }
+    return counts;
+  }
+});
+
+describe('quotes determine the probability', () => {
   test.each([
     [94, 11],
     [104, 11],

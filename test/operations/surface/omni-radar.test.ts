@@ -3,12 +3,14 @@ import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { densityFigures } from '../../../src/analytics/surface/density-figures.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
-import type { ContractRow } from '../../../src/market/build-chain.ts';
-import { addDays } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { normalCdf } from '../../../src/math/normal.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { getOptionQuotes } from '../../../src/operations/options/option-quotes.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import { blackScholesDelta } from '../../analytics/plain.ts';
+import { recordedChain, someRecorded } from '../../analytics/recorded.ts';
+import { simulated } from '../../analytics/simulated.ts';
 import {
   AS_OF,
   chainOf,
@@ -17,43 +19,22 @@ import {
   LATER,
   preparedChain,
   print,
-  quoted,
   range,
   TODAY,
   yearsTo,
 } from '../../analytics/small-chains.ts';
-import { call, callExtended, type Holdings, refusalOf, smallMarket } from '../small-market.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { call, callExtended, contextOf, refusalOf, smallMarket } from '../small-market.ts';
+import { CHAIN, type Scan, scan, series } from './scanned-chains.ts';
 
-const STRIKES = range(85, 115);
-
-function series(expiry: string, openInterest: number): ContractRow[] {
-  return quoted({ strikes: STRIKES, expiry, halfSpread: 0.01, rest: { openInterest, volume: 10 } }).map((row) =>
-    // Calls above and puts below, so that dealers' gamma changes its sign at 100.
-    ({ ...row, openInterest: openInterest * (row.callPut === 1 ? row.strike - 80 : 120 - row.strike) }),
-  );
-}
-
-const CHAIN = chainOf([...series(EXPIRY, 2), ...series(LATER, 1)]);
-
-/** The parts of the answer that these tests check. */
-interface Scan {
-  readonly state_density: Record<string, number> & { expiry: string; quantiles: Record<string, number> };
-  readonly gex_boundaries: Record<string, number>;
-  readonly institutional_concentration_pct: number;
-  readonly institutional_concentration_all_expiries_pct: number;
-  readonly whipsaw_risk_index: number | null;
-  readonly whipsaw_components: Record<string, number | null>;
-  readonly density_parameters: { node: number[]; mass: number[]; kernel: number[] };
-  readonly concentrated_strikes: { strike: number[]; share_pct: number[] };
-  readonly largest_gamma_strikes?: { strike: number[]; share_pct: number[] };
-  readonly whipsaw_inputs: Record<string, number | null>;
-  readonly realised_volatility: number | null;
-  readonly flow_from: string;
-}
-
-function scan(chain: Chain = CHAIN, args: object = {}, holdings: Holdings = {}): Scan {
-  const { context } = smallMarket({ chains: [chain], ...holdings });
-  return callExtended(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context) as unknown as Scan;
+/** The parts of a row of `get_option_quotes` that these tests check. */
+interface QuotedSeries {
+  readonly expiry: string;
+  readonly forward: number;
+  readonly expected_move: number;
+  readonly atm_iv: number;
+  readonly atm_iv_bid: number;
+  readonly atm_iv_ask: number;
 }
 
 describe('the expiry nearest to target_dte', () => {
@@ -112,6 +93,24 @@ describe('density', () => {
     }
   });
 
+  test.each(['NVDA', 'SPY', 'UUP'])(
+    'of %s has a volatility between those of bids and asks, as the mids of get_option_quotes have, and the same forward',
+    (ticker) => {
+      const chain = simulated(ticker);
+      const { expiries } = call(getOptionQuotes, { ticker }, contextOf(chain)) as { expiries: QuotedSeries[] };
+      for (const { expiry, forward, expected_move, ...quoted } of expiries.filter(
+        ({ atm_iv }, i) => i % 4 === 1 && atm_iv,
+      )) {
+        const args = { ticker, expiry };
+        const { state_density } = call(runStrategicOmniRadar, args, contextOf(chain)) as unknown as Scan;
+        expect(state_density.forward! / forward).toBeCloseTo(1, 9);
+        expect(state_density.atm_iv).toBeWithin(quoted.atm_iv_bid, quoted.atm_iv_ask);
+        expect(quoted.atm_iv).toBeWithin(quoted.atm_iv_bid, quoted.atm_iv_ask);
+        expect(state_density.expected_move! / state_density.atm_iv!).toBeCloseTo(expected_move / quoted.atm_iv, 6);
+      }
+    },
+  );
+
   test('is split at the walls', () => {
     const { put_wall, call_wall } = scan().gex_boundaries;
     expect(found.probability_below_put_wall).toBeCloseTo(law.below(put_wall! / forward), 12);
@@ -153,6 +152,92 @@ describe('boundaries', () => {
       ...{ call_wall: levels.walls.call.strike, put_wall: levels.walls.put.strike, gex_flip: levels.flip.level },
       ...{ max_pain: levels.maxPain, net_gex_mil: levels.exposures.gex / 1e6 },
     });
+  });
+
+  const nodesOf = (chain: Chain, args: object) =>
+    callExtended(getLiveGexNodes, { ticker: chain.underlying, ...args }, contextOf(chain)) as Record<string, number>;
+  const LEVELS = [
+    'call_wall',
+    'put_wall',
+    'gex_flip',
+    'flip_resolved',
+    'max_pain',
+    'net_gex_mil',
+    'regime',
+    'sign_margin_pct',
+  ];
+
+  /** The boundaries of a scan are the levels that get_live_gex_nodes has for the same expiry, and the density is split at them. */
+  function expectBoundaries(chain: Chain, expiry?: string): void {
+    const args = { ticker: chain.underlying, ...(expiry && { expiry }) };
+    const answer = callExtended(runStrategicOmniRadar, args, contextOf(chain));
+    const { gex_boundaries, state_density, density_parameters, provenance } = answer as unknown as Scan & {
+      provenance: { notes: string[] };
+    };
+    const nodes = nodesOf(chain, args);
+    const pick = (from: object) => LEVELS.map((name) => (from as Record<string, unknown>)[name]);
+    expect(pick(gex_boundaries)).toEqual(pick(nodes));
+    expect(gex_boundaries).toMatchObject({ expiries: expiry ?? 'all' });
+    const alone = `gex_boundaries are of ${expiry} alone. Whipsaw risk is over all expiries.`;
+    expect(provenance.notes.filter((each) => each.startsWith('gex_boundaries'))).toEqual(expiry ? [alone] : []);
+    const { node, mass, kernel } = density_parameters;
+    const above = node.reduce((sum, mean, i) => {
+      const distance = Math.log((state_density.forward! * mean) / nodes.call_wall!) / kernel[i]!;
+      return sum + mass[i]! * normalCdf(distance - kernel[i]! / 2);
+    }, 0);
+    if (nodes.call_wall! > nodes.put_wall!) expect(state_density.probability_above_call_wall).toBeCloseTo(above, 9);
+  }
+
+  test.each([undefined, EXPIRY, LATER])(
+    'of the expiry %p are its own levels, and the density is split at its walls',
+    (expiry) => {
+      expectBoundaries(CHAIN, expiry);
+    },
+  );
+
+  test('of an expiry differ from those of all, and whipsaw risk does not', () => {
+    // The first expiry has its walls near spot, and the second one far from it.
+    const wall = (expiry: string, [put, call]: readonly [number, number]) =>
+      series(expiry, 1).map((row) =>
+        row.strike === (row.callPut === 1 ? call : put) ? { ...row, openInterest: 9_999 } : row,
+      );
+    const chain = chainOf([...wall(EXPIRY, [97, 103]), ...wall(LATER, [88, 112])]);
+    const [near, far] = [scan(chain, { expiry: EXPIRY }), scan(chain, { expiry: LATER })];
+    expect(near.gex_boundaries).toMatchObject({ put_wall: 97, call_wall: 103, max_pain_expiry: EXPIRY });
+    expect(far.gex_boundaries).toMatchObject({ put_wall: 88, call_wall: 112, max_pain_expiry: LATER });
+    expect(near.whipsaw_inputs).toEqual(far.whipsaw_inputs);
+    expect(scan(chain, { expiry: 'all' }).gex_boundaries).toEqual(scan(chain).gex_boundaries);
+    expect(scan(chain, { target_dte: 11 }).gex_boundaries.call_wall).toBe(scan(chain).gex_boundaries.call_wall!);
+  });
+
+  test('of an expiry have the large flow in this expiry', () => {
+    const prints = [print({}), print({ id: 'later', expiry: LATER })];
+    const kinetic = (args: object) => scan(CHAIN, args, { prints }).gex_boundaries.whale_fiat_kinetic!;
+    expect(kinetic({ expiry: EXPIRY }) + kinetic({ expiry: LATER })).toBeCloseTo(kinetic({}), 6);
+    expect(kinetic({ expiry: EXPIRY })).toBeGreaterThan(1e6);
+  });
+
+  describeRecorded('of an expiry, on recorded chains', (dir) => {
+    test.each(someRecorded(dir))('%s', (name) => {
+      const chain = recordedChain(dir, name);
+      const expiries = [
+        ...new Set(
+          preparedChain(chain)
+            .series.filter(({ smile }) => smile.logMoneyness.length > 0)
+            .map((each) => each.series.expiry),
+        ),
+      ];
+      for (const expiry of [undefined, ...expiries.slice(0, 3)]) expectBoundaries(chain, expiry);
+    });
+  });
+
+  test('an expiry with two settlements says which one the density is of', () => {
+    const index = (root: string) => series(EXPIRY, 1).map((row) => ({ ...row, root }));
+    const chain = chainOf([...index('SPX'), ...index('SPXW')], { underlying: 'SPX' });
+    const { provenance } = callExtended(runStrategicOmniRadar, { ticker: 'SPX', expiry: EXPIRY }, contextOf(chain));
+    expect((provenance as { notes: string[] }).notes).toContain(
+      `${EXPIRY} has several settlements: the density is that of SPX, which settles at the open, not of SPXW, which settles at the close.`,
+    );
   });
 
   test('friction is net GEX times the expected daily move in percent', () => {
@@ -279,56 +364,5 @@ describe('concentration', () => {
   test('is 0 without open interest', () => {
     const found = scan(chainOf(series(EXPIRY, 0)));
     expect([found.institutional_concentration_pct, found.institutional_concentration_all_expiries_pct]).toEqual([0, 0]);
-  });
-});
-
-describe('whipsaw', () => {
-  // A swing of 1 % a day, up to the day of the snapshot.
-  const closes = range(0, 20).map((i) => ({
-    ...{ ticker: 'ACME', date: addDays(TODAY, i - 20), close: i % 2 === 0 ? 100 : 101, volume: null },
-    simulated: false,
-  }));
-
-  test('with 21 closes all four components are present, and the index is their mean', () => {
-    const { whipsaw_components, whipsaw_risk_index, realised_volatility } = scan(CHAIN, {}, { closes });
-    expect(realised_volatility).toBeCloseTo(Math.log(1.01) * Math.sqrt(252), 9);
-    const values = Object.values(whipsaw_components) as number[];
-    expect(values).toHaveLength(4);
-    for (const value of values) expect(value).toBeWithin(0, 100.000001);
-    expect(whipsaw_risk_index).toBeCloseTo(values.reduce((sum, each) => sum + each, 0) / 4, 9);
-  });
-
-  test('ignores closes after the snapshot', () => {
-    const later = closes.map((each) => ({ ...each, date: addDays(each.date, 30) }));
-    expect(scan(CHAIN, {}, { closes: later }).realised_volatility).toBeNull();
-  });
-
-  test('during a trading day uses spot instead of that day’s later close', () => {
-    const message = closes.map((each) => (each.date === TODAY ? { ...each, close: 150 } : each));
-    const { realised_volatility } = scan(CHAIN, {}, { closes });
-    expect(scan(CHAIN, {}, { closes: message }).realised_volatility).toBe(realised_volatility);
-    const late = chainOf([...series(EXPIRY, 2), ...series(LATER, 1)], { asOf: AS_OF + 3_600_000 });
-    expect(scan(late, {}, { closes: message }).realised_volatility).toBeGreaterThan(1);
-  });
-
-  test('with fewer closes the realised component is null and left out', () => {
-    const { whipsaw_components, whipsaw_risk_index, realised_volatility } = scan();
-    expect([realised_volatility, whipsaw_components.realised_over_implied]).toEqual([null, null]);
-    expect(whipsaw_risk_index).toBeNumber();
-  });
-
-  test('gamma that expires within a day', () => {
-    expect(scan().whipsaw_components.expiring_gamma).toBe(0);
-    expect(scan(chainOf([...series(TODAY, 5), ...series(EXPIRY, 1)])).whipsaw_components.expiring_gamma).toBeWithin(
-      50,
-      100,
-    );
-    expect(scan(chainOf(series(TODAY, 5))).whipsaw_components.expiring_gamma).toBeCloseTo(100, 9);
-  });
-
-  test('without open interest the index is null', () => {
-    const found = scan(chainOf(series(EXPIRY, 0)));
-    expect(Object.values(found.whipsaw_components)).toEqual([null, null, null, null]);
-    expect(found.whipsaw_risk_index).toBeNull();
   });
 });

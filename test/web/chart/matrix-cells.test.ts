@@ -93,7 +93,9 @@ describe('the layout', () => {
 describe('the change between two moments', () => {
   /** `values` has a list for each expiry. */
   const matrix = (strike: number[], expiry: string[], ...values: (number | null)[][]) => {
-    const sums = { by_strike: [] as number[], by_expiry: [] as number[], within_band: 0, left_out: 7 };
+    // The sum of a series is over all strikes, so it is more than the cells of the matrix.
+    const byExpiry = values.map((cells) => 100 + cells.reduce<number>((total, each) => total + (each ?? 0), 0));
+    const sums = { by_strike: [] as number[], by_expiry: byExpiry, within_band: 0, left_out: 7 };
     const series = { root: expiry.map(() => 'SPY'), settlement: expiry.map(() => 'PM') };
     return { strike, expiry, ...series, values, ...sums };
   };
@@ -105,7 +107,8 @@ describe('the change between two moments', () => {
     expect(matrixChange(now, before).values.flat()).toEqual([null, null, null, null]);
     const { values, by_strike, by_expiry, within_band, left_out } = matrixChange(wider, before);
     expect(values).toEqual([[2, null]]);
-    expect([by_strike, by_expiry, within_band, left_out]).toEqual([[2, 0], [2], 2, 0]);
+    expect([by_strike, by_expiry, within_band, left_out]).toEqual([[2, 0], [10], 2, 0]);
+    expect(matrixChange(now, before).by_expiry).toEqual([27, 0]);
   });
 
   test('the change of A to B is the opposite of that of B to A, and a matrix has no change to itself', () => {

@@ -44,7 +44,7 @@ describe('the words of the matrix', () => {
 
   test('a value with the totals of its strike and its expiry', () => {
     expect(matrixReadout(matrix, { column: 0, row: 0 }, MOMENT)).toBe(
-      '3,900 on Fri 18 Dec SPX AM (−2.5 %) · −480M · strike over all expiries −480M · expiry within ±10 % −480M',
+      '3,900 on Fri 18 Dec SPX AM (−2.5 %) · −480M · strike over all expiries −480M · expiry over all strikes −480M',
     );
   });
 

@@ -20,6 +20,7 @@ describe('the configurations of the page', () => {
     expect(blocks.length).toBeGreaterThan(10);
     expect(configs.map(({ language, text }) => ({ language, text }))).toEqual(blocks as never);
     expect([...new Set(configs.map(({ section }) => section))]).toEqual([
+      'One command',
       'Settings files',
       'The inspector',
       'Programs',

@@ -11,7 +11,7 @@ export interface WhipsawPart {
 
 /** Returns the components of the whipsaw index. */
 export function whipsawParts(radar: Radar): WhipsawPart[] {
-  const { whipsaw_components: part, whipsaw_inputs: input, realised_volatility: realised, state_density } = radar;
+  const { whipsaw_components: part, whipsaw_inputs: input, realised_volatility: realised, implied_volatility } = radar;
   const moves = input.flip_distance === null ? null : input.flip_distance / input.daily_move;
   return [
     {
@@ -33,7 +33,7 @@ export function whipsawParts(radar: Radar): WhipsawPart[] {
       why:
         realised === null
           ? 'too few closes are known for 20 daily returns'
-          : `realised ${volatility(realised)} over 20 days, implied ${volatility(state_density.atm_iv)}`,
+          : `realised ${volatility(realised)} over 20 days, implied ${volatility(implied_volatility)}`,
     },
     {
       name: 'Expiring gamma',

@@ -148,8 +148,8 @@ function Member() {
       </p>
       <div aria-live="polite">{told && <Answered told={told} />}</div>
       <p class="muted">
-        The UUID is sent only to this server. <code>zomma members list</code> prints the members on the server's
-        machine.
+        The UUID is sent only to this server. The server gives keys only to clients that its operator admits: by
+        default, those on its own machine. <code>zomma members list</code> prints the members on the server's machine.
       </p>
     </section>
   );

@@ -1,0 +1,17 @@
+import { type IvRank, ivRank } from '../../analytics/iv-rank.ts';
+import { memoize } from '../../core/cache.ts';
+import { addDays, newYorkDate } from '../../market/calendar.ts';
+import type { Market } from '../../market/market.ts';
+
+/** Length of the period for the volatility rank, New York days. The last day counts. */
+export const YEAR_DAYS = 365;
+
+/** Computes the rank of a 30-day volatility among the ticker's 30-day volatilities of the preceding year. */
+export function yearIvRank(ticker: string, levelsAt: number, market: Market): IvRank {
+  return ivRank(market.volatilitiesOfDays(ticker, yearUntil(newYorkDate(levelsAt)), levelsAt));
+}
+
+/** Returns the YEAR_DAYS days that end with the day `last`, the oldest day first. */
+const yearUntil = memoize(8, (last: string) =>
+  Array.from({ length: YEAR_DAYS }, (_, i) => addDays(last, i + 1 - YEAR_DAYS)),
+);

@@ -1,0 +1,75 @@
+import { Database } from 'bun:sqlite';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '../core/errors.ts';
+import type { Observation, Observe } from '../core/events.ts';
+import { DATABASE } from '../store/folder/backup.ts';
+
+/** Interval between two checks of the database file, ms. */
+const LOOK_MS = 5_000;
+const GONE = 'The database was removed or replaced. Restart the server.';
+const DAMAGED = 'The database is damaged. Restore a backup with `zomma restore`.';
+
+/** Watches whether the database of a running server can still be read. */
+export interface DatabaseWatch {
+  /** Whether the file at the path is the one that the server has opened. What the server writes to a removed file is lost at its end. */
+  isPresent(): boolean;
+  /** Returns why the server cannot answer rightly, one sentence, or undefined. */
+  problem(): string | undefined;
+  /** Notes an observation. An error of SQLite in it may show that the database is damaged. */
+  note(observation: Observation): void;
+  stop(): void;
+}
+
+/**
+ * Starts to watch the database of a data folder, which the server has opened. Every five seconds, reads a row of each table over a new
+ * connection, because the server's own connection has pages in its cache. Reports a removed file and a damaged database once each.
+ */
+export function watchDatabase(dataDir: string, observe: Observe): DatabaseWatch {
+  const path = join(dataDir, DATABASE);
+  const inode = () => statSync(path, { throwIfNoEntry: false })?.ino;
+  const opened = inode();
+  const isPresent = () => inode() === opened;
+  let isDamaged = false;
+  let isGoneReported = false;
+  const check = (): void => {
+    if (!isPresent()) {
+      if (isGoneReported) return;
+      isGoneReported = true;
+      observe({ kind: 'database_gone', data_folder: dataDir });
+      return;
+    }
+    const error = errorOfReading(path);
+    if (isDamaged || !isDamage(error)) return;
+    isDamaged = true;
+    observe({ kind: 'database_damaged', data_folder: dataDir, error });
+  };
+  const timer = setInterval(check, LOOK_MS).unref();
+  return {
+    isPresent,
+    problem: () => (isPresent() ? (isDamaged ? DAMAGED : undefined) : GONE),
+    note(observation) {
+      if ('error' in observation && !isDamaged && isDamage(observation.error)) check();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function isDamage(error: unknown): boolean {
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(errorCode(error) ?? '');
+}
+
+/** Returns the error of reading one row of each table, or undefined. */
+function errorOfReading(path: string): unknown {
+  let db: Database | undefined;
+  try {
+    db = new Database(path, { readwrite: true });
+    const tables = db.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
+    for (const { name } of tables) db.query(`SELECT * FROM "${name}" LIMIT 1`).get();
+    return undefined;
+  } catch (error) {
+    return error;
+  } finally {
+    db?.close(true);
+  }
+}
