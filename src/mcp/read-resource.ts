@@ -16,9 +16,10 @@ export const READ_RESOURCE: Tool = {
   name: 'read_resource',
   title: 'Read a resource',
   description:
-    'Reads tables and texts, page by page (page.next): zomma://universe, zomma://methods/{tool or read_resource}, and zomma://gex/{ticker}/ with expiries ' +
-    '(GEX by expiry), strikes/{expiry or all}, quotes/{expiry}, matrix, profile, surface, flow (bought and sold), prints (large trades), ' +
-    'history, record (whether levels held). Queries: ?near=5 (rows nearest spot), ?columns=a,b, ?sign=flow (positions by prints).',
+    'Reads texts and tables (page.next): zomma://universe, zomma://methods/{tool or read_resource}, zomma://gex/{ticker} (levels, vanna, ' +
+    'charm), with expiries (GEX by expiry), strikes/{expiry or all}, interest/all?since=DATE (where open interest built), ' +
+    'quotes/{expiry}, matrix, profile, surface, flow (bought, sold), prints (trades), history, record (did levels hold). ' +
+    'Queries: ?near=5 (nearest spot), ?columns=a,b, ?sign=flow (by prints).',
   inputSchema: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 };

@@ -1,4 +1,4 @@
-import type { TSchema } from '@sinclair/typebox';
+import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { REGISTRY } from '../operations/registry.ts';
 import { TICKER_RESOURCES } from './ticker-resources.ts';
 
@@ -20,14 +20,15 @@ function listText(): string {
   return ['## Resources of a ticker', ...lines].join('\n');
 }
 
-function fieldsText({ operation, title, uriTemplate, description }: Form): string {
-  const lines = fieldsOf((REGISTRY[operation] as { readonly full: TSchema }).full, '', new Set());
+function fieldsText({ operation, title, uriTemplate, description, ...form }: Form): string {
+  const { properties } = (REGISTRY[operation] as { readonly full: TObject }).full;
+  const lines = fieldsOf(Type.Object('fields' in form ? form.fields(properties) : properties), '', new Set());
   return [`## ${title} (${uriTemplate})`, '', description, '', ...lines].join('\n');
 }
 
 /**
  * Returns a line for each field with a description, also of inner objects. Columns have the description of their rows. A description that
- * an earlier field has is not repeated, because several objects of an answer have the same fields.
+ * an earlier field of this name has is not repeated, because several objects of an answer have the same fields.
  */
 function fieldsOf(schema: TSchema, prefix: string, told: Set<string>): string[] {
   const fields: Readonly<Record<string, TSchema>> = propertiesOf(schema);
@@ -35,9 +36,10 @@ function fieldsOf(schema: TSchema, prefix: string, told: Set<string>): string[] 
     .filter(([name]) => prefix !== '' || !LEFT_OUT.has(name))
     .flatMap(([name, field]) => {
       const { description } = field;
-      const isNew = typeof description === 'string' && !told.has(description);
-      if (isNew) told.add(description);
-      return [...(isNew ? [`- ${prefix}${name}: ${description}`] : []), ...fieldsOf(field, `${prefix}${name}.`, told)];
+      const line = `${name}: ${description}`;
+      const isNew = typeof description === 'string' && !told.has(line);
+      if (isNew) told.add(line);
+      return [...(isNew ? [`- ${prefix}${line}`] : []), ...fieldsOf(field, `${prefix}${name}.`, told)];
     });
 }
 

@@ -30,7 +30,12 @@ export interface PageRequest {
   readonly from: number;
 }
 
-const ORDERS = { near: 'nearest spot first', first: undefined, last: 'newest first' } as const;
+/** What `page.order` says. The rows of a page are in the order of the answer, whichever rows the page has. */
+const ORDERS = {
+  near: 'the first page has the rows nearest spot; ascending within a page',
+  first: undefined,
+  last: 'the first page has the newest rows; oldest first within a page',
+} as const;
 
 /**
  * Returns one page of an answer: all fields outside the tables, the rows that fit into PAGE_CHARS_MAX, and `page`, which states the number of

@@ -220,7 +220,7 @@ function* universeWithAges(context: Context, cursor?: string): Steps<Record<stri
 }
 
 const GEX_URI =
-  /^zomma:\/\/gex\/(?<name>[^/\s?]{1,40})(?:\/(?<which>[a-z]{1,10})(?:(?<=strikes|quotes)\/(?<expiry>[\w:-]{1,10}))?)?(?:\?(?<query>\S{0,400}))?$/;
+  /^zomma:\/\/gex\/(?<name>[^/\s?]{1,40})(?:\/(?<which>[a-z]{1,10})(?:(?<=strikes|interest|quotes)\/(?<expiry>[\w:-]{1,10}))?)?(?:\?(?<query>\S{0,400}))?$/;
 
 function partsOf(uri: string): TickerResource | undefined {
   const { name, which = 'levels', expiry, query = '' } = GEX_URI.exec(uri)?.groups ?? {};

@@ -1,12 +1,16 @@
-import { type TObject, type TSchema, Type } from '@sinclair/typebox';
+import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { parseExpiries } from '../analytics/chain/options.ts';
+import { selectedSeries } from '../analytics/chain/prepare.ts';
 import { invalidField } from '../core/errors.ts';
 import type { Steps } from '../core/steps.ts';
 import { isDate } from '../market/calendar.ts';
-import type { Context, Operation, Provenance } from '../operations/engine/operation.ts';
+import { type Context, type Operation, type Provenance, pickFields } from '../operations/engine/operation.ts';
 import { cursor, cursorAt, pageFrom } from '../operations/engine/pages.ts';
 import { extendedView, perform, restView } from '../operations/engine/perform.ts';
-import { objectOf, textField } from '../operations/engine/schemas.ts';
+import { count, number, objectOf, textField } from '../operations/engine/schemas.ts';
 import { validate } from '../operations/engine/validate.ts';
+import { textColumn } from '../operations/engine/wrapped-schemas.ts';
+import { settledSince } from '../operations/reading/market-reading.ts';
 import { REGISTRY } from '../operations/registry.ts';
 import { asColumns, nearStrikes, type PagedTable, pageOf } from './resource-pages.ts';
 import { provenanceInWords } from './tool-answer.ts';
@@ -28,13 +32,30 @@ interface TickerForm {
   readonly tables: readonly PagedTable[];
   /** Default and maximum of the parameter `near`. Absent if the resource does not take it. */
   readonly near?: { readonly default?: number; readonly maximum: number };
+  /** Returns the fields of the resource from those of the operation's answer. Absent if the resource has the fields of the answer. */
+  readonly fields?: (full: TProperties) => TProperties;
   /** What is the same on all pages. The default is the snapshot. Prints and stored levels also arrive between two snapshots. */
   readonly pins?: 'moment';
 }
 
 const NEAR = { maximum: 1_000 };
 const PAGED = 'Takes columns, limit, cursor, at';
-const NEAREST = 'Nearest spot first. Takes near (rows)';
+const NEAREST = 'First page nearest spot. Takes near (rows)';
+
+/** The fields of the levels' answer that their resource has. It also has `chain`. */
+const LEVELS: readonly string[] = [
+  ...REGISTRY.get_live_gex_nodes.rest!.answers!,
+  ...[
+    'regime',
+    'sign_margin_pct',
+    'flip_resolved',
+    'gross_gex_mil',
+    'net_dex_mil',
+    'net_vex_mil',
+    'net_cex_mil',
+    'by_flow',
+  ],
+];
 
 /** The resources of a ticker, by the segment of the URI after the ticker. */
 export const TICKER_RESOURCES = {
@@ -47,6 +68,15 @@ export const TICKER_RESOURCES = {
       "GEX levels of the newest snapshot, the same with dealers' positions by flow, a summary of its chain, and its age. Takes expiry, at.",
     takes: ['expiry'],
     tables: [],
+    fields: ({ contracts, ...full }) => ({
+      ...(pickFields(full, LEVELS) as TProperties),
+      chain: Type.Object(
+        { ...contracts!.properties, expiries: textColumn('Expiries of these contracts, YYYY-MM-DD.') },
+        {
+          description: contracts!.description!,
+        },
+      ),
+    }),
   },
   expiries: {
     operation: 'get_gex_by_expiry',
@@ -67,6 +97,15 @@ export const TICKER_RESOURCES = {
     tables: [{ keys: ['strike'], order: 'near' }],
     near: NEAR,
   },
+  interest: {
+    operation: 'get_open_interest_changes',
+    uriTemplate: 'zomma://gex/{ticker}/interest/{expiry}',
+    name: 'gex-interest',
+    title: 'Where open interest has built',
+    description: `Change of open interest by strike since a moment, largest build first, of contracts live at both. Takes since (default previous_close). ${PAGED}.`,
+    takes: ['since'],
+    tables: [{ keys: ['strike'], order: 'first' }],
+  },
   matrix: {
     operation: 'get_gex_matrix',
     uriTemplate: 'zomma://gex/{ticker}/matrix',
@@ -76,6 +115,10 @@ export const TICKER_RESOURCES = {
     takes: ['sign', 'measure'],
     tables: [{ keys: ['expiry', 'root', 'settlement'], order: 'first', aside: ['strike', 'by_strike'] }],
     near: { default: 25, maximum: 150 },
+    fields: (full) => ({
+      ...full,
+      farther_strikes_left_out: count('Strikes of the band that near leaves out. The sums include them. Absent if 0.'),
+    }),
   },
   profile: {
     operation: 'get_gex_profile',
@@ -100,6 +143,7 @@ export const TICKER_RESOURCES = {
       { at: 'expiries', keys: ['expiry'], order: 'first' },
       { at: 'refused', keys: ['series'], order: 'first' },
     ],
+    fields: ({ quotes: _quotes, grid: _grid, parameters: _parameters, ...figures }) => figures,
   },
   quotes: {
     operation: 'get_option_quotes',
@@ -110,6 +154,10 @@ export const TICKER_RESOURCES = {
     takes: ['put_call', 'strike_min', 'strike_max'],
     tables: [{ keys: ['strike', 'put_call', 'root'], order: 'near', aside: ['series'] }],
     near: NEAR,
+    fields: ({ quotes, greeks_iv, expiries: _expiries, ...head }) => {
+      const { nearest: _nearest, ...row } = quotes!.items.properties;
+      return { ...head, ...row, greeks_iv: greeks_iv! };
+    },
   },
   flow: {
     operation: 'get_flow_by_aggressor',
@@ -133,6 +181,7 @@ export const TICKER_RESOURCES = {
     description: `Single large option prints with their aggressors, newest first. Takes days, min_premium (dollars). ${PAGED}.`,
     takes: ['days', 'min_premium'],
     tables: [{ keys: ['at', 'expiry', 'put_call', 'strike'], order: 'first' }],
+    fields: (full) => ({ ...full, min_premium: number('Least premium of the prints, dollars.') }),
     pins: 'moment',
   },
   history: {
@@ -140,7 +189,7 @@ export const TICKER_RESOURCES = {
     uriTemplate: 'zomma://gex/{ticker}/history',
     name: 'gex-history',
     title: 'History of levels',
-    description: `Stored levels and volatility over time, newest first. Takes from, to, per (day, snapshot). ${PAGED}.`,
+    description: `Stored levels and volatility over time, first page newest. Takes from, to, per (day, snapshot). ${PAGED}.`,
     takes: ['from', 'to', 'per'],
     tables: [{ keys: ['as_of'], order: 'last' }],
     pins: 'moment',
@@ -150,7 +199,7 @@ export const TICKER_RESOURCES = {
     uriTemplate: 'zomma://gex/{ticker}/record',
     name: 'gex-record',
     title: 'Whether levels held',
-    description: `On how many days walls and flip held, compared with levels at the same distance; the days, newest first. Takes days. ${PAGED}.`,
+    description: `On how many days walls and flip held, compared with levels at the same distance; the days, first page newest. Takes days. ${PAGED}.`,
     takes: ['days'],
     tables: [{ at: 'days', keys: ['date'], order: 'last' }],
     pins: 'moment',
@@ -224,7 +273,10 @@ export function* readTickerResource(
   const page = pageFrom(given, ticker, context, selection, form.pins);
   const { body, provenance } = yield* answerOf(which, { ticker, ...args }, expiry, page.context);
   const { notes, ...answer } = body;
-  const whole = { ...answer, provenance: provenance ? provenanceInWords(provenance) : { notes } };
+  const whole = {
+    ...answer,
+    provenance: provenance ? provenanceInWords(withSettled(which, ticker, expiry, provenance, context)) : { notes },
+  };
   if (form.tables.length === 0) return whole;
   yield { message: 'Choosing the rows of the page' };
   const asOf = page.asOf ?? (form.pins ? context.nowMs() : Date.parse(provenance!.as_of));
@@ -238,6 +290,26 @@ export function* readTickerResource(
     ? pageOf(nearStrikes(whole, near!), form.tables, asked, addressOf)
     : pageOf(whole, form.tables, { ...asked, near }, addressOf);
 }
+
+/**
+ * Adds a note to a table by strike if some of its series have settled since its quotes. A reader who subtracts the table from a newer one takes
+ * each settlement for a fall.
+ */
+function withSettled(
+  which: Which,
+  ticker: string,
+  expiry: string | undefined,
+  provenance: Provenance,
+  context: Context,
+): Provenance {
+  const chain = context.market.at(Date.parse(provenance.as_of)).findChain(ticker);
+  if ((which !== 'strikes' && which !== 'matrix') || !chain) return provenance;
+  const notes = settledSince(selectedSeries(chain, parseExpiries(expiry?.toLowerCase() ?? 'all')!), context);
+  return { ...provenance, notes: [...provenance.notes, ...notes, ...(notes.length > 0 ? [SETTLED_IN_SUMS] : [])] };
+}
+
+const SETTLED_IN_SUMS =
+  'The sums by strike include series that have settled. For the change since then, read /interest/{expiry}?since=, which compares live contracts.';
 
 /** Returns the values of a query. Converts numbers. A repeated parameter becomes a list, which no parameter accepts. */
 function queryValues({ properties }: TObject, text: string): Record<string, unknown> {
@@ -268,6 +340,7 @@ function* answerOf(which: Which, args: Body, expiry: string | undefined, context
     case 'levels':
       return yield* levelsOf(args, context);
     case 'strikes':
+    case 'interest':
       return yield* run({ expiries: expiryOf(expiry ?? 'all', ['all', '0dte']) });
     case 'quotes':
       return yield* quotesOf(run, { ...args, expiry: expiryOf(expiry, ['0dte']) });
@@ -319,18 +392,9 @@ function* quotesOf(run: (more: object) => Steps<Answer>, args: Body): Steps<Answ
  * and the provenance.
  */
 function* levelsOf(args: Body, context: Context): Steps<Answer> {
-  const { get_live_gex_nodes: operation } = OPERATION;
-  const { body } = yield* perform(restView(operation), args, context, 'invalid_parameter');
-  const { body: full, provenance } = yield* perform(extendedView(operation), args, context, 'invalid_parameter');
-  const { regime, sign_margin_pct, flip_resolved, gross_gex_mil, net_dex_mil, net_vex_mil, net_cex_mil, by_flow } =
-    full;
-  const expiries = [...new Set((full.series as { expiry: string }[]).map(({ expiry }) => expiry))];
-  const chain = { ...(full.contracts as object), expiries };
-  return {
-    body: {
-      ...{ ...body, regime, sign_margin_pct, flip_resolved, gross_gex_mil, net_dex_mil, net_vex_mil, net_cex_mil },
-      ...{ by_flow, chain },
-    },
-    provenance,
-  };
+  const view = extendedView(OPERATION.get_live_gex_nodes);
+  const { body, provenance } = yield* perform(view, args, context, 'invalid_parameter');
+  const expiries = [...new Set((body.series as { expiry: string }[]).map(({ expiry }) => expiry))];
+  const chain = { ...(body.contracts as object), expiries };
+  return { body: { ...pickFields(body, LEVELS), chain }, provenance };
 }

@@ -17,6 +17,7 @@ import { evaluateMarketHamiltonian } from './gex/market-hamiltonian.ts';
 import { getGexHistory } from './history/gex-history.ts';
 import { getLevelRecord } from './history/levels-held.ts';
 import { getLevelsHistory } from './history/levels-history.ts';
+import { getOpenInterestChanges } from './history/open-interest-changes.ts';
 import { screenTickers } from './history/screen-tickers.ts';
 import { computeGreeksBatch } from './options/greeks-batch.ts';
 import { solveImpliedVolatilities } from './options/implied-volatilities.ts';
@@ -67,6 +68,7 @@ export const REGISTRY = {
   get_signed_prints: getSignedPrints,
   get_gex_history: getGexHistory,
   get_level_record: getLevelRecord,
+  get_open_interest_changes: getOpenInterestChanges,
   get_feed_status: getFeedStatus,
 };
 

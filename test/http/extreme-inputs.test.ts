@@ -17,7 +17,8 @@ const folder = folderForTests();
 let service: Service;
 beforeAll(async () => {
   for (const [ticker, spot, strikes, prices] of CHAINS) {
-    writeFileSync(join(folder, `${ticker}.csv`), chainOf(ticker, spot, strikes, prices));
+    for (const day of ['2026-08-20', '2026-08-21'])
+      writeFileSync(join(folder, `${ticker}-${day}.csv`), chainOf(ticker, day, spot, strikes, prices));
   }
   service = await startService({ feed: `files:${folder}` });
   await computeLevels(service);
@@ -32,12 +33,18 @@ const CHAINS: readonly [ticker: string, spot: number, strikes: readonly number[]
 ];
 const EXPIRIES = ['2026-08-21', '2026-08-24', '2026-09-18', '2027-01-15', '2099-12-31', '9999-12-31'];
 
-function chainOf(ticker: string, spot: number, strikes: readonly number[], price: (spot: number) => number): string {
+function chainOf(
+  ticker: string,
+  day: string,
+  spot: number,
+  strikes: readonly number[],
+  price: (spot: number) => number,
+): string {
   const rows = EXPIRIES.flatMap((expiry) =>
     strikes.flatMap((strike, i) =>
       ['C', 'P'].map((side) =>
         [
-          ...[ticker, '2026-08-21T10:00:00-04:00', spot, expiry, side, strike],
+          ...[ticker, `${day}T10:00:00-04:00`, spot, expiry, side, strike],
           ...[price(spot), price(spot), price(spot), 1e9, i % 2 === 0 ? 1e9 : 1, i % 3 === 0 ? 100 : 1e-4],
         ].join(','),
       ),
@@ -59,6 +66,7 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   tickers: ['TWIN', 'LARGE', 'NOSUCH'],
   where: ['iv_rank>50', 'net_gex_mil<0', 'regime=negative_gamma', 'iv_rank>1e300', 'nonsense', '>'],
   compare_with: ['previous_close', '0001-01-01', '2026-08-21', '9999-12-31'],
+  since: ['previous_close', '0001-01-01', '2026-08-21', '9999-12-31'],
   at: ['1970-01-01', '2026-08-21', '9999-12-31'],
   cursor: ['PLAIN~1~1', '0'],
 };

@@ -51,6 +51,7 @@ test('names every endpoint of the contract and every tool', () => {
       '/api/v1/nodes/gex/{ticker}/history',
       '/api/v1/nodes/gex/{ticker}/levels',
       '/api/v1/nodes/gex/{ticker}/matrix',
+      '/api/v1/nodes/gex/{ticker}/open-interest',
       '/api/v1/nodes/gex/{ticker}/profile',
       '/api/v1/nodes/gex/{ticker}/record',
       '/api/v1/nodes/gex/{ticker}/strikes',

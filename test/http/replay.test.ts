@@ -53,7 +53,10 @@ async function answersAt(at: string): Promise<Record<string, string>> {
   for (const { name, rest } of routes) {
     const path = rest!.path.replace('{ticker}', 'SPX');
     const response = await service.request('GET', `${path}?at=${encodeURIComponent(at)}`);
-    expect([name, response.status]).toEqual([name, 200]);
+    // The first day has no earlier snapshot with which its open interest could be compared.
+    const isFirst = name === 'get_open_interest_changes' && at === instant(DAYS[0]!);
+    expect([name, response.status]).toEqual([name, isFirst ? 400 : 200]);
+    if (isFirst) continue;
     answers[`GET ${name}`] = `${response.headers.get('x-data-age')} ${await response.text()}`;
   }
   for (const { name } of tools) {

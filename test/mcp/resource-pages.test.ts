@@ -21,6 +21,7 @@ const answer = {
   net_gex: [1, 2, 3, 4, 5],
   call_gex: [6, 7, 8, 9, 0],
 };
+const NEAREST = 'the first page has the rows nearest spot; ascending within a page';
 const TWO_TABLES: readonly PagedTable[] = [
   { at: 'by_manner', keys: ['manner'], order: 'first' },
   { at: 'by_day', keys: ['day'], order: 'last' },
@@ -37,7 +38,7 @@ test.each<[string, PageRequest, Record<string, unknown>]>([
     'the rows nearest spot, in the order of the answer',
     { limit: 3, from: 0 },
     {
-      ...{ spot_price: 101, page: { rows: 3, of: 5, order: 'nearest spot first', next: 'zomma://next/3' } },
+      ...{ spot_price: 101, page: { rows: 3, of: 5, order: NEAREST, next: 'zomma://next/3' } },
       ...{ count: 3, strike: [95, 100, 105], net_gex: [2, 3, 4], call_gex: [7, 8, 9] },
     },
   ],
@@ -45,7 +46,7 @@ test.each<[string, PageRequest, Record<string, unknown>]>([
     'the rest, without a further page',
     { limit: 3, from: 3 },
     {
-      ...{ spot_price: 101, page: { rows: 2, of: 5, order: 'nearest spot first' } },
+      ...{ spot_price: 101, page: { rows: 2, of: 5, order: NEAREST } },
       ...{ count: 2, strike: [90, 110], net_gex: [1, 5], call_gex: [6, 0] },
     },
   ],
@@ -54,7 +55,7 @@ test.each<[string, PageRequest, Record<string, unknown>]>([
     { near: 2, columns: ['net_gex'], from: 0 },
     {
       spot_price: 101,
-      page: { rows: 2, of: 5, order: 'nearest spot first' },
+      page: { rows: 2, of: 5, order: NEAREST },
       count: 2,
       strike: [100, 105],
       net_gex: [3, 4],
@@ -80,7 +81,7 @@ test('an empty table is shown as empty', () => {
   const empty = { ...flow, by_manner: { count: 0, manner: [], premium: [] } };
   expect(pageOf(empty, TWO_TABLES, { limit: 1, from: 0 }, address)).toMatchObject({ by_manner: { count: 0 } });
   expect(pageOf({ ...answer, strike: [], net_gex: [], call_gex: [] }, STRIKES, { from: 0 }, address)).toEqual({
-    ...{ spot_price: 101, page: { rows: 0, of: 0, order: 'nearest spot first' }, count: 0 },
+    ...{ spot_price: 101, page: { rows: 0, of: 0, order: NEAREST }, count: 0 },
   });
 });
 

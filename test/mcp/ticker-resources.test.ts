@@ -3,7 +3,7 @@ import { indexChain } from '../../bench/index-chain.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
 import { newYorkInstant, nextTradingDay } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
-import { PAGE_CHARS_MAX } from '../../src/mcp/resource-pages.ts';
+import { PAGE_CHARS_MAX, type PagedTable } from '../../src/mcp/resource-pages.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { sixDigits } from '../../src/mcp/six-digits.ts';
 import { TICKER_RESOURCES } from '../../src/mcp/ticker-resources.ts';
@@ -13,10 +13,10 @@ import { getGexMatrix } from '../../src/operations/gex/gex-matrix.ts';
 import { REGISTRY } from '../../src/operations/registry.ts';
 import { recordedChain, someRecorded } from '../analytics/recorded.ts';
 import { simulated } from '../analytics/simulated.ts';
-import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../analytics/small-chains.ts';
-import { callRoute, contextOf, smallMarket } from '../operations/small-market.ts';
+import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range, rowsIn, TODAY } from '../analytics/small-chains.ts';
+import { callRoute, contextOf, dayBefore, smallMarket } from '../operations/small-market.ts';
 import { keepLevels } from '../store/samples.ts';
-import { recordLevels } from '../support/record-levels.ts';
+import { recordLevels, savePast } from '../support/record-levels.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 
 type Body = Record<string, unknown>;
@@ -164,9 +164,14 @@ const PRINTS = [
 const ACME = 'zomma://gex/ACME';
 
 describe('a query', () => {
-  const { context } = smallMarket({ chains: [CHAIN], prints: PRINTS }, AS_OF);
+  const { context } = smallMarket({ chains: [dayBefore(CHAIN), CHAIN], prints: PRINTS }, AS_OF);
 
   test.each<[string, string, object]>([
+    [
+      'a moment since which open interest has built',
+      '/interest/all?since=2026-01-02&limit=2',
+      { change: [0, 0], page: { of: 41 } },
+    ],
     ['near', '/strikes/all?near=3', { strike: [99, 100, 101], page: { rows: 3, of: 41 } }],
     ['columns', '/strikes/all?near=1&columns=net_gex', { strike: [100], net_gex: [expect.any(Number)] }],
     ['an expiry', `/strikes/${LATER}`, { page: { of: 21 } }],
@@ -242,6 +247,12 @@ describe('a query', () => {
     ['/strikes/all?sign=both', /^\/sign must be one of "calls_long_puts_short", "flow"/],
     ['/strikes/all?columns=vega', /^\/columns must be names of columns.*Columns: strike, call_gex, put_gex/],
     ['/profile?cursor=1', /^\/cursor must be next_cursor of an answer, unchanged/],
+    ['/interest/all?since=friday', /^\/since must be previous_close, a date YYYY-MM-DD of New York, or an instant/],
+    [
+      '/interest/all?since=2025-01-02',
+      /^No option chain of ACME is stored for 2025-01-03.*nearest stored snapshot is of 2026-01-02T21:00/,
+    ],
+    ['/interest/friday', /^\/expiry must be a date YYYY-MM-DD or all or 0dte/],
     ['/record?days=0', /^\/days must be an integer, at least 1/],
     ['/history?from=yesterday', /^\/from must be a date YYYY-MM-DD of New York, or an instant/],
     ['/prints?min_premium=-1', /^\/min_premium must be a finite number, at least 0/],
@@ -258,6 +269,88 @@ describe('a query', () => {
     expect(found).toMatch(message);
     if (found.includes('Fields:')) expect(found).toMatch(PARAMETERS);
     expect(found).not.toMatch(/next:N|\/api\/|\?with=|forward \(optional\)|\brate\b/);
+  });
+});
+
+describe('the change of open interest', () => {
+  const interest = (strike: number) => Math.round(40 * Math.sin(strike));
+  const settled = quoted({ strikes: range(80, 120), expiry: TODAY, rest: { openInterest: 9_999 } });
+  const changed = chainOf(
+    rowsIn(CHAIN).map((row) => ({ ...row, openInterest: row.openInterest + interest(row.strike) + row.callPut })),
+    { asOf: newYorkInstant(nextTradingDay(TODAY), '10:00') },
+  );
+  const before = chainOf([...settled, ...rowsIn(CHAIN)]);
+  const { context } = smallMarket({ chains: [before, changed] }, changed.asOf);
+  const since = `since=${TODAY}`;
+
+  test('has the largest build first over all pages, and is that of REST', () => {
+    const { rows, pages } = allPages(`${ACME}/interest/all?${since}&limit=15`, 'interest', context);
+    expect(pages).toBe(3);
+    const body = callRoute(REGISTRY.get_open_interest_changes, { ticker: 'ACME', since: TODAY }, context);
+    expect(rows['']).toEqual(rowsOf(body));
+    const changes = rows['']!.map(({ change }) => change as number);
+    expect(changes).toEqual(changes.toSorted((a, b) => b - a));
+    expect(rows['']![0]).toMatchObject({ strike: 102, change: 4 * interest(102) });
+    expect(read(`${ACME}/interest/${LATER}?${since}`, context)).toMatchObject({ page: { of: 21 } });
+  });
+
+  test('states both moments and the contracts that settled in between', () => {
+    expect(read(`${ACME}/interest/all?${since}`, context)).toMatchObject({
+      ...{ before: '2026-01-05T20:00:00.000Z', after: '2026-01-06T15:00:00.000Z', total_change: expect.any(Number) },
+      settled: { contracts: 82, open_interest: 82 * 9_999 },
+      provenance: { notes: ['Not compared: 82 contracts (open interest 819918) have settled since.'] },
+    });
+  });
+
+  const SETTLED = `Settled since the quotes, so not live: ${TODAY}.`;
+  test.each<[string, boolean]>([
+    [`/strikes/all?at=${TODAY}`, true],
+    [`/strikes/0dte?at=${TODAY}T15:30:00-05:00`, true],
+    [`/matrix?at=${TODAY}T15:30:00-05:00&measure=open_interest`, true],
+    [`/strikes/${LATER}?at=${TODAY}`, false],
+    ['/strikes/all', false],
+  ])('%s says whether its sums include series that have settled since', (rest, isSaid) => {
+    const pages = [read(ACME + rest, context), read(`${ACME}${rest}${rest.includes('?') ? '&' : '?'}limit=1`, context)];
+    const next = (pages[1]!.page as { next: string }).next;
+    for (const { provenance } of [...pages, read(next, context)]) {
+      const { notes } = provenance as { notes: string[] };
+      expect(notes.includes(SETTLED)).toBe(isSaid);
+      expect(notes.some((each) => each.startsWith('The sums by strike include series that have settled.'))).toBe(
+        isSaid,
+      );
+    }
+  });
+});
+
+describe('page.order is true', async () => {
+  const { context, store } = smallMarket({}, AS_OF);
+  await savePast(store, CHAIN);
+
+  const ordered = Object.entries(TICKER_RESOURCES).filter(
+    ([, { tables }]) => tables.length === 1 && tables[0].order !== 'first',
+  );
+  test.each(ordered)('of %s, over all pages and within each', (_which, { uriTemplate, tables: [table] }) => {
+    const { at, keys, order } = table as PagedTable;
+    let last = Number.NEGATIVE_INFINITY;
+    const uri = uriTemplate.replace('{ticker}', 'ACME').replace('{expiry}', EXPIRY);
+    let count = 0;
+    for (let next: string | undefined = `${uri}?limit=7`; next !== undefined; count++) {
+      const body = read(next, context) as Body & { page: { order: string; next?: string }; spot_price: number };
+      const key = ((at ? body[at] : body) as Record<string, (number | string)[]>)[keys[0]]!;
+      expect(body.page.order).toMatch(
+        order === 'near'
+          ? /^the first page has the rows nearest spot; ascending within a page$/
+          : /^the first page has the newest rows; oldest first within a page$/,
+      );
+      expect(key).toEqual(key.toSorted((a, b) => (a < b ? -1 : +(a > b))));
+      const far = key.map((each) =>
+        order === 'near' ? Math.abs(Number(each) - body.spot_price) : -Date.parse(`${each}`),
+      );
+      expect(Math.min(...far)).toBeGreaterThanOrEqual(last);
+      last = Math.max(...far);
+      next = body.page.next;
+    }
+    expect(count).toBeGreaterThan(1);
   });
 });
 

@@ -1,5 +1,6 @@
 import { ClientError } from '../../src/core/errors.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
+import { closeOf, newYorkDate, previousTradingDay } from '../../src/market/calendar.ts';
 import type { CashDividend } from '../../src/market/cash-dividend.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { createMarket } from '../../src/market/market.ts';
@@ -48,6 +49,11 @@ export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6
     ...{ staleAfterMs: 60_000, largePrintMinUsd: LARGE_PRINT_MIN_USD, contagionMinUsd: 1_000_000 },
   };
   return { context, store };
+}
+
+/** The same chain at the close of the session before. */
+export function dayBefore(chain: Chain): Chain {
+  return { ...chain, asOf: closeOf(previousTradingDay(newYorkDate(chain.asOf))) };
 }
 
 /** The market of a chain alone. The wall clock is at the moment of the chain, unless `nowMs` says otherwise. */

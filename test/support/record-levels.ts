@@ -1,5 +1,9 @@
+import { newYorkDate, newYorkInstant, previousTradingDay } from '../../src/market/calendar.ts';
+import type { Chain } from '../../src/market/chain.ts';
 import type { MarketStore } from '../../src/market/store.ts';
 import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
+import { dayBefore } from '../operations/small-market.ts';
+import { keepLevels } from '../store/samples.ts';
 
 /** Computes the levels of all snapshots of a store, as a server does shortly after they have arrived. */
 export async function recordLevels(store: MarketStore): Promise<void> {
@@ -7,4 +11,16 @@ export async function recordLevels(store: MarketStore): Promise<void> {
   recorder.wake();
   await recorder.idle();
   await recorder.stop();
+}
+
+/** Stores levels of a chain's ticker after the close of each of the 40 sessions before it, then the chain at the close before and now. */
+export async function savePast(store: MarketStore, chain: Chain): Promise<void> {
+  const { underlying, simulated } = chain;
+  for (let day = newYorkDate(chain.asOf), i = 0; i < 40; i++) {
+    day = previousTradingDay(day);
+    keepLevels(store, { underlying, simulated, spot: chain.spot, asOf: newYorkInstant(day, '16:30') });
+  }
+  store.saveChain(dayBefore(chain));
+  store.saveChain(chain);
+  await recordLevels(store);
 }

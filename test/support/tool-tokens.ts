@@ -8,7 +8,7 @@ import { TICKER_RESOURCES } from '../../src/mcp/ticker-resources.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
 import { extendedView, perform } from '../../src/operations/engine/perform.ts';
 import { findOperation, TOOLS } from '../../src/operations/registry.ts';
-import { smallMarket } from '../operations/small-market.ts';
+import { dayBefore, smallMarket } from '../operations/small-market.ts';
 import { tokensOf } from './tokens.ts';
 
 /** Tokens by the name of the tool. */
@@ -47,7 +47,7 @@ export function longestTokens(chain: Chain): ToolTokens {
 
 /** Tokens of the first page of each resource of a chain's ticker, at four characters a token. The methods have a test of their own. */
 export function resourceTokens(chain: Chain): ToolTokens {
-  const { context } = smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf);
+  const { context } = smallMarket({ chains: [dayBefore(chain), chain], simulated: chain.simulated }, chain.asOf);
   const expiry = chain.series.find(({ settlesAt }) => settlesAt > chain.asOf)!.expiry;
   return Object.fromEntries(
     Object.values(TICKER_RESOURCES).map(({ uriTemplate, name }) => {

@@ -170,6 +170,13 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   throw noLiveSeries(chain, options.expiries);
 }
 
+/** Returns the selected series of a chain that are neither settled nor adjusted. Throws `ClientError('no_chain')` if there is none. */
+export function selectedSeries(chain: Chain, selection: ExpirySelection): Series[] {
+  const selected = chain.series.filter((each) => !exclusionReason(each, chain.asOf, selection));
+  if (selected.length === 0) throw noLiveSeries(chain, selection);
+  return selected;
+}
+
 /** Returns the error for a selection that has no live series. The error states the reason, and names the nearest live expiries. */
 function noLiveSeries(chain: Chain, selection: ExpirySelection): ClientError {
   const { underlying, asOf, series } = chain;
@@ -214,7 +221,8 @@ function exclusionReason(
   return isSelected(series, asOf, selection) ? undefined : 'other_expiry';
 }
 
-function isSelected(series: Series, asOf: number, selection: ExpirySelection): boolean {
+/** Returns whether a selection includes a series. The selection counts its days from the moment `asOf`, ms since the epoch. */
+export function isSelected(series: Series, asOf: number, selection: ExpirySelection): boolean {
   switch (selection.kind) {
     case 'all':
       return true;

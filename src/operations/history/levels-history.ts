@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { downsample } from '../../analytics/downsample.ts';
 import { ClientError, invalidField } from '../../core/errors.ts';
-import { closeOf, daysBetween, iso, lastQuoted, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
+import { iso, newYorkDate } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { momentOf, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
@@ -10,11 +10,11 @@ import { ticker } from '../engine/shared-fields.ts';
 import { levelRow, reportLevels } from '../gex/level-row.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { changedContracts, comparisonNotes, levelComparison, movedLevels, NOT_COMPARED } from './compare-levels.ts';
+import { comparedMoment, PREVIOUS_CLOSE, reachNotes } from './compared-moment.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 
 /** Maximum number of rows in an answer. The rows and the provenance take less than 2,000 tokens of a model's context. */
 const ROWS_MAX = 18;
-const PREVIOUS_CLOSE = 'previous_close';
 /** The code of errors in arguments and in combinations of arguments. */
 const CODE = 'unprocessable';
 
@@ -105,13 +105,7 @@ function timesOf(name: string, { per, ...range }: Request, { market }: Context):
   });
 }
 
-/**
- * Returns the two moments of a comparison, the earlier moment first. Throws `ClientError` if one of the moments has no levels.
- *
- * A trader who asks for the previous close wants to know what a day has changed. Levels of months ago answer another question, with figures
- * that look like the answer. Levels that are more than one session older than the asked moment are therefore refused, and the error names the
- * moment with which the caller can compare. Levels of the session before it, for example after a day without data, carry a note.
- */
+/** Returns the two moments of a comparison, the earlier moment first. Throws `ClientError` if one of the moments has no levels. */
 function comparedTimes(
   name: string,
   { from, to, compare_with }: Request,
@@ -120,33 +114,11 @@ function comparedTimes(
   if (from !== undefined || to !== undefined)
     throw invalidField(CODE, '/compare_with', 'must be given without /from and /to');
   const after = newestOf(name, Number.MAX_SAFE_INTEGER, { market });
-  const previousClose = closeOf(previousTradingDay(newYorkDate(after)));
-  const beforeMs =
-    compare_with === PREVIOUS_CLOSE
-      ? previousClose
-      : momentOf(compare_with!, '/compare_with', 'last', CODE, PREVIOUS_CLOSE);
-  if (beforeMs >= after)
-    throw invalidField(
-      CODE,
-      '/compare_with',
-      `must be earlier than the compared levels of ${iso(after)}`,
-      market.lastLevelsAt(name, previousClose) === undefined
-        ? 'No earlier levels are stored.'
-        : `Use ${PREVIOUS_CLOSE} for the close before these levels.`,
-    );
+  const beforeMs = comparedMoment(compare_with!, 'compare_with', after, 'levels', (ms) =>
+    market.lastLevelsAt(name, ms),
+  );
   const before = newestOf(name, beforeMs, { market });
-  const [asked, found] = [sessionOf(beforeMs), sessionOf(before)];
-  if (found < previousTradingDay(asked)) {
-    const message = `No levels of ${name} are stored for ${asked}: the last ones before it are ${daysBetween(found, asked)} days older`;
-    throw new ClientError(CODE, message, { hint: `To compare with them, set compare_with to ${iso(before)}.` });
-  }
-  const notes = found === asked ? [] : [`No levels are stored for ${asked}. The comparison is with those of ${found}.`];
-  return { times: [before, after], notes };
-}
-
-/** Returns the date of the session whose quotes are the newest at a moment, YYYY-MM-DD. */
-function sessionOf(ms: number): string {
-  return newYorkDate(lastQuoted(ms));
+  return { times: [before, after], notes: reachNotes(name, 'compare_with', beforeMs, before, 'levels') };
 }
 
 /** Returns the last moment with stored levels that is not after `untilMs`. Throws `ClientError` if there is no such moment. */
