@@ -101,7 +101,11 @@ export const getGexCombined = defineOperation({
         with_gex: [...both.fundGex],
         sign_convention: conventionOf(own),
       },
-      provenance: provenanceOf(chain, context, [own, other].flatMap(flowSignNotes)),
+      provenance: provenanceOf(
+        chain,
+        context,
+        [own, other].flatMap((each) => flowSignNotes(each).map((note) => `${each.chain.underlying}: ${note}`)),
+      ),
     };
   },
 });
