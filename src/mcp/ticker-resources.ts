@@ -304,7 +304,8 @@ function withSettled(
 ): Provenance {
   const chain = context.market.at(Date.parse(provenance.as_of)).findChain(ticker);
   if ((which !== 'strikes' && which !== 'matrix') || !chain) return provenance;
-  const notes = settledSince(selectedSeries(chain, parseExpiries(expiry?.toLowerCase() ?? 'all')!), context);
+  const selection = parseExpiries(expiry?.toLowerCase() ?? 'all')!;
+  const notes = settledSince(selectedSeries(chain, selection, chain.asOf), context);
   return { ...provenance, notes: [...provenance.notes, ...notes, ...(notes.length > 0 ? [SETTLED_IN_SUMS] : [])] };
 }
 

@@ -219,6 +219,7 @@ test('the instructions map questions to every tool, in at most 2 kB', () => {
     expect(instructions).toContain(`- ${tool!.question}: ${name}\n`);
   }
   expect(instructions).not.toMatch(REST_PATH);
+  expect(instructions).toContain('dates of earnings');
   const contract = instructionsFor(CONTRACT_TOOLS);
   for (const tool of TOOLS) if (!CONTRACT_TOOLS.includes(tool)) expect(contract).not.toContain(tool.name);
 });

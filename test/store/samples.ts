@@ -105,7 +105,11 @@ export function recordOf(overrides: Partial<LevelRecord> = {}): LevelRecord {
 export function keepLevels(store: MarketStore, overrides: Partial<LevelRecord> = {}): number {
   const record = recordOf(overrides);
   const { underlying, asOf, spot, simulated } = record;
-  store.saveChain(chainOf({ underlying, asOf, spot, simulated }));
+  const chain = chainOf({ underlying, asOf, spot, simulated });
+  // Levels come only from chains that have not settled.
+  const isSettled = asOf >= chain.series[0]!.settlesAt;
+  const later = chain.series.map((each) => ({ ...each, expiry: '2027-12-17', settlesAt: asOf + DAY_MS }));
+  store.saveChain(isSettled ? { ...chain, series: later } : chain);
   const id = store.levelsDue()[0]!;
   store.saveLevels(id, record);
   return id;

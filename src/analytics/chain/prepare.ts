@@ -3,7 +3,7 @@ import { countAllocated } from '../../core/garbage.ts';
 import { byRange, StepCache, type Steps } from '../../core/steps.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, newYorkTime, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
-import { nearestExpiries } from '../../market/nearest-expiries.ts';
+import { nearestListed } from '../../market/nearest-expiries.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { seriesForward } from './forward.ts';
 import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
@@ -16,20 +16,32 @@ import { strikeVolatilities } from './volatility.ts';
  * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
  * volatility for each contract. Counts the used contracts, and counts the excluded contracts by reason. The result depends only on `chain`
  * and `options`, so it is cached for each combination of the two. `tokens` is the rate-limit cost if the result is not cached. Throws
- * `ClientError('no_chain')` if no live contract is left.
+ * `ClientError('no_chain')` if no live contract is left. The error says which expiries have settled by `nowMs`, ms since the epoch.
  */
-export function prepareChain(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
+export function prepareChain(
+  chain: Chain,
+  options: AnalysisOptions,
+  tokens = 0,
+  nowMs = chain.asOf,
+): Steps<PreparedChain> {
   return cache.of(chain, JSON.stringify(options), {
     message: 'Reading the chain',
     tokens,
-    steps: () => prepare(chain, options),
+    steps: () => prepare(chain, options, nowMs),
   });
 }
 
-/** Returns the selected series of a prepared chain, in order of settlement. Throws `ClientError('no_chain')` if no series is selected. */
-export function selectSeries({ chain, series }: PreparedChain, selection: ExpirySelection): PreparedSeries[] {
+/**
+ * Returns the selected series of a prepared chain, in order of settlement. Throws `ClientError('no_chain')` if no series is selected. The
+ * error says which expiries have settled by `nowMs`, ms since the epoch.
+ */
+export function selectSeries(
+  { chain, series }: PreparedChain,
+  selection: ExpirySelection,
+  nowMs: number,
+): PreparedSeries[] {
   const selected = series.filter((each) => isSelected(each.series, chain.asOf, selection));
-  if (selected.length === 0) throw noLiveSeries(chain, selection);
+  if (selected.length === 0) throw noLiveSeries(chain, selection, nowMs);
   return inOrderOfSettlement(selected);
 }
 
@@ -51,9 +63,9 @@ const STEP_PAIRS = 32_768;
 /** A series to analyse, before its smile is known. */
 type LiveSeries = Omit<PreparedSeries, 'smile'>;
 
-function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> {
+function* prepare(chain: Chain, options: AnalysisOptions, nowMs: number): Steps<PreparedChain> {
   const isLarge = chain.count > STEP_CONTRACTS;
-  const { live, leftOut } = yield* liveSeries(chain, options);
+  const { live, leftOut } = yield* liveSeries(chain, options, nowMs);
   if (isLarge) yield { message: 'Solving volatilities' };
   const { iv, pairs, smiles, counts, staleQuotes } = yield* options.iv === 'own'
     ? ownVolatilities(chain, live)
@@ -148,7 +160,7 @@ function* computeGamma(pairs: Pairs, spot: number, gamma: Float64Array): Steps<v
 }
 
 /** Returns the series to analyse, each with its rows and its forward. Also counts the contracts of the left-out series, by reason. */
-function* liveSeries(chain: Chain, options: AnalysisOptions) {
+function* liveSeries(chain: Chain, options: AnalysisOptions, nowMs: number) {
   const leftOut = { settled: 0, adjusted: 0, other_expiry: 0 };
   const live: LiveSeries[] = [];
   let start = 0;
@@ -167,21 +179,24 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
     start = end;
   });
   if (live.length > 0) return { live, leftOut };
-  throw noLiveSeries(chain, options.expiries);
+  throw noLiveSeries(chain, options.expiries, nowMs);
 }
 
-/** Returns the selected series of a chain that are neither settled nor adjusted. Throws `ClientError('no_chain')` if there is none. */
-export function selectedSeries(chain: Chain, selection: ExpirySelection): Series[] {
+/**
+ * Returns the selected series of a chain that are neither settled nor adjusted. Throws `ClientError('no_chain')` if there is none. The error
+ * says which expiries have settled by `nowMs`, ms since the epoch.
+ */
+export function selectedSeries(chain: Chain, selection: ExpirySelection, nowMs: number): Series[] {
   const selected = chain.series.filter((each) => !exclusionReason(each, chain.asOf, selection));
-  if (selected.length === 0) throw noLiveSeries(chain, selection);
+  if (selected.length === 0) throw noLiveSeries(chain, selection, nowMs);
   return selected;
 }
 
 /** Returns the error for a selection that has no live series. The error states the reason, and names the nearest live expiries. */
-function noLiveSeries(chain: Chain, selection: ExpirySelection): ClientError {
+function noLiveSeries(chain: Chain, selection: ExpirySelection, nowMs: number): ClientError {
   const { underlying, asOf, series } = chain;
   const of = `the snapshot of ${underlying} as of ${new Date(asOf).toISOString()}`;
-  const live = series.filter((each) => !exclusionReason(each, asOf, { kind: 'all' })).map(({ expiry }) => expiry);
+  const live = series.filter((each) => !exclusionReason(each, asOf, { kind: 'all' }));
   if (live.length === 0) {
     return new ClientError('no_chain', `Every contract of ${of} has settled or is adjusted`, {
       hint: 'Wait for a newer snapshot.',
@@ -189,12 +204,11 @@ function noLiveSeries(chain: Chain, selection: ExpirySelection): ClientError {
   }
   const today = newYorkDate(asOf);
   const date = selection.kind === 'date' ? selection.date : today;
-  const nearest = nearestExpiries(live, date, today).join(', ');
   const message =
     selection.kind === 'next'
       ? `No contract of ${underlying} settles within ${selection.days} days of ${of}`
       : whyNotLive(chain, date, of);
-  return new ClientError('no_chain', message, { hint: `Nearest listed: ${nearest}.` });
+  return new ClientError('no_chain', message, { hint: nearestListed(live, date, today, nowMs) });
 }
 
 /** Returns why no live contract expires on a date. A feed may stop listing contracts that have settled. */

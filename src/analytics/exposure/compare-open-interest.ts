@@ -38,12 +38,14 @@ export interface OpenInterestChanges {
 /**
  * Compares the open interest of two snapshots of an underlying, contract by contract. Only contracts that are live in both snapshots count,
  * because a sum over all contracts falls with each settlement. Leaves out adjusted contracts. The selection counts its days from the later
- * snapshot. Throws `ClientError('no_chain')` if the later snapshot has no live contract of the selection.
+ * snapshot. Throws `ClientError('no_chain')` if the later snapshot has no live contract of the selection. The
+ * error says which expiries have settled by `nowMs`, ms since the epoch.
  */
 export function* openInterestChanges(
   before: Chain,
   after: Chain,
   selection: ExpirySelection,
+  nowMs: number,
 ): Steps<OpenInterestChanges> {
   const apart = { settled: none(), listed: none(), missing: none(), unknown: none() };
   const earlier = new Map(
@@ -53,7 +55,7 @@ export function* openInterestChanges(
   );
   const strikes = new Map<number, StrikeChange>();
   let compared = 0;
-  yield* bySeries(selectedSeries(after, selection), 'Comparing open interest', (series) => {
+  yield* bySeries(selectedSeries(after, selection, nowMs), 'Comparing open interest', (series) => {
     const old = earlier.get(nameOf(series));
     earlier.delete(nameOf(series));
     const left = rowsByContract(before, old);

@@ -7,6 +7,7 @@ import type { Instrument } from './instruments.ts';
 import { listedStrikesOf, type Term, termsOn } from './listing.ts';
 import { closeOn, spotAt } from './price-path.ts';
 import { dateKey, uniform } from './random.ts';
+import { simulatedPrints } from './simulated-prints.ts';
 import { smileVolatilities } from './simulated-smile.ts';
 
 /**
@@ -42,6 +43,9 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const count = 2 * rows;
   const columns = emptyChainColumns(count);
   for (const [index, { start, end }] of series.entries()) columns.seriesIndex.fill(index, start, end);
+  for (const { contract, at, size } of listing.prints) {
+    if (contract >= 2 * from && at <= asOf) columns.volume[contract - 2 * from]! += size;
+  }
   for (let i = 0; i < count; i++) {
     const row = i >> 1;
     const isCall = (i & 1) === 0;
@@ -50,7 +54,8 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
     const tick = tickOf(instrument, price);
     const half = halfSpread(instrument, tick, price, model.vega[row]!);
     const openInterest = listing.openInterest[2 * from + i]!;
-    const volume = Math.floor(session * listing.turnover[2 * from + i]! * openInterest);
+    // The volume of a day includes its large prints.
+    const volume = columns.volume[i]! + Math.floor(session * listing.turnover[2 * from + i]! * openInterest);
     columns.callPut[i] = isCall ? 1 : -1;
     columns.strike[i] = strike[row]!;
     columns.bid[i] = bidOf(price, half, tick);
@@ -76,8 +81,10 @@ interface Listing {
   readonly strike: Float64Array;
   /** Contracts outstanding. The call at the strike `strike[i]` has the index `2 * i`, and the put has the index `2 * i + 1`. */
   readonly openInterest: Float64Array;
-  /** For each contract in the order of `openInterest`, the share of the open interest that is traded on the day. */
+  /** For each contract in the order of `openInterest`, the share of the open interest that is traded on the day in small trades. */
   readonly turnover: Float64Array;
+  /** The prints of the day that are not canceled. `contract` is the index in the order of `openInterest`. */
+  readonly prints: readonly { readonly contract: number; readonly at: number; readonly size: number }[];
 }
 
 /** The last listing is cached, so successive snapshots of one day use the same listing. */
@@ -103,7 +110,12 @@ function listingOn(instrument: Instrument, date: string): Listing {
       turnover[i] = turnoverOf(instrument, term, callPut, strike, today);
     }
   }
-  last = { instrument, date, terms, strike: Float64Array.from(strikes), openInterest, turnover };
+  const prints = simulatedPrints(instrument, date).flatMap(({ canceled, expiry, strike, callPut, at, size }) => {
+    const { start, end } = terms.find(({ term }) => term.expiry === expiry)!;
+    const contract = 2 * (start + strikes.slice(start, end).indexOf(strike)) + (callPut === 1 ? 0 : 1);
+    return canceled ? [] : [{ contract, at, size }];
+  });
+  last = { instrument, date, terms, strike: Float64Array.from(strikes), openInterest, turnover, prints };
   return last;
 }
 
@@ -135,7 +147,7 @@ function roundness(strike: number, price: number): number {
   return Number.isInteger(strike / unit) ? 0.8 : 0.35;
 }
 
-/** Returns the share of a contract's open interest that is traded on a day. The share is highest near the expiry. */
+/** Returns the share of a contract's open interest that is traded on a day in small trades. The share is highest near the expiry. */
 function turnoverOf(instrument: Instrument, term: Term, callPut: 1 | -1, strike: number, today: number): number {
   return chanceOf(instrument, today, term.settlesAt, callPut, strike) ** 3 * (0.1 + 3 / (1 + term.days));
 }

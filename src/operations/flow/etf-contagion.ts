@@ -24,7 +24,7 @@ export const evaluateEtfContagion = defineOperation({
   page: 'flow',
   description:
     "Names the sector ETF that a stock's large flow spills into: if the stock's volatility has reached the ceiling, the flow is large, and " +
-    'both move together. Null otherwise; the notes say which condition failed or was not tested.',
+    `their correlation, if known, is at least ${CORRELATION_MIN}. Null otherwise; the notes say which condition failed or was not tested.`,
   example: { single_name_ticker: 'NVDA', whale_fiat: 25_000_000, current_iv: 0.62, iv_ceiling: 0.55 },
   input: objectOf({
     single_name_ticker: { ...ticker, description: 'Symbol of the stock in any case, e.g. NVDA.' },
@@ -42,7 +42,7 @@ export const evaluateEtfContagion = defineOperation({
     },
   }),
   full: objectOf({
-    etf_proxy: textOrNull('Sector ETF; null if a requirement is not met.'),
+    etf_proxy: textOrNull('Sector ETF; null if a requirement that was tested is not met.'),
     saturated: flagField('True if the volatility is at or above the ceiling.'),
     large_flow: flagField('True if the absolute flow reaches flow_threshold.'),
     iv_over_ceiling: number(
@@ -132,7 +132,7 @@ function reasonsOf(
     ...(unmet.length > 0 ? [`etf_proxy is null, because ${unmet.join(', and ')}.`] : []),
     ...(correlation === null
       ? [
-          `correlation is null, because fewer than ${CORRELATION_CLOSES} common closes of ${both} are known: whether they move together was not tested.`,
+          `correlation is null, because fewer than ${CORRELATION_CLOSES} common closes of ${both} are known: whether they move together was not tested, and is not required.`,
         ]
       : []),
   ];

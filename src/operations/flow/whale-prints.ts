@@ -1,16 +1,17 @@
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../../analytics/flow/flow.ts';
 import { ClientError } from '../../core/errors.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
 import { closeOf, isDate, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
-import { nearestExpiries } from '../../market/nearest-expiries.ts';
+import { nearestListed } from '../../market/nearest-expiries.ts';
 import type { PrintSum } from '../../market/prints.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { SNAPSHOT_CONTRACTS } from '../engine/request-cost.ts';
 import { date, integerField, number, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { objectOrNull } from '../engine/wrapped-schemas.ts';
-import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { knownUntil, provenanceOf, readMarket } from '../reading/market-reading.ts';
 import { gapNotes } from '../reading/signed-tape.ts';
 
 /** The answer has a note if more than this share of the premium is in contracts with |delta| above 0.9. */
@@ -23,7 +24,7 @@ export const getWhalePrints = defineOperation({
   page: 'flow',
   description:
     'Large option trades in one listed expiry over 30 calendar days: premium of calls, of puts and calls minus puts, dollars, and call ' +
-    'minus put contracts. + means more calls, not more buying. If the ticker has no prints, daily volumes are used and a note says so.',
+    'minus put contracts. + means more calls, not more buying: sold options count too. If the ticker has no prints, daily volumes are used and a note says so.',
   example: { ticker: 'NVDA', target_expiry: '2026-12-18' },
   input: objectOf({
     ticker,
@@ -31,8 +32,8 @@ export const getWhalePrints = defineOperation({
   }),
   full: objectOf({
     net_fiat_exposure: number('Call premium minus put premium, dollars.'),
-    call_fiat_paid: number('Premium of calls, dollars.'),
-    put_fiat_paid: number('Premium of puts, dollars.'),
+    call_fiat_paid: number('Premium of all counted calls, whether customers bought or sold them, dollars.'),
+    put_fiat_paid: number('Premium of all counted puts, whether customers bought or sold them, dollars.'),
     net_volume_delta: integerField('Call contracts minus put contracts.'),
     ticker: textField('Underlying symbol.'),
     target_expiry: textField('Expiry, YYYY-MM-DD.'),
@@ -66,9 +67,8 @@ export const getWhalePrints = defineOperation({
   },
   *run({ ticker: name, target_expiry }, context) {
     const { chain, prepared, large } = yield* readMarket(name, context);
-    const live = new Set(prepared.series.map(({ series }) => series.expiry));
     const isListed = [...chain.series, ...large].some(({ expiry }) => expiry === target_expiry);
-    if (!isListed) throw notListed(target_expiry, live, chain.asOf);
+    if (!isListed) throw notListed(target_expiry, prepared, knownUntil(chain, context));
     const byPrints = context.market.hasPrints(chain.underlying);
     const flows = byPrints ? undefined : yield* snapshotFlows(chain, context);
     const flow: Flow = flows ? (flows.get(target_expiry) ?? NO_FLOW) : flowOfPrints(large, target_expiry);
@@ -76,7 +76,7 @@ export const getWhalePrints = defineOperation({
     const notes = byPrints
       ? gapNotes(chain, FLOW_WINDOW_DAYS, context)
       : [
-          'The ticker has no prints, so its flow is the volume of each contract on the stored days, at its mid or, without a quote, at its last price.',
+          'The ticker has no prints, so its flow is the volume of each contract on the stored days, bought or sold, at its mid or, without a quote, at its last price.',
         ];
     if (closeOf(target_expiry) <= chain.asOf)
       notes.push(
@@ -88,6 +88,8 @@ export const getWhalePrints = defineOperation({
         : large.map(({ expiry, premium }) => [expiry, premium] as const);
       notes.push(noTradesNote(target_expiry, traded, byPrints ? 'large print' : 'volume', chain));
     }
+    const bySide = byPrints ? premiumBySide(large, target_expiry) : null;
+    if (bySide && premium > 0) notes.push(soldNote(bySide, premium));
     if (flow.deepPremium > DEEP_SHARE_NOTED * premium) {
       const share = Math.round((100 * flow.deepPremium) / premium);
       notes.push(
@@ -105,7 +107,7 @@ export const getWhalePrints = defineOperation({
         flow_from: byPrints ? 'prints' : 'snapshots',
         counted: flow.counted,
         deep_premium_pct: premium > 0 ? (100 * flow.deepPremium) / premium : 0,
-        by_side: byPrints ? premiumBySide(large, target_expiry) : null,
+        by_side: bySide,
         window_days: FLOW_WINDOW_DAYS,
         min_premium: byPrints ? context.largePrintMinUsd : 0,
       },
@@ -123,6 +125,13 @@ function premiumBySide(large: readonly PrintSum[], expiry: string) {
     by[hasSide ? (`${callPut === 1 ? 'call' : 'put'}_at_${side}` as const) : 'unknown'] += premium;
   }
   return by;
+}
+
+/** Returns a note that the premium of an expiry includes what customers sold, because the names of the fields suggest only purchases. */
+function soldNote(by: ReturnType<typeof premiumBySide>, premium: number): string {
+  const percent = (part: number) => `${Math.round((100 * part) / premium)} %`;
+  const [bought, sold] = [by.call_at_ask + by.put_at_ask, by.call_at_bid + by.put_at_bid];
+  return `call_fiat_paid and put_fiat_paid include options that customers sold: ${percent(bought)} of the premium was bought, ${percent(sold)} sold, and ${percent(by.unknown)} is of unknown side.`;
 }
 
 /**
@@ -167,15 +176,15 @@ function noTradesNote(
   return `${expiry} has no ${what} in the last ${FLOW_WINDOW_DAYS} days. ${others}`;
 }
 
-/** Returns the error for an expiry that neither the chain nor the prints have. The hint names the nearest expiries that have not settled. */
-function notListed(expiry: string, live: ReadonlySet<string>, asOf: number): ClientError {
+/** Returns the error for an expiry that neither the chain nor the prints have. The hint names the nearest expiries of the chain. */
+function notListed(expiry: string, { chain, series }: PreparedChain, nowMs: number): ClientError {
   const isReal = isDate(expiry);
-  const nearest = nearestExpiries(live, expiry, newYorkDate(asOf));
+  const live = series.map((each) => each.series);
   return new ClientError(
     'unprocessable',
     `${isReal ? expiry : 'target_expiry'} is ${isReal ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,
     {
-      hint: `Use a listed expiry. Nearest listed: ${nearest.join(', ')}.`,
+      hint: `Use a listed expiry. ${nearestListed(live, expiry, newYorkDate(chain.asOf), nowMs)}`,
       fieldErrors: [{ field: '/target_expiry', expected: 'must be a listed expiry' }],
     },
   );

@@ -42,7 +42,7 @@ export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): str
 }
 
 export const UNRESOLVED_FLIP_NOTE =
-  'Net gamma has one sign within 50 % of spot, so gex_flip is the spot at which net gamma is nearest 0.';
+  'Net gamma has one sign within 50 % of spot, so there is no flip: gex_flip is null, or the spot at which net gamma is nearest 0.';
 
 /** Returns caveats about gamma and the flip, for answers that have neither the counts of contracts nor the field `flip_resolved`. */
 export function gammaNotes({ counts: { used, left_out } }: PreparedChain, { resolved }: GammaFlip): string[] {

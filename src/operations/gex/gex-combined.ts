@@ -9,7 +9,7 @@ import { count, number, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { chainInput, readChain } from '../reading/analysis-options.ts';
-import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { conventionOf, flowSignNotes, signConvention } from '../reading/dealer-sign.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { MILLION } from './gex-report.ts';
 import { variantFields, variantSchema } from './level-variants.ts';
@@ -101,7 +101,11 @@ export const getGexCombined = defineOperation({
         with_gex: [...both.fundGex],
         sign_convention: conventionOf(own),
       },
-      provenance: provenanceOf(chain, context),
+      provenance: provenanceOf(
+        chain,
+        context,
+        [own, other].flatMap((each) => flowSignNotes(each).map((note) => `${each.chain.underlying}: ${note}`)),
+      ),
     };
   },
 });

@@ -2,7 +2,7 @@ import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
-import { signedShare } from '../../analytics/flow/flow-sign.ts';
+import type { Walls } from '../../analytics/exposure/walls.ts';
 import { shownName } from '../../core/clean-text.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
@@ -13,6 +13,7 @@ import { ticker } from '../engine/shared-fields.ts';
 import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { chainInput, optionsOf } from '../reading/analysis-options.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
+import { flowSignNotes, thinFlowNotes } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
 import {
   levelsOf,
@@ -96,18 +97,27 @@ export const getLiveGexNodes = defineOperation({
 export function* gexNodesOf(reading: MarketReading, context: Context, withVariants: boolean) {
   const { chain, prepared } = reading;
   const levels = yield* levelsOf(reading);
-  const report = reportGex(prepared, levels);
+  const variants = withVariants ? yield* variantsOf(reading, levels, context) : undefined;
+  const byFlow = prepared.sign === 'flow' ? undefined : variants?.by_flow;
   return {
-    result: { ...report, ...((withVariants ? yield* variantsOf(reading, levels, context) : {}) as LevelVariants) },
+    result: { ...reportGex(prepared, levels), ...(variants as LevelVariants) },
     provenance: provenanceOf(chain, context, [
       ...settledSince([levels.dominant.series], context),
-      ...gammaNotes(prepared, levels.flip),
-      ...wallNotes(report),
-      ...wallSignNotes(prepared, report),
-      ...regimeNotes(levels.exposures),
-      ...signCaveats(prepared),
+      ...levelNotes(prepared, levels),
+      ...(byFlow ? thinFlowNotes('by_flow', byFlow.signed_share_pct) : []),
     ]),
   };
+}
+
+/** Returns the caveats on the levels of a prepared chain. Every answer with these levels has them. */
+export function levelNotes(prepared: PreparedChain, { flip, walls, exposures }: GexLevels): string[] {
+  return [
+    ...gammaNotes(prepared, flip),
+    ...wallNotes(walls),
+    ...wallSignNotes(prepared, walls),
+    ...regimeNotes(exposures),
+    ...flowSignNotes(prepared),
+  ];
 }
 
 type LevelVariants = ReturnType<typeof variantsOf> extends Steps<infer Result> ? Result : never;
@@ -166,42 +176,36 @@ export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
 }
 
 /** Returns caveats about the walls, because the figures of the default answer do not show such cases. */
-function wallNotes(report: GexReport): string[] {
+function wallNotes({ call, put, callUnsided, putUnsided }: Walls): string[] {
   const notes: string[] = [];
-  if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)
+  if (call.sided && callUnsided !== call.strike)
     notes.push(
-      `The strike with most call gamma is below spot, at ${report.call_wall_unsided}. It is not the call wall, because the call wall is at or above spot.`,
+      `The strike with most call gamma is below spot, at ${callUnsided}. It is not the call wall, because the call wall is at or above spot.`,
     );
-  if (report.put_wall_sided && report.put_wall_unsided !== report.put_wall)
+  if (put.sided && putUnsided !== put.strike)
     notes.push(
-      `The strike with most put gamma is above spot, at ${report.put_wall_unsided}. It is not the put wall, because the put wall is at or below spot.`,
+      `The strike with most put gamma is above spot, at ${putUnsided}. It is not the put wall, because the put wall is at or below spot.`,
     );
-  if (!report.call_wall_sided) notes.push('No strike is at or above spot: the call wall is the nearest strike.');
-  if (!report.put_wall_sided) notes.push('No strike is at or below spot: the put wall is the nearest strike.');
+  if (!call.sided) notes.push('No strike is at or above spot: the call wall is the nearest strike.');
+  if (!put.sided) notes.push('No strike is at or below spot: the put wall is the nearest strike.');
   return notes;
 }
 
 /** Returns a note for each wall whose net gamma has the sign of the other wall. Such a call wall is no resistance. */
-function wallSignNotes(prepared: PreparedChain, { call_wall, put_wall }: GexReport): string[] {
+function wallSignNotes(prepared: PreparedChain, { call, put }: Walls): string[] {
   if (prepared.sign !== DEFAULT_SIGN) return [];
-  const [atCalls, atPuts] = netGexAt(prepared, [call_wall, put_wall]) as [number, number];
+  const [atCalls, atPuts] = netGexAt(prepared, [call.strike, put.strike]) as [number, number];
   const inMillions = (gex: number) => `${(gex / MILLION).toPrecision(3)} million dollars per 1 % move`;
   return [
     ...(atCalls < 0
       ? [
-          `At the call wall ${call_wall}, puts outweigh calls: its net gamma is ${inMillions(atCalls)}, which amplifies moves.`,
+          `At the call wall ${call.strike}, puts outweigh calls: its net gamma is ${inMillions(atCalls)}, which amplifies moves.`,
         ]
       : []),
     ...(atPuts > 0
-      ? [`At the put wall ${put_wall}, calls outweigh puts: its net gamma is ${inMillions(atPuts)}, which damps moves.`]
+      ? [
+          `At the put wall ${put.strike}, calls outweigh puts: its net gamma is ${inMillions(atPuts)}, which damps moves.`,
+        ]
       : []),
-  ];
-}
-
-function signCaveats(prepared: PreparedChain): string[] {
-  if (prepared.sign !== 'flow') return [];
-  const share = (100 * signedShare(prepared).share).toPrecision(3);
-  return [
-    `Dealers hold the opposite of customers' net positions, which are ${share} % of open interest. The rest counts as 0.`,
   ];
 }

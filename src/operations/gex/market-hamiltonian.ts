@@ -1,9 +1,21 @@
+import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
 import { ENERGY_CLASSES, evaluateEnergy } from '../../analytics/hamiltonian.ts';
+import type { LevelRecord } from '../../market/level-record.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { number, objectOf, oneOf } from '../engine/schemas.ts';
 import { dollarsField, ticker } from '../engine/shared-fields.ts';
 import { numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
 import { KINETIC_FROM_PRINTS, KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';
+import { regimeNotes } from './gamma-regime.ts';
+
+/** Returns a note if the regime of the newest levels is undetermined, because the labels follow from the sign of the friction. */
+function undeterminedNotes(levels: Pick<LevelRecord, 'netGex' | 'grossGex'> | undefined): string[] {
+  const exposures = levels && { gex: levels.netGex, grossGex: levels.grossGex };
+  if (!exposures || gammaRegime(exposures) !== 'undetermined') return [];
+  return [
+    `The labels take the sign of gex_potential_friction as certain, but the present sign of net GEX is not. ${regimeNotes(exposures).join(' ')}`,
+  ];
+}
 
 const label = (index: 0 | 1 | 2, description: string) =>
   oneOf<string>([...new Set(ENERGY_CLASSES.map((each) => each[index]))], description);
@@ -62,6 +74,7 @@ export const evaluateMarketHamiltonian = defineOperation({
         ratio: reading.ratio,
         notes: [
           'The figures follow from the arguments alone. The age is that of the newest quotes of the ticker.',
+          ...undeterminedNotes(market.newestLevels(name)),
           ...(chain ? [market.hasPrints(chain.underlying) ? KINETIC_FROM_PRINTS : KINETIC_FROM_VOLUMES] : []),
         ],
       },

@@ -1,5 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { dealerSharesOf, type HedgingNode, hedgingNodes } from '../../analytics/exposure/hedging-nodes.ts';
 import { contractKey } from '../../analytics/flow/trade-side.ts';
 import type { Steps } from '../../core/steps.ts';
@@ -8,7 +7,7 @@ import { describedObject, number, objectOf, textField } from '../engine/schemas.
 import { putCall } from '../engine/shared-fields.ts';
 import { integerOrNull } from '../engine/wrapped-schemas.ts';
 import type { LevelRow } from '../gex/level-row.ts';
-import { readMarket } from '../reading/market-reading.ts';
+import { type MarketReading, readMarket } from '../reading/market-reading.ts';
 
 /** Number of contracts that are compared at each moment. */
 const CONTRACTS = 10;
@@ -70,8 +69,8 @@ export function* changedContracts(
   afterMs: number,
   context: Context,
 ): Steps<{ readonly changed: ChangedContracts; readonly settled: readonly string[] } | undefined> {
-  const earlier = yield* preparedAt(name, beforeMs, context);
-  const later = yield* preparedAt(name, afterMs, context);
+  const earlier = (yield* readingAt(name, beforeMs, context))?.prepared;
+  const later = (yield* readingAt(name, afterMs, context))?.prepared;
   if (!earlier || !later) return undefined;
   const [before, after] = [hedgingNodes(earlier, CONTRACTS), hedgingNodes(later, CONTRACTS)];
   const reported = (node: HedgingNode): Static<typeof contract> => ({
@@ -132,8 +131,9 @@ const CONTRACTS_NOTE =
   `New, gone and expired contracts have entered or left the ${CONTRACTS} that dealers hedge most: a new one may have existed before, with ` +
   'dealer_shares_before (per +1 % move).';
 
-function* preparedAt(name: string, atMs: number, context: Context): Steps<PreparedChain | undefined> {
-  const market = context.market.at(atMs);
-  if (market.findChain(name)?.asOf !== atMs) return undefined;
-  return (yield* readMarket(name, { ...context, market })).prepared;
+/** Reads the chain of a ticker's snapshot at a moment, ms since the epoch. Returns `undefined` if the chain is no longer stored. */
+export function* readingAt(name: string, atMs: number, context: Context): Steps<MarketReading | undefined> {
+  const isNewest = context.market.findChain(name)?.asOf === atMs;
+  const market = isNewest ? context.market : context.market.at(atMs);
+  return market.findChain(name)?.asOf === atMs ? yield* readMarket(name, { ...context, market }) : undefined;
 }

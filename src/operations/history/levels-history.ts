@@ -1,15 +1,25 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { downsample } from '../../analytics/downsample.ts';
 import { ClientError, invalidField } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
 import { iso, newYorkDate } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { momentOf, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
+import { regimeNotes, UNRESOLVED_FLIP_NOTE } from '../gex/gamma-regime.ts';
+import { levelNotes } from '../gex/gex-nodes.ts';
 import { levelRow, reportLevels } from '../gex/level-row.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
-import { changedContracts, comparisonNotes, levelComparison, movedLevels, NOT_COMPARED } from './compare-levels.ts';
+import { levelsOf, provenanceOf, settledSince } from '../reading/market-reading.ts';
+import {
+  changedContracts,
+  comparisonNotes,
+  levelComparison,
+  movedLevels,
+  NOT_COMPARED,
+  readingAt,
+} from './compare-levels.ts';
 import { comparedMoment, PREVIOUS_CLOSE, reachNotes } from './compared-moment.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 
@@ -65,7 +75,7 @@ export const getLevelsHistory = defineOperation({
       const comparison = { moved: movedLevels(...levels), ...(found?.changed ?? NOT_COMPARED) };
       return {
         result: { ticker: name, levels: [...levels], comparison, rows_in_range: levels.length },
-        provenance: provenanceOfLevels(after, context, notes),
+        provenance: provenanceOfLevels(after, context, [...notes, ...(yield* newestNotes(after, true, context))]),
       };
     }
     const times = timesOf(name, request, context);
@@ -73,14 +83,37 @@ export const getLevelsHistory = defineOperation({
     const rows = market.levels(name, shown);
     if (shown.length < times.length)
       notes.push(`${shown.length} of ${times.length} rows, evenly spaced: narrow the range for all.`);
+    const newest = rows.at(-1)!;
+    notes.push(...beginNotes(name, request, context), ...(yield* newestNotes(newest, rows.length > 1, context)));
     return {
       result: { ticker: name, levels: rows.map(reportLevels), rows_in_range: times.length },
-      provenance: provenanceOfLevels(rows.at(-1)!, context, [...notes, ...beginNotes(name, request, context)]),
+      provenance: provenanceOfLevels(newest, context, notes),
     };
   },
 });
 
 type Request = Static<typeof input>;
+
+/**
+ * Returns the caveats that get_live_gex_nodes gives for the newest levels of the answer. If the chain of these levels is no longer stored,
+ * returns those that follow from the levels alone. If the answer has several rows, the notes say which row they are about.
+ */
+function* newestNotes(newest: LevelRecord, isOneOfSeveral: boolean, context: Context): Steps<string[]> {
+  const notes: string[] = [];
+  const reading = yield* readingAt(newest.underlying, newest.asOf, context);
+  if (reading) {
+    const levels = yield* levelsOf(reading);
+    const isPresent = reading.chain === context.market.findChain(newest.underlying);
+    notes.push(
+      ...(isPresent ? settledSince([levels.dominant.series], context) : []),
+      ...levelNotes(reading.prepared, levels),
+    );
+  } else {
+    if (!newest.flipResolved) notes.push(UNRESOLVED_FLIP_NOTE);
+    notes.push(...regimeNotes({ gex: newest.netGex, grossGex: newest.grossGex }));
+  }
+  return isOneOfSeveral ? notes.map((note) => `Newest levels: ${note}`) : notes;
+}
 
 /** Returns a note if the requested period begins before the oldest stored levels. */
 function beginNotes(name: string, { from }: Request, { market }: Context): string[] {

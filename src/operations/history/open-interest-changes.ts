@@ -11,7 +11,7 @@ import { type Context, defineOperation } from '../engine/operation.ts';
 import { count, defaulted, describedObject, number, objectOf, textField } from '../engine/schemas.ts';
 import { numberColumn } from '../engine/wrapped-schemas.ts';
 import { chainInput, optionsOf } from '../reading/analysis-options.ts';
-import { headFields, provenanceOf, reportHead } from '../reading/market-reading.ts';
+import { headFields, knownUntil, provenanceOf, reportHead } from '../reading/market-reading.ts';
 import { comparedMoment, PREVIOUS_CLOSE, reachNotes } from './compared-moment.ts';
 
 const notCompared = (description: string) =>
@@ -60,7 +60,7 @@ export const getOpenInterestChanges = defineOperation({
     const selection = optionsOf({ expiries }).expiries;
     const after = context.market.chain(ticker);
     const { before, notes } = earlierChain(after, since, context);
-    const changes = yield* openInterestChanges(before, after, selection);
+    const changes = yield* openInterestChanges(before, after, selection, knownUntil(after, context));
     const { strikes, compared, settled, listed, missing, unknown } = changes;
     const change = strikes.map(builtOf);
     return {

@@ -13,7 +13,7 @@ import { ticker } from '../engine/shared-fields.ts';
 import { fractionNotes } from '../engine/unlikely-units.ts';
 import { nullableColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { expirySelection } from '../reading/expiry-choice.ts';
-import { provenanceOf, readMarket, reportHead, settledSince } from '../reading/market-reading.ts';
+import { knownUntil, provenanceOf, readMarket, reportHead, settledSince } from '../reading/market-reading.ts';
 import { seriesFigures } from '../reading/series-figures.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
 
@@ -136,7 +136,7 @@ export const getOptionQuotes = defineOperation({
     yield step('Reading the quotes');
     const limit = input.limit ?? (ofExpiry ? ROWS.contracts : ROWS.most);
     const { more, notes, listed, ...rows } = ofExpiry
-      ? quotesOf(prepared, input, ofExpiry(chain.spot), page.row, limit)
+      ? quotesOf(prepared, input, ofExpiry(chain.spot), page.row, limit, knownUntil(chain, context))
       : termStructure(prepared, page.row, limit);
     return {
       result: {
@@ -217,8 +217,9 @@ function quotesOf(
   ofContracts: ContractSelection,
   from: number,
   limit: number,
+  nowMs: number,
 ) {
-  const series = selectSeries(prepared, expirySelection(expiryText));
+  const series = selectSeries(prepared, expirySelection(expiryText), nowMs);
   const { expiry } = series[0]!.series;
   const selected = selectContracts(prepared, series, ofContracts);
   const contracts = inOrderOfStrike(prepared, series, selected.slice(from, from + limit));

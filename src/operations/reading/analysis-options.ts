@@ -6,6 +6,7 @@ import type { Steps } from '../../core/steps.ts';
 import type { Answer, Context } from '../engine/operation.ts';
 import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { dividendYield, rate, ticker } from '../engine/shared-fields.ts';
+import { flowSignNotes } from './dealer-sign.ts';
 import { preparedChainOf, provenanceOf } from './market-reading.ts';
 
 /** A ticker and the options for the analysis of its chain. With the right options, an analysis gives the figures of other tools. */
@@ -67,7 +68,10 @@ export function* answerChain<Result>(
   compute: (prepared: PreparedChain) => Steps<Result>,
 ): Steps<Answer<Result>> {
   const prepared = yield* readChain(input, context);
-  return { result: yield* compute(prepared), provenance: provenanceOf(prepared.chain, context) };
+  return {
+    result: yield* compute(prepared),
+    provenance: provenanceOf(prepared.chain, context, flowSignNotes(prepared)),
+  };
 }
 
 /** Returns the options of a request, with defaults for absent options. Throws `ClientError` if `expiries` is not a valid selection. */

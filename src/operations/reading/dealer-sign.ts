@@ -5,7 +5,7 @@ import {
   customerPositions,
   positionsFromSums,
 } from '../../analytics/flow/customer-positions.ts';
-import { signedByFlow } from '../../analytics/flow/flow-sign.ts';
+import { signedByFlow, signedShare } from '../../analytics/flow/flow-sign.ts';
 import { signPrints } from '../../analytics/flow/trade-side.ts';
 import { ClientError } from '../../core/errors.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
@@ -25,6 +25,30 @@ export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
   return sign === 'flow'
     ? "Dealers hold the opposite of customers' net positions, computed from prints whose buyer or seller is known. Other open interest counts as 0."
     : 'Dealers are long calls and short puts (assumed).';
+}
+
+/**
+ * Below this share of open interest in customers' net positions, percent, the sign of net GEX by flow is often wrong. On tapes whose true
+ * positions are known, the sign is wrong on one in five tapes at a share of 5 %, and on one in seven at 11 % (docs/methods/flow.md).
+ */
+const SIGNED_SHARE_MIN_PCT = 10;
+
+/** Returns a note if the figures of `what` come from prints of only a small share of open interest, percent. */
+export function thinFlowNotes(what: string, sharePct: number): string[] {
+  if (sharePct >= SIGNED_SHARE_MIN_PCT) return [];
+  return [
+    `${what}: customers' net positions by prints are ${sharePct.toPrecision(3)} % of open interest. Below ${SIGNED_SHARE_MIN_PCT} %, the sign of net GEX by flow is often wrong.`,
+  ];
+}
+
+/** Returns caveats on the figures of a chain whose dealer signs follow from prints. */
+export function flowSignNotes(prepared: PreparedChain): string[] {
+  if (prepared.sign !== 'flow') return [];
+  const share = 100 * signedShare(prepared).share;
+  return [
+    `Dealers hold the opposite of customers' net positions, which are ${share.toPrecision(3)} % of open interest. The rest counts as 0.`,
+    ...thinFlowNotes('sign=flow', share),
+  ];
 }
 
 /**

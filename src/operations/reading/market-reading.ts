@@ -50,7 +50,11 @@ export function* preparedChainOf(
 ): Steps<PreparedChain> {
   const chain = context.market.chain(ticker);
   const withDividends = { ...options, cashDividends: context.market.dividends(chain) };
-  return yield* withSign(sign, yield* prepareChain(chain, withDividends, analysisCost(chain)), context);
+  return yield* withSign(
+    sign,
+    yield* prepareChain(chain, withDividends, analysisCost(chain), knownUntil(chain, context)),
+    context,
+  );
 }
 
 function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): readonly PrintSum[] {
@@ -108,6 +112,11 @@ export function provenanceOf(
 
 /** Maximum number of expiries that a note names. */
 const SETTLED_NAMED = 5;
+
+/** Returns the moment up to which settlements are known, ms since the epoch: now, or that of the chain in a replay. */
+export function knownUntil({ asOf }: Pick<Chain, 'asOf'>, { market, nowMs }: Context): number {
+  return market.isPast ? asOf : nowMs();
+}
 
 /** Returns a note if some of these series have settled since the quotes were taken. In a replay, nothing has happened since. */
 export function settledSince(

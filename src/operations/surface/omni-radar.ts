@@ -19,7 +19,15 @@ import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { levelsOf, provenanceOf, readExpiry, readMarket, reportHead, settledSince } from '../reading/market-reading.ts';
+import {
+  knownUntil,
+  levelsOf,
+  provenanceOf,
+  readExpiry,
+  readMarket,
+  reportHead,
+  settledSince,
+} from '../reading/market-reading.ts';
 import { gexBoundaries, kineticNotes, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
@@ -135,7 +143,7 @@ export const runStrategicOmniRadar = defineOperation({
     const boundaries = yield* levelsOf(ofExpiries);
     const isOne = ofExpiries.prepared !== prepared;
     const today = newYorkDate(chain.asOf);
-    const selected = selectSeries(prepared, expirySelection(input.expiry));
+    const selected = selectSeries(prepared, expirySelection(input.expiry), knownUntil(chain, context));
     const series = seriesNearest(prepared, input.target_dte, selected);
     if (!series) {
       throw new ClientError('unprocessable', `No selected option of ${chain.underlying} has a volatility to scan`, {

@@ -77,19 +77,19 @@ test('without prints there is no exposure, and max pain still uses open interest
 /**
  * The difference from the dealers' true book, over twenty tapes of which only the last part was recorded. Errors are in
  * units of the true book's gross gamma: of the net over the chain (root mean square), and of the absolute differences
- * added up by contract. docs/methods/flow.md documents them.
+ * added up by contract. `wrong` is the share of the tapes on which net GEX has the wrong sign. docs/methods/flow.md documents them.
  */
 describe('the known book of a simulated tape', () => {
   const RECORDED = [
-    { part: 0.1, net: 0.22, book: 0.93 },
-    { part: 0.25, net: 0.2, book: 0.82 },
-    { part: 0.5, net: 0.15, book: 0.62 },
-    { part: 0.75, net: 0.1, book: 0.4 },
-    { part: 1, net: 0.05, book: 0.18 },
+    { part: 0.1, net: 0.22, book: 0.93, wrong: 0.2 },
+    { part: 0.25, net: 0.2, book: 0.82, wrong: 0.15 },
+    { part: 0.5, net: 0.15, book: 0.62, wrong: 0.05 },
+    { part: 0.75, net: 0.1, book: 0.4, wrong: 0 },
+    { part: 1, net: 0.05, book: 0.18, wrong: 0 },
   ];
   const tapes = Array.from({ length: 20 }, (_, seed) => simulatedTape(seed + 1));
   const found = RECORDED.map(({ part }) => {
-    let [squares, book, share] = [0, 0, 0];
+    let [squares, book, share, wrong] = [0, 0, 0, 0];
     for (const tape of tapes) {
       const ready = preparedChain(tape.chain);
       const truth = signedByFlow(ready, { net: tape.book, ...NOBODY });
@@ -97,11 +97,14 @@ describe('the known book of a simulated tape', () => {
       const signed = signedByFlow(ready, customerPositions(tape.chain, signPrints(recorded.map((each) => each.print))));
       const { gex, grossGex } = runToCompletion(exposuresOf(truth));
       const truly = gexByContract(truth);
-      squares += ((runToCompletion(exposuresOf(signed)).gex - gex) / grossGex) ** 2;
+      const found = runToCompletion(exposuresOf(signed)).gex;
+      if (found * gex < 0) wrong++;
+      squares += ((found - gex) / grossGex) ** 2;
       book += gexByContract(signed).reduce((sum, each, i) => sum + Math.abs(each - truly[i]!), 0) / grossGex;
       share += signedShare(signed).share;
     }
-    return { net: Math.sqrt(squares / tapes.length), book: book / tapes.length, share: share / tapes.length };
+    const mean = (sum: number) => sum / tapes.length;
+    return { net: Math.sqrt(mean(squares)), book: mean(book), share: mean(share), wrong: mean(wrong) };
   });
 
   test.each(RECORDED.map((each, i) => [each.part, each, found[i]!] as const))(
@@ -109,6 +112,7 @@ describe('the known book of a simulated tape', () => {
     (_part, bound, is) => {
       expect(is.net).toBeLessThan(bound.net);
       expect(is.book).toBeLessThan(bound.book);
+      expect(is.wrong).toBe(bound.wrong);
     },
   );
 

@@ -2,9 +2,11 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { instrumentsOf } from '../../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../../src/feeds/simulated/simulated-chain.ts';
+import { simulatedPrints } from '../../../src/feeds/simulated/simulated-prints.ts';
 import { buildChain } from '../../../src/market/build-chain.ts';
-import { addDays, closeOf, openOf } from '../../../src/market/calendar.ts';
+import { addDays, closeOf, newYorkDate, openOf } from '../../../src/market/calendar.ts';
 import { sameQuotes } from '../../../src/market/chain.ts';
+import type { Print } from '../../../src/market/prints.ts';
 import { loadUniverse, STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
 import { rowsIn } from '../../analytics/small-chains.ts';
 
@@ -28,6 +30,30 @@ test('a chain is in the form of `buildChain`: its order, its series and its gaps
       expect(sameQuotes(chain, built)).toBe(true);
     }),
     { numRuns: 100 },
+  );
+});
+
+test('the volume of a contract includes its prints up to the moment of the chain', () => {
+  fc.assert(
+    fc.property(ticker, moment, (instrument, asOf) => {
+      const printed = new Map<string, number>();
+      const keyOf = ({ expiry, strike, callPut }: Pick<Print, 'expiry' | 'strike' | 'callPut'>) =>
+        `${expiry} ${strike} ${callPut}`;
+      for (const print of simulatedPrints(instrument, newYorkDate(asOf))) {
+        if (print.at > asOf || print.canceled) continue;
+        printed.set(keyOf(print), (printed.get(keyOf(print)) ?? 0) + print.size);
+      }
+      const { strike, callPut, volume, seriesIndex, series } = simulatedChain(instrument, asOf);
+      for (const [row, traded] of volume.entries()) {
+        const key = keyOf({
+          expiry: series[seriesIndex[row]!]!.expiry,
+          strike: strike[row]!,
+          callPut: callPut[row] as 1,
+        });
+        expect(traded).toBeGreaterThanOrEqual(printed.get(key) ?? 0);
+      }
+    }),
+    { numRuns: 50 },
   );
 });
 

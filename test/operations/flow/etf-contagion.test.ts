@@ -84,6 +84,13 @@ describe('requires correlation if it is known', () => {
     expect(ask({}, { closes: given })).toBe(expected);
   });
 
+  test('a correlation that is not known is not required, as the description and the note say', () => {
+    expect(evaluateEtfContagion.description).toContain('their correlation, if known, is at least 0.5');
+    const { etf_proxy, correlation, notes } = callExtended(evaluateEtfContagion, QUESTION, smallMarket().context);
+    expect([etf_proxy, correlation]).toEqual(['SMH', null]);
+    expect((notes as string[]).join()).toContain('whether they move together was not tested, and is not required.');
+  });
+
   test('ignores closes after the snapshot of the single name', () => {
     const chain = chainOf([contract({ root: 'NVDA' })], { underlying: 'NVDA' });
     const given = closes(60, -1, addDays(TODAY, 1));

@@ -15,6 +15,8 @@ function ask(target_expiry: string, context = market()) {
   return call(getWhalePrints, { ticker: 'acme', target_expiry }, context);
 }
 
+const soldNote = (shares: string) => `call_fiat_paid and put_fiat_paid include options that customers sold: ${shares}`;
+
 test('premium and contracts of calls and puts', () => {
   const prints = [
     print({ id: 'a', price: 5, size: 400 }),
@@ -32,8 +34,21 @@ test('premium and contracts of calls and puts', () => {
   });
   expect(callExtended(getWhalePrints, { ticker: 'ACME', target_expiry: EXPIRY }, context)).toMatchObject({
     ...{ flow_from: 'prints', counted: 2, window_days: 30, min_premium: 100_000 },
-    ...{ provenance: { notes: [] } },
+    ...{ provenance: { notes: [soldNote('0 % of the premium was bought, 0 % sold, and 100 % is of unknown side.')] } },
   });
+});
+
+test('notes how much of the premium customers sold, because both fields include it', () => {
+  const prints = [
+    print({ id: 'a', side: 'ask', size: 400 }),
+    print({ id: 'b', side: 'bid', size: 800 }),
+    print({ id: 'c', side: 'bid', size: 400, callPut: -1 }),
+    print({ id: 'd', size: 400, callPut: -1 }),
+  ];
+  expect(ask(EXPIRY, market({ prints }))).toMatchObject({ call_fiat_paid: 600_000, put_fiat_paid: 400_000 });
+  expect(notesOf(EXPIRY, { prints })).toEqual([
+    soldNote('20 % of the premium was bought, 60 % sold, and 20 % is of unknown side.'),
+  ]);
 });
 
 test('notes the premium of contracts too deep in the money to express an opinion, if it is large', () => {
@@ -45,8 +60,11 @@ test('notes the premium of contracts too deep in the money to express an opinion
     const extended = callExtended(getWhalePrints, { ticker: 'ACME', target_expiry: EXPIRY }, market({ prints }));
     return { ...extended, ...(extended.provenance as { notes: string[] }) } as Record<string, unknown>;
   };
-  expect(deep(20)).toMatchObject({ deep_premium_pct: 20, notes: [] });
-  expect(deep(60)).toMatchObject({ deep_premium_pct: 60, notes: [expect.stringMatching(/^60 % of the premium/)] });
+  expect(deep(20)).toMatchObject({ deep_premium_pct: 20, notes: [expect.any(String)] });
+  expect(deep(60)).toMatchObject({
+    deep_premium_pct: 60,
+    notes: [expect.any(String), expect.stringMatching(/^60 % of the premium/)],
+  });
 });
 
 const ZEROS = { net_fiat_exposure: 0, call_fiat_paid: 0, put_fiat_paid: 0, net_volume_delta: 0 };
@@ -140,6 +158,14 @@ describe('rejects an expiry that is not listed, with the nearest listed ones', (
     });
   });
 
+  test('expiries that have settled since the quotes are named as settled', () => {
+    const hint = (now: string) =>
+      refusalOf(() => ask('2026-01-17', smallMarket({ chains: [CHAIN] }, Date.parse(now)).context)).hint;
+    expect(hint('2026-02-01T00:00:00Z')).toBe(
+      'Use a listed expiry. Nearest listed: 2026-02-20, 2026-03-20, 2026-06-19, 2028-01-21. Settled since the quotes: 2026-01-09, 2026-01-16.',
+    );
+  });
+
   test.each(['2026-02-30', '2026-02-29', '2026-04-31', '2026-13-01', '2026-00-10'])(
     'rejects %s, which is not a calendar date',
     (expiry) => {
@@ -163,6 +189,7 @@ describe('rejects an expiry that is not listed, with the nearest listed ones', (
     expect(ask(removed, context).call_fiat_paid).toBe(200_000);
     expect(notesOf(removed, { prints: [print({ expiry: removed, at: AS_OF - 4 * DAY_MS })] })).toEqual([
       `The expiry ${removed} has settled: its prints are of the past, and it has no levels or quotes.`,
+      soldNote('0 % of the premium was bought, 0 % sold, and 100 % is of unknown side.'),
     ]);
     // Other tools refuse the expiry, so a refusal does not name it among the listed ones.
     expect(refusalOf(() => ask('2026-01-03', context)).hint).not.toContain(removed);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { getGexCombined } from '../../../src/operations/gex/gex-combined.ts';
-import { AS_OF, chainOf, quoted, range } from '../../analytics/small-chains.ts';
-import { callRoute, refusalOf, smallMarket } from '../small-market.ts';
+import { AS_OF, chainOf, print, quoted, range } from '../../analytics/small-chains.ts';
+import { callRoute, performRoute, refusalOf, smallMarket } from '../small-market.ts';
 
 const chain = (underlying: string, spot: number, asOf = AS_OF) =>
   chainOf(
@@ -41,6 +41,20 @@ describe('an index with its fund', () => {
     expect(other).toMatchObject({ ticker: 'SPY', with: 'SPX', basis_pct: expect.closeTo(-1 / 1.01, 9) });
     expect((other.gex_flip as number) * 10.1).toBeCloseTo(both.gex_flip as number, 6);
     expect(other.net_gex_mil as number).toBeCloseTo(both.net_gex_mil as number, 6);
+  });
+
+  test('by flow, the notes have the share of open interest of each ticker', () => {
+    const prints = [SPX, SPY].map(({ underlying: name, strike }) =>
+      print({ id: name, underlying: name, root: name, side: 'ask', strike: strike[0]!, size: 1, at: AS_OF - 60_000 }),
+    );
+    const { context } = smallMarket({ chains: [SPX, SPY], prints });
+    const { notes } = performRoute(getGexCombined, { ticker: 'SPX', sign: 'flow' }, context).provenance!;
+    expect(notes).toEqual(
+      ['SPX', 'SPY'].flatMap((name) => [
+        expect.stringMatching(new RegExp(`^${name}: Dealers hold the opposite`)),
+        expect.stringMatching(new RegExp(`^${name}: sign=flow: .* often wrong\\.$`)),
+      ]),
+    );
   });
 
   test('any two tickers can be combined, without a customary multiple', () => {

@@ -5,6 +5,7 @@ import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Close } from '../../../src/market/prints.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { getGexByStrike } from '../../../src/operations/gex/gex-strikes.ts';
 import { customerPositionsOf } from '../../../src/operations/reading/dealer-sign.ts';
 import {
   AS_OF,
@@ -149,6 +150,22 @@ describe('alternative weights beside the default', () => {
     expect(by_flow.unsigned_gex_mil! - by_flow.net_gex_mil!).toBeCloseTo(gross_gex_mil, 12);
   });
 
+  test.each([
+    [
+      60,
+      [
+        "by_flow: customers' net positions by prints are 2.47 % of open interest. Below 10 %, the sign of net GEX by flow is often wrong.",
+      ],
+    ],
+    [400, []],
+  ] as const)('by flow: %d contracts bought, of little open interest or enough', (size, expected) => {
+    // The position in a contract is limited to its open interest and volume.
+    const strikes = size === 60 ? [100] : [96, 98, 100, 102];
+    const prints = strikes.map((strike) => print({ id: `${strike}`, expiry: LATER, strike, side: 'ask', size }));
+    const { provenance } = nodesOf(chainOf(rows), { prints }) as { provenance: { notes: string[] } };
+    expect(provenance.notes.filter((each) => each.startsWith('by_flow'))).toEqual([...expected]);
+  });
+
   test('by flow: computed again only if the tape has changed', () => {
     const { context, store } = smallMarket({ chains: [chainOf(rows)], prints: [bought] });
     const byFlow = () =>
@@ -177,6 +194,15 @@ describe('alternative weights beside the default', () => {
     const noted = (...given: Parameters<typeof ask>) => ask(...given).provenance!.notes.join();
     expect(read([bought], { sign: 'flow' })).toBeLessThan(0);
     expect(noted([bought], { sign: 'flow' })).toMatch(/opposite of customers' net positions, which are 2\.47 % of/);
+    expect(noted([bought], { sign: 'flow' })).toMatch(
+      /sign=flow: .* 2\.47 % .* sign of net GEX by flow is often wrong/,
+    );
+    const strikesNoted = performRoute(
+      getGexByStrike,
+      { ticker: 'ACME', sign: 'flow' },
+      smallMarket({ chains: [chainOf(rows)], prints: [bought] }).context,
+    ).provenance!.notes;
+    expect(strikesNoted.join()).toMatch(/2\.47 % of open interest.*often wrong/);
     expect(noted([bought], {})).not.toContain('net positions');
     expect(read([bought], {})).not.toBe(read([bought], { sign: 'flow' }));
     expect(refusalOf(() => read([], { sign: 'flow' }))).toMatchObject({ code: 'invalid_parameter', fields: ['/sign'] });

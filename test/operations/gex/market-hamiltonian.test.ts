@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test';
+import type { LevelRecord } from '../../../src/market/level-record.ts';
 import { evaluateMarketHamiltonian } from '../../../src/operations/gex/market-hamiltonian.ts';
+import { keepLevels } from '../../store/samples.ts';
 import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
@@ -31,6 +33,23 @@ test.each([
   [[0, 0, Number.NaN], '/iv_crush_factor'],
 ] as const)('rejects %j', ([flow, friction, factor], field) => {
   expect(refusalOf(() => ask(flow, friction, factor)).fields).toEqual([field]);
+});
+
+test.each<[string, Partial<LevelRecord>, number]>([
+  ['undetermined', { netGex: 1e7, grossGex: 1e9 }, 1],
+  ['undetermined, without gamma', { netGex: 0, grossGex: 0 }, 1],
+  ['firm', { netGex: 1e9, grossGex: 2e9 }, 0],
+])('notes that the labels are not firm if the regime is not: %s', (_what, levels, expected) => {
+  const { context: withLevels, store } = smallMarket();
+  keepLevels(store, { underlying: 'SPY', ...levels });
+  const args = { ticker: 'SPY', whale_fiat_kinetic: 1, gex_potential_friction: 9, iv_crush_factor: 1 };
+  const { notes, State } = callExtended(evaluateMarketHamiltonian, args, withLevels) as {
+    notes: string[];
+    State: string;
+  };
+  expect(State).toBe('SUPERPOSITION: FRICTION_PIN');
+  const NOT_FIRM = /^The labels take the sign of gex_potential_friction as certain.* the regime is undetermined\.$/;
+  expect(notes.filter((each) => NOT_FIRM.test(each))).toHaveLength(expected);
 });
 
 test('the extended answer has both terms and their ratio', () => {

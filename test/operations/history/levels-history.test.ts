@@ -88,7 +88,8 @@ describe('rows of stored levels', () => {
     expect(ask(context, { from: '2025-12-01', to: '2026-01-06' }).provenance.notes).toContain(
       'No levels of SPX from before 2026-01-05 are stored.',
     );
-    expect(ask(context, { from: '2026-01-05', to: '2026-01-06' }).provenance.notes).toEqual([]);
+    const { notes } = ask(context, { from: '2026-01-05', to: '2026-01-06' }).provenance;
+    expect(notes.filter((each) => !each.startsWith('Newest levels: '))).toEqual([]);
   });
 
   test.each<[string, object, RegExp]>([
@@ -197,7 +198,7 @@ describe('a comparison of two moments', () => {
 
   test('notes name the other dominant expiry, the settled expiries, and what the lists are', async () => {
     const { notes } = (await compared()).provenance;
-    expect(notes.slice(-3)).toEqual([
+    expect(notes.filter((each) => !each.startsWith('Newest levels: ')).slice(-3)).toEqual([
       `max_pain is of the dominant expiry, which has changed from ${FIRST} to ${THIRD}: the two are not comparable.`,
       `Settled in between: ${FIRST}.`,
       expect.stringMatching(/^New, gone and expired contracts have entered or left the 10 that dealers hedge most/),
@@ -211,7 +212,7 @@ describe('a comparison of two moments', () => {
     const { comparison, provenance } = ask(await recorded(was, is), { ticker: 'ACME', compare_with: FIRST });
     expect(comparison!.moved).toContainEqual({ level: 'call_wall', before: 105, after: 110 });
     expect(comparison).toMatchObject({ new_contracts: [], gone_contracts: [], expired_contracts: [] });
-    expect(provenance.notes.slice(-2)).toEqual([
+    expect(provenance.notes.filter((each) => !each.startsWith('Newest levels: ')).slice(-2)).toEqual([
       `Settled in between: ${FIRST}.`,
       'The 10 contracts that dealers hedge most are the same at both moments.',
     ]);
@@ -296,6 +297,51 @@ describe('a comparison of two moments', () => {
     const { comparison, provenance } = ask(context, { compare_with: '2026-01-05' });
     expect(comparison).toMatchObject({ moved: [{ level: 'spot' }], new_contracts: [], gone_contracts: [] });
     expect(provenance.notes.join()).toContain('no longer stored');
+  });
+});
+
+describe('the caveats of get_live_gex_nodes on the newest levels', () => {
+  // On both days, puts outweigh calls at the call wall, and the strike with most put gamma is above spot.
+  const chains = [FIRST, NEXT].map((day) => {
+    const asOf = newYorkInstant(day, '15:00');
+    const rows = quoted({ strikes: STRIKES, expiry: THIRD, spot: 100, asOf }).map((row) =>
+      contract({ ...row, openInterest: row.strike === 105 ? (row.callPut === 1 ? 5_000 : 6_000) : 1_000 }),
+    );
+    return chainOf(rows, { asOf, spot: 100 });
+  });
+  const caveatsAt = (context: Context, at?: string) =>
+    (callExtended(getLiveGexNodes, { ticker: 'ACME', ...(at && { at }) }, context) as unknown as Answer).provenance
+      .notes;
+
+  test.each<[string, object, string | undefined, boolean]>([
+    ['without arguments', {}, undefined, false],
+    ['of a past moment', { at: FIRST }, FIRST, false],
+    ['of a range with one row', { to: FIRST }, FIRST, false],
+    ['of a range', { from: FIRST }, undefined, true],
+    ['of a comparison', { compare_with: FIRST }, undefined, true],
+  ])('%s', async (_what, args, at, isOneOfSeveral) => {
+    const context = await recorded(...chains);
+    const caveats = caveatsAt(context, at);
+    expect(caveats.join()).toMatch(/puts outweigh calls.*|most put gamma is above spot/);
+    const { notes } = ask(context, { ticker: 'ACME', ...args }).provenance;
+    const prefix = isOneOfSeveral ? 'Newest levels: ' : '';
+    for (const each of caveats) expect(notes).toContain(`${prefix}${each}`);
+  });
+
+  test('without the chain, those that follow from the levels alone', () => {
+    const { context, store } = smallMarket({}, MONDAY_MS + 9 * DAY_MS);
+    for (const [underlying, flipResolved] of [
+      ['SPX', false],
+      ['NDX', true],
+    ] as const) {
+      keepLevels(store, { underlying, netGex: 1e7, flipResolved });
+      // The store keeps the newest chain.
+      keepLevels(store, { underlying, asOf: MONDAY_MS + DAY_MS });
+    }
+    store.removeOld({ chainsFromMs: MONDAY_MS + 1, presentMs: MONDAY_MS + 9 * DAY_MS });
+    const noted = (ticker: string) => ask(context, { ticker, at: '2026-01-05' }).provenance.notes.join();
+    expect(noted('SPX')).toMatch(/^Net gamma has one sign within 50 % of spot.*regime is undetermined/);
+    expect(noted('NDX')).toMatch(/^Net GEX would be 0 if 0\.054 % .* regime is undetermined\.$/);
   });
 });
 

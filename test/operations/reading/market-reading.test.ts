@@ -4,6 +4,7 @@ import { closeOf } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { contextAt } from '../../../src/operations/engine/moment.ts';
 import type { Context } from '../../../src/operations/engine/operation.ts';
+import { getWhalePrints } from '../../../src/operations/flow/whale-prints.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { getHedgingProfile } from '../../../src/operations/gex/hedging-profile.ts';
 import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
@@ -100,6 +101,29 @@ describe('expiries that have settled since the quotes', () => {
     // In a replay, the expiry is live.
     expect(notesOf(operation, { ...args, at: new Date(AS_OF).toISOString() }, close)).toEqual([]);
   });
+});
+
+test.each<[string, unknown, string]>([
+  ['nodes', detectLethalNodes, 'expiry'],
+  ['levels', getLiveGexNodes, 'expiry'],
+  ['quotes', getOptionQuotes, 'expiry'],
+  ['a scan', runStrategicOmniRadar, 'expiry'],
+  ['hedging', getHedgingProfile, 'expiry'],
+  ['flow', getWhalePrints, 'target_expiry'],
+])('a refused expiry of %s names as listed only what is live now', (_what, operation, field) => {
+  const hintAt = (nowMs: number, more: object = {}) =>
+    refusalOf(() =>
+      performTool(operation, { ticker: 'ACME', [field]: '2026-01-15', ...more }, contextOf(chainAt(AS_OF), nowMs)),
+    ).hint;
+  const [both, one, none] = [
+    `Nearest listed: ${EXPIRY}, ${LATER}.`,
+    `Nearest listed: ${LATER}. Settled since the quotes: ${EXPIRY}.`,
+    `No listed expiry is live any more. Settled since the quotes: ${EXPIRY}, ${LATER}.`,
+  ] as const;
+  expect(hintAt(closeOf(EXPIRY) - 1)).toEndWith(both);
+  expect(hintAt(closeOf(EXPIRY))).toEndWith(one);
+  expect(hintAt(closeOf(LATER))).toEndWith(none);
+  expect(hintAt(closeOf(LATER), { at: new Date(AS_OF).toISOString() })).toEndWith(both);
 });
 
 describe('prints around the snapshot', () => {
