@@ -1,3 +1,4 @@
+import { memoizeByObject } from '../../core/cache.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
 import type { MarketStore } from '../../market/store.ts';
 import { recordedGexNodes } from '../../operations/gex/gex-nodes.ts';
@@ -22,7 +23,8 @@ export interface GexPage {
 
 /**
  * The log of GEX levels as events. The newest events stay in memory, encoded once for all streams. Older events are read from the store for
- * the requested tickers, page by page. Pages are cached until the log grows. Streams at the same position share a page.
+ * the requested tickers, page by page. Pages are cached until the log grows. Streams of the same tickers at the same position share a page,
+ * whose events form one chunk.
  */
 export type GexEvents = ReturnType<typeof createGexEvents>;
 
@@ -45,7 +47,7 @@ const RECENT_EVENTS = 4_096;
 const DROP_FROM = 1.25;
 /** Maximum number of events that one call of `refresh` reads. A call that reads so many events takes about 5 ms. */
 const REFRESH_EVENTS = 1_024;
-/** Maximum number of cached pages from the store. The cached pages take about 8 MB. */
+/** Maximum number of cached pages. The cached pages take about 8 MB. */
 const SHARED_PAGES = 64;
 /** A client that has missed more than a day starts with the current levels. The route of the history returns older levels. */
 const REPLAY_MS = 24 * 3_600_000;
@@ -58,6 +60,15 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
   let from = log.lastLevelSeq();
   let head = from;
   const pages = new Map<string, GexPage>();
+  const sharedPage = (seq: number, tickers: ReadonlySet<string>, read: () => GexPage): GexPage => {
+    const key = `${seq},${namesOf(tickers)}`;
+    const known = pages.get(key);
+    if (known) return known;
+    const page = read();
+    if (pages.size >= SHARED_PAGES) pages.delete(pages.keys().next().value!);
+    pages.set(key, page);
+    return page;
+  };
   let current = { upTo: -1, atMs: 0, events: new Map<string, GexEvent | undefined>() };
 
   return {
@@ -82,28 +93,25 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
     /** Returns the page after the sequence number `seq` from memory. Returns undefined if memory does not have all events after `seq`. */
     recentPage(seq: number, tickers: ReadonlySet<string>) {
       if (seq < from) return undefined;
-      const start = firstAfter(recent, seq);
-      const events = recent.slice(start, start + PAGE_EVENTS);
-      const hasMore = start + events.length < recent.length;
-      const wanted = events.filter(({ ticker }) => tickers.has(ticker));
-      return { chunks: wanted.map(({ bytes }) => bytes), upTo: events.at(-1)?.seq ?? seq, hasMore };
+      return sharedPage(seq, tickers, () => {
+        const start = firstAfter(recent, seq);
+        const events = recent.slice(start, start + PAGE_EVENTS);
+        const hasMore = start + events.length < recent.length;
+        return pageOf(
+          events.filter(({ ticker }) => tickers.has(ticker)),
+          events.at(-1)?.seq ?? seq,
+          hasMore,
+        );
+      });
     },
     /** Returns the page after the sequence number `seq` from the store. Reading a page takes a few milliseconds. */
     storedPage(seq: number, tickers: ReadonlySet<string>) {
-      const names = [...tickers].sort();
-      const key = `${seq},${names.join()}`;
-      const known = pages.get(key);
-      if (known) return known;
-      const events = log.levelEventsOf(names, seq, PAGE_EVENTS, simulated).map(eventOf);
-      const hasMore = events.length === PAGE_EVENTS;
-      // If a page is not full, it contains the last events of these tickers up to `head`.
-      const upTo = Math.max(events.at(-1)?.seq ?? seq, hasMore ? seq : head);
-      // The events form one chunk, which all streams that read this page share.
-      const chunks = events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))];
-      const page = { chunks, upTo, hasMore };
-      if (pages.size >= SHARED_PAGES) pages.delete(pages.keys().next().value!);
-      pages.set(key, page);
-      return page;
+      return sharedPage(seq, tickers, () => {
+        const events = log.levelEventsOf([...tickers].sort(), seq, PAGE_EVENTS, simulated).map(eventOf);
+        const hasMore = events.length === PAGE_EVENTS;
+        // If a page is not full, it contains the last events of these tickers up to `head`.
+        return pageOf(events, Math.max(events.at(-1)?.seq ?? seq, hasMore ? seq : head), hasMore);
+      });
     },
     /**
      * Returns whether a client that has all events up to `seq` can resume the stream after `seq`. Returns false if `seq` is higher than the
@@ -133,6 +141,14 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
       return { chunks: found.sort((a, b) => a.seq - b.seq).map(({ bytes }) => bytes), upTo };
     },
   };
+}
+
+/** Returns the names of a stream's tickers as one text, which is equal for streams of the same tickers. */
+const namesOf = memoizeByObject((tickers: ReadonlySet<string>) => [...tickers].sort().join());
+
+/** Returns a page whose events form one chunk, which all streams that read the page share. */
+function pageOf(events: readonly GexEvent[], upTo: number, hasMore: boolean): GexPage {
+  return { chunks: events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))], upTo, hasMore };
 }
 
 /** Returns the index of the first event after the sequence number `seq`. */

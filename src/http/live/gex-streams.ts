@@ -25,8 +25,16 @@ export interface GexStreamDeps {
 
 export type GexStreams = ReturnType<typeof createGexStreams>;
 
-/** The server collects levels for this time, ms, and then sends them to each socket in one write. Snapshots arrive in batches. */
+/**
+ * The server collects levels for this time, ms, and then sends them to each socket in one write. Snapshots arrive in batches. If many
+ * streams are open, the server collects levels for BATCH_FACTOR times the duration of its last round of writes, but for at most
+ * BATCH_MS_MAX. A round then has more levels per write, and the writes take at most a fifth of the main thread.
+ */
 const BATCH_MS = 20;
+const BATCH_FACTOR = 4;
+const BATCH_MS_MAX = 250;
+/** Number of streams that the server writes to in one step. A step takes a few milliseconds. */
+const STREAMS_AT_ONCE = 64;
 
 /** Creates the streams of live levels, in the format SSE. A client can resume an ended stream with the id of the last event. */
 export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamDeps) {
@@ -34,17 +42,39 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
   const subscriptions = new Set<Subscription>();
   let closed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isSending = false;
+  /** Whether levels may have arrived that the current round does not send. */
+  let isDue = false;
+  let roundMs = 0;
 
-  const broadcast = (): void => {
+  const schedule = (delayMs: number): void => {
+    isDue = true;
+    if (!closed && !isSending) timer ??= setTimeout(sendRound, delayMs);
+  };
+  const batchMs = () => Math.min(BATCH_MS_MAX, Math.max(BATCH_MS, BATCH_FACTOR * roundMs));
+  /** Sends the new levels to all streams, in steps. */
+  const sendRound = async (): Promise<void> => {
+    const startedMs = performance.now();
     timer = undefined;
+    [isSending, isDue] = [true, false];
+    let hasMore = false;
     try {
       announceStep('live levels');
       // Another process may have stored many levels. Between two reads, other work can run.
-      if (events.refresh()) timer = setTimeout(broadcast, 0);
+      hasMore = events.refresh();
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });
     }
-    for (const subscription of subscriptions) subscription.wake();
+    let woken = 0;
+    for (const subscription of subscriptions) {
+      subscription.wake();
+      if (++woken % STREAMS_AT_ONCE > 0) continue;
+      await new Promise(setImmediate);
+      announceStep('live levels');
+    }
+    roundMs = performance.now() - startedMs;
+    isSending = false;
+    if (hasMore || isDue) schedule(hasMore ? 0 : batchMs());
   };
 
   /**
@@ -89,7 +119,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     },
     /** Callers must call this function whenever there may be new levels. A call takes little time. */
     wake() {
-      if (!closed) timer ??= setTimeout(broadcast, BATCH_MS);
+      schedule(batchMs());
     },
     /** Ends every stream. */
     close() {

@@ -57,6 +57,24 @@ test('the log reads the same from memory and from the store, from any position',
   store.close();
 });
 
+test('streams of the same tickers at the same position share one chunk until the log grows', () => {
+  const store = openStore(':memory:', Date.now);
+  const events = createGexEvents(store, false, { nowMs: Date.now });
+  for (const underlying of ['SPX', 'QQQ', 'SPX'])
+    keepLevels(store, { underlying, asOf: MONDAY_MS + store.lastLevelSeq() });
+  events.refresh();
+  const chunksOf = (after: number, ...tickers: string[]) => events.recentPage(after, new Set(tickers))!.chunks;
+  const [shared, ...more] = chunksOf(0, 'SPX', 'QQQ');
+  expect([more, idsOf([shared!])]).toEqual([[], [1, 2, 3]]);
+  expect(chunksOf(0, 'QQQ', 'SPX')[0]).toBe(shared!);
+  expect(idsOf(chunksOf(0, 'QQQ'))).toEqual([2]);
+  expect(idsOf(chunksOf(2, 'QQQ', 'SPX'))).toEqual([3]);
+  keepLevels(store, { underlying: 'SPX', asOf: MONDAY_MS + 9 });
+  events.refresh();
+  expect(idsOf(chunksOf(0, 'SPX', 'QQQ'))).toEqual([1, 2, 3, 4]);
+  store.close();
+});
+
 test.each([true, false])('an event states whether the flip is resolved: %p', (flipResolved) => {
   const store = openStore(':memory:', Date.now);
   keepLevels(store, { flipResolved, grossGex: 2.5e9 });

@@ -8,6 +8,7 @@ import { pickFields } from '../../../src/operations/engine/operation.ts';
 import { createLevelRecorder, type LevelRecorder } from '../../../src/operations/history/level-recorder.ts';
 import { type App, buildApp } from '../../../src/server/app.ts';
 import { parseSettings } from '../../../src/settings/config.ts';
+import { openStore } from '../../../src/store/sqlite.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { eventsOf } from '../../support/event-stream.ts';
@@ -306,6 +307,47 @@ test('a stream without events sends pings, and says after how many ms to reconne
   await until(() => stream.others.length > 2);
   expect(stream.others.slice(0, 3)).toEqual(['retry: 2000', ': ping', ': ping']);
   streams.close();
+});
+
+test('writes to many streams in steps, and sends levels that arrive between two steps', async () => {
+  const store = openStore(':memory:', Date.now);
+  keepLevels(store, { underlying: 'SPX', asOf: MONDAY_MS });
+  const streams = createGexStreams({
+    events: createGexEvents(store, false, { nowMs: Date.now }),
+    ...depsOf(service.app),
+    market: { tracked: (ticker) => ticker },
+    limits: { accountStreamsMax: 1_000 },
+  });
+  const open = Array.from({ length: 300 }, () => openOn(streams, service, 'SPX'));
+  await Promise.all(open.map((stream) => stream.next()));
+  /** Number of streams that got the first event, by turn of the event loop. */
+  const byTurn = new Map<number, number>();
+  let turn = 0;
+  let counting = true;
+  const countTurns = () => {
+    turn++;
+    if (counting) setImmediate(countTurns);
+  };
+  countTurns();
+  keepLevels(store, { underlying: 'SPX', asOf: MONDAY_MS + 1 });
+  streams.wake();
+  const later = await Promise.all(
+    open.map(async (stream, i) => {
+      await stream.next();
+      byTurn.set(turn, (byTurn.get(turn) ?? 0) + 1);
+      if (i === 0) {
+        keepLevels(store, { underlying: 'SPX', asOf: MONDAY_MS + 2 });
+        streams.wake();
+      }
+      return (await stream.next())!.id;
+    }),
+  );
+  counting = false;
+  expect(new Set(later)).toEqual(new Set(['3']));
+  expect(byTurn.size).toBeGreaterThanOrEqual(5);
+  expect(Math.max(...byTurn.values())).toBeLessThanOrEqual(64);
+  streams.close();
+  store.close();
 });
 
 test('limits the streams of an account to 500', () => {
