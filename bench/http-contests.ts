@@ -15,16 +15,19 @@ import {
   type Runner,
   requestRunner,
 } from './http-runners.ts';
-import { answerBatch, BATCH_GREEKS, BATCH_PATH, type BatchBody, BINARY_TYPE } from './http-servers/batch.ts';
+import { answerBatch, BATCH_GREEKS, BATCH_PATH, BINARY_TYPE, batchOf } from './http-servers/batch.ts';
 import { answerGreeks, GREEKS, GREEKS_PATH } from './http-servers/greeks.ts';
 import type { CachedAnswer, RawWork } from './http-servers/raw.ts';
 import { packed } from './native.ts';
+import { isInstalled, missingPeers, PEER_ENV, PYTHON, pythonFile } from './peer-process.ts';
 import type { NextRequest } from './socket-load.ts';
 
 /** A comparison of runners that get the same request: servers, or the same work in this process without a server. */
 export interface Contest {
   readonly title: string;
   readonly connections: number;
+  /** The threads whose CPU time counts: by default the main thread, on which a server answers. */
+  readonly threads?: 'main' | 'all';
   /** The runners. Zomma is the first, if it offers the request. */
   readonly runners: readonly Runner[];
   /** The runners that are not measured, with the reasons. */
@@ -53,6 +56,7 @@ export const ELYSIA = 'Elysia, typed';
 export const HONO = 'Hono';
 export const FASTIFY = 'Fastify on Node, with schemas';
 export const REST_TOOL = 'REST, POST /api/v1/tools/calculate_kelly_sizing';
+export const FASTAPI = 'FastAPI, numpy and orjson';
 export const BATCH_WORK = 'parse, kernel and stringify alone, no server';
 export const KERNEL = 'the kernel alone, no server';
 
@@ -80,8 +84,8 @@ export function withContests<Result>(
 ): Promise<Result> {
   return withFolder(async (dataDir) => {
     const servers: Server[] = [];
-    const start: Start = async (command, args) => {
-      const server = await startServer(command, args);
+    const start: Start = async (command, args, env) => {
+      const server = await startServer(command, args, env);
       servers.push(server);
       return server;
     };
@@ -99,7 +103,7 @@ export function withContests<Result>(
         await postGreeks(given),
         ...(await gets(given, gex, universe)),
         await toolCalls(given),
-        batch(given),
+        await batch(given),
         await binaryBatch(given),
       ];
       for (const { runners } of contests) for (const runner of runners) await runner.check();
@@ -110,7 +114,7 @@ export function withContests<Result>(
   });
 }
 
-type Start = (command: readonly string[], args: readonly string[]) => Promise<Server>;
+type Start = (...given: Parameters<typeof startServer>) => Promise<Server>;
 
 interface Given extends ContestOptions {
   readonly zomma: Server;
@@ -202,7 +206,7 @@ async function toolCalls({ zomma, key, connections }: Given): Promise<Contest> {
   const target: Target = { url: zomma.url, key };
   const rest = requestText('POST', `/api/v1/tools/${KELLY.name}`, { 'X-API-Key': key }, KELLY.arguments);
   const { body: expected } = await ask(zomma, rest);
-  const calls = await Promise.all(Array.from({ length: connections }, () => sessionCalls(target)));
+  const calls = await Promise.all(Array.from({ length: connections }, () => sessionCalls(target, KELLY)));
   // Over MCP, numbers have six digits, and the answer has its provenance too.
   const overMcp = JSON.stringify(sixDigits(JSON.parse(expected)));
   const verify = ({ body }: WireAnswer) => {
@@ -225,13 +229,16 @@ async function toolCalls({ zomma, key, connections }: Given): Promise<Contest> {
   };
 }
 
-/** Opens a session, and returns its calls. Each call has the next request id, which has eight digits and is written over the last id. */
-async function sessionCalls(target: Target): Promise<NextRequest> {
+/**
+ * Opens a session, and returns its calls of a tool. Each call has the next request id, which has eight digits and is written over the last
+ * id.
+ */
+export async function sessionCalls(target: Target, params: { readonly name: string }): Promise<NextRequest> {
   const wire = await Wire.open(target.url);
   const headers = await beginStreamable(wire, target);
   wire.cut();
   let id = 10_000_000;
-  const message = { jsonrpc: '2.0', id, method: 'tools/call', params: KELLY };
+  const message = { jsonrpc: '2.0', id, method: 'tools/call', params };
   const bytes = Buffer.from(requestText('POST', '/mcp', headers, message));
   const idOffset = bytes.lastIndexOf(`"id":${id}`) + '"id":'.length;
   return () => {
@@ -240,8 +247,8 @@ async function sessionCalls(target: Target): Promise<NextRequest> {
   };
 }
 
-function batch({ zomma, raw, key, rows }: Given): Contest {
-  const body = batchBody(rows);
+async function batch({ zomma, raw, key, start, rows }: Given): Promise<Contest> {
+  const body = batchOf(rows);
   const text = JSON.stringify(body);
   const request = requestText('POST', BATCH_PATH, { 'X-API-Key': key }, body);
   const expected = JSON.parse(answerBatch(text)) as Record<string, number[]>;
@@ -249,16 +256,23 @@ function batch({ zomma, raw, key, rows }: Given): Contest {
     const columns = JSON.parse(answer.body) as typeof expected;
     for (const name of BATCH_GREEKS) checkColumn(name, columns[name]!, expected[name]!);
   };
+  const missing = missingPeers(['numpy', 'scipy', 'fastapi', 'uvloop', 'httptools', 'orjson'], []);
+  const fastapi = missing.length === 0 ? await start([PYTHON], [pythonFile('batch_server.py')], PEER_ENV) : undefined;
   return {
     title: `Batch of ${rows.toLocaleString('en-US')} options as JSON`,
     connections: 1,
+    threads: 'all',
     runners: [
       requestRunner(ZOMMA, zomma, { request, connections: 1, verify }),
       requestRunner(RAW_WORK, raw, { request, connections: 1, verify }),
+      ...(fastapi ? [requestRunner(FASTAPI, fastapi, { request, connections: 1, verify })] : []),
       processRunner(BATCH_WORK, () => answerBatch(text)),
     ],
-    missing: [],
+    missing: missing.map(
+      (name) => `${FASTAPI} (${name} is not installed; on another machine, 20,000 options took 11 ms)`,
+    ),
     targets: [
+      { text: `Zomma's CPU time over that of ${FASTAPI}`, against: FASTAPI, by: 'time', bound: 0.7 },
       {
         text: "Zomma's CPU time over that of parse, kernel and stringify alone",
         against: BATCH_WORK,
@@ -295,29 +309,6 @@ async function binaryBatch({ zomma, raw, key, rows }: Given): Promise<Contest> {
     missing: isOffered ? [] : [`${ZOMMA} (not offered: status ${status})`],
     targets: [{ text: "Zomma's CPU time over that of the kernel alone", against: KERNEL, by: 'time', bound: 4 }],
   };
-}
-
-/** Returns the JSON body of a batch with the same options as in bench/kernels.ts. */
-function batchBody(rows: number): BatchBody {
-  const { callPut, spot, strike, tte, iv, rate, dividend } = distinctOptions(rows);
-  return {
-    put_call: Array.from(callPut, (side) => (side === 1 ? 'C' : 'P')),
-    spot: Array.from(spot),
-    strike: Array.from(strike),
-    tte: Array.from(tte),
-    iv: Array.from(iv),
-    rate: Array.from(rate),
-    dividend: Array.from(dividend),
-  };
-}
-
-function isInstalled(name: string): boolean {
-  try {
-    Bun.resolveSync(name, import.meta.dir);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const serverFile = (name: string) => join(import.meta.dir, 'http-servers', name);

@@ -93,12 +93,12 @@ export function checkText(what: string, value: string, expected: string): void {
   if (value !== expected) throw new Error(`${what} is ${value.slice(0, 300)}, not ${expected.slice(0, 300)}`);
 }
 
-/** Throws an error if the columns have different lengths, or if values of a row differ by more than 1e-9 of the expected value. */
+/** Throws an error if the columns have different lengths, or if values of a row differ by more than 1e-9 of the expected value, or of 1e-6. */
 export function checkColumn(name: string, values: ArrayLike<number>, expected: ArrayLike<number>): void {
   if (values?.length !== expected.length) throw new Error(`${name} has ${values?.length} rows`);
   for (let i = 0; i < expected.length; i++) {
     const difference = Math.abs(values[i]! - expected[i]!);
-    if (difference <= TOLERANCE * Math.abs(expected[i]!)) continue;
+    if (difference <= TOLERANCE * Math.max(Math.abs(expected[i]!), 1e-6)) continue;
     throw new Error(`${name} is ${values[i]} in row ${i}, not ${expected[i]}`);
   }
 }

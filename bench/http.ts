@@ -1,11 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { arch, cpus, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quantile } from '../src/bench/race.ts';
 import { BINARY, FROM_SOURCE, ROOT, run } from '../test/support/process.ts';
 import { type Contest, type HttpTarget, RATE_LIMIT, withContests, ZOMMA } from './http-contests.ts';
 import type { Runner } from './http-runners.ts';
-import { sectionUnder, writeSection } from './page.ts';
+import { writeSection } from './page.ts';
+import { cpuOf } from './turns.ts';
 
 const HEADING = '## Requests over sockets, beside other servers';
 
@@ -17,9 +18,11 @@ export interface HttpOptions {
   readonly rounds: number;
   /** Time for which each runner is measured in a round, ms. */
   readonly sliceMs: number;
+  /** Measures only the contests whose title contains this word. */
+  readonly only?: string | undefined;
 }
 
-const FULL: HttpOptions = { connections: 32, rows: 4_096, rounds: 21, sliceMs: 400 };
+const FULL: HttpOptions = { connections: 32, rows: 20_000, rounds: 21, sliceMs: 400 };
 const TINY: HttpOptions = { connections: 4, rows: 64, rounds: 1, sliceMs: 20 };
 
 /** Lower quartile, median and upper quartile over the rounds. */
@@ -29,7 +32,7 @@ export interface Row {
   readonly name: string;
   /** Requests a second, median. */
   readonly rate: number;
-  /** CPU time of the main thread for each request, µs, median. NaN if the system has no /proc. */
+  /** CPU time of the contest's threads for each request, µs, median. NaN if the system has no /proc. */
   readonly cpu: number;
   /** Zomma's rate divided by this runner's. A larger value is better for Zomma. NaN if Zomma is not in the contest. */
   readonly rateRatio: Quartiles;
@@ -52,15 +55,16 @@ export interface HttpFigures {
 
 /** Measures Zomma, which `command` starts, and the other servers. The servers of a contest take turns. */
 export function measureHttp(command: readonly string[], options: HttpOptions): Promise<HttpFigures> {
-  return withContests(command, options, async (contests) => {
+  return withContests(command, options, async (all) => {
+    const contests = all.filter(({ title }) => title.toLowerCase().includes((options.only ?? '').toLowerCase()));
     const slices = contests.map(({ runners }) => runners.map(() => [] as Slice[]));
     // The first round is a warm-up. When it ends, the JIT compilers have optimised the code that runs often.
     for (let round = -1; round < options.rounds; round++) {
       process.stderr.write(`round ${round + 1} of ${options.rounds} …\n`);
-      for (const [i, { runners }] of contests.entries()) {
+      for (const [i, { runners, threads }] of contests.entries()) {
         for (let turn = 0; turn < runners.length; turn++) {
           const whose = (Math.max(0, round) + turn) % runners.length;
-          const slice = await sliceOf(runners[whose]!, options.sliceMs);
+          const slice = await sliceOf(runners[whose]!, options.sliceMs, threads);
           if (round >= 0) slices[i]![whose]!.push(slice);
         }
       }
@@ -68,7 +72,7 @@ export function measureHttp(command: readonly string[], options: HttpOptions): P
     return {
       tables: contests.map((contest, i) => ({ contest, rows: rowsOf(contest, slices[i]!) })),
       clientCpu: quantile(
-        slices[0]!.flat().map(({ clientCpu }) => clientCpu),
+        (slices[0] ?? []).flat().map(({ clientCpu }) => clientCpu),
         0.5,
       ),
     };
@@ -85,35 +89,26 @@ interface Slice {
 /** Limit on the measurements of a slice. If the simulated market moves during a slice, the ETag changes, and the slice is measured again. */
 const TRIES = 3;
 
-async function sliceOf(runner: Runner, ms: number): Promise<Slice> {
+async function sliceOf(runner: Runner, ms: number, threads: 'main' | 'all' = 'main'): Promise<Slice> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const load = await runner.open();
     try {
       // The first request of each connection is not measured, because the server accepts the connection with it.
       await load.run(0);
-      const [server, client] = [mainThreadNs(runner.pid), mainThreadNs(process.pid)];
+      const [server, client] = [cpuOf(runner.pid)[threads], cpuOf(process.pid).main];
       const { requests, seconds, unexpected } = await load.run(ms);
       if (unexpected > 0) continue;
       return {
         requests,
         rate: requests / seconds,
-        cpu: (mainThreadNs(runner.pid) - server) / requests / 1e3,
-        clientCpu: (mainThreadNs(process.pid) - client) / requests / 1e3,
+        cpu: (1e3 * (cpuOf(runner.pid)[threads] - server)) / requests,
+        clientCpu: (1e3 * (cpuOf(process.pid).main - client)) / requests,
       };
     } finally {
       load.close();
     }
   }
   throw new Error(`${runner.name} answers with an unexpected status`);
-}
-
-/** Returns the CPU time of a process's main thread so far, ns. Returns NaN if the system has no /proc. */
-function mainThreadNs(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')[0]);
-  } catch {
-    return Number.NaN;
-  }
 }
 
 function rowsOf({ runners }: Contest, slices: readonly (readonly Slice[])[]): Row[] {
@@ -158,11 +153,6 @@ export function missedTargets({ tables }: HttpFigures): HttpTarget[] {
   );
 }
 
-/** Returns this benchmark's section of a page. Returns an empty text if the page does not have the section. */
-export function httpSection(page: string): string {
-  return sectionUnder(HEADING, page);
-}
-
 /** Returns the section of docs/benchmarks.md with these figures. */
 export function sectionOf({ tables, clientCpu }: HttpFigures, { rounds, sliceMs }: HttpOptions): string {
   const processor = cpus()[0]?.model ?? 'an unknown processor';
@@ -175,7 +165,7 @@ else as by default; raw \`Bun.serve\` with the same work (key, body, kernel, hea
 without keys and limits. A server is timed only if its answer equals Zomma's.
 
 A load generator always has one request in progress on each connection. It takes ${figure(clientCpu)} µs of CPU time for each request, so it
-bounds the rate of faster servers. CPU is that of the server's main thread. Servers take turns in slices of ${sliceMs} ms, in ${rounds} rounds.
+bounds the rate of faster servers. CPU is that of the server's main thread, or of all threads for batches as JSON. Servers take turns in slices of ${sliceMs} ms, in ${rounds} rounds.
 Figures are medians, and ratios are computed within each round, with quartiles in parentheses. Batches are sent one after the other, and compared
 with the same work without any server.
 
@@ -243,8 +233,8 @@ const PROFILE_MS = 10_000;
 const PROFILE_LINES = 60;
 
 /**
- * `bun bench/http.ts [--tiny] [--write] [--profile [WORD]]` takes three minutes, and exits with 1 if a target is missed. `--write` writes
- * the section to docs/benchmarks.md. `--tiny` runs one short round from source, whose figures mean nothing, and never writes them.
+ * `bun bench/http.ts [--tiny] [--write] [--only WORD] [--profile [WORD]]` takes three minutes, and exits with 1 if a target is missed.
+ * `--only` measures the tables whose title contains the word. `--write` writes the section to docs/benchmarks.md. `--tiny` runs one short round from source, whose figures mean nothing, and never writes them.
  * `--profile` profiles Zomma instead.
  */
 if (import.meta.main) {
@@ -258,10 +248,11 @@ if (import.meta.main) {
     const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
     if (code !== 0) throw new Error(stderr);
   }
-  const options = isTiny ? TINY : FULL;
+  const onlyAt = process.argv.indexOf('--only');
+  const options = { ...(isTiny ? TINY : FULL), ...(onlyAt > 0 && { only: process.argv[onlyAt + 1] }) };
   const figures = await measureHttp(isTiny ? FROM_SOURCE : BINARY, options);
   const section = sectionOf(figures, options);
   console.log(section);
-  if (!isTiny && process.argv.includes('--write')) await writeSection(HEADING, section);
+  if (!isTiny && onlyAt < 0 && process.argv.includes('--write')) await writeSection(HEADING, section);
   process.exit(!isTiny && missedTargets(figures).length > 0 ? 1 : 0);
 }

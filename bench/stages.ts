@@ -44,7 +44,12 @@ export function stageTables(size: number, effort: Omit<RaceOptions, 'units'>): s
     'max pain.',
     ...(folder === undefined
       ? ['', 'The recorded RUT chain is not available: ZOMMA_RECORDED_CHAINS is unset.']
-      : table('RUT as recorded on 2023-09-21', recorded(join(folder, RECORDED)), SURFACE_TARGETS_MS.recorded, effort)),
+      : table(
+          'RUT as recorded on 2023-09-21',
+          chainOfFile(join(folder, RECORDED)),
+          SURFACE_TARGETS_MS.recorded,
+          effort,
+        )),
   ];
 }
 
@@ -93,8 +98,9 @@ function stagesOf(chain: Chain): Runner[] {
   ];
 }
 
-function recorded(path: string): Chain {
-  const delivered = runToCompletion(readMarketFile(readFileSync(path), { origin: 'RUT', modifiedMs: 0 }));
+/** Returns the chain of a market-data file. */
+export function chainOfFile(path: string): Chain {
+  const delivered = runToCompletion(readMarketFile(readFileSync(path), { origin: path, modifiedMs: 0 }));
   const chain = delivered.find((each) => each.kind === 'chain')?.chain;
   if (chain === undefined) throw new Error(`${path} has no chain`);
   return chain;

@@ -2,11 +2,11 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { generator } from '../src/bench/workloads.ts';
 
 /**
- * Writes an artificial tape of one session, with the 28 columns that commercial tapes have. No two rows are equal. Each call writes the
- * same rows.
+ * Writes an artificial tape of one session, with the 28 columns that commercial tapes have. No two rows are equal. Each call with the same
+ * seed writes the same rows, and calls with other seeds write other rows.
  */
-export function writeTape(path: string, rows: number): void {
-  const random = generator(7);
+export function writeTape(path: string, rows: number, seed = 7): void {
+  const random = generator(seed);
   const file = openSync(path, 'w');
   try {
     let text = `${COLUMNS}\n`;

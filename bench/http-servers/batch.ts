@@ -1,3 +1,4 @@
+import { distinctOptions } from '../../src/bench/workloads.ts';
 import { type GreekName, greeks, inMarketUnits, type OptionColumns } from '../../src/math/black-scholes.ts';
 
 /** Columns of the answer, in the order of the binary answer. */
@@ -16,34 +17,49 @@ export const BATCH_GREEKS = [
 export const BATCH_PATH = '/api/v1/physics/greeks/batch';
 export const BINARY_TYPE = 'application/octet-stream';
 
-/** Body of a batch as JSON. Every field is a column. */
+/** Body of a batch of one underlying as JSON. */
 export interface BatchBody {
   readonly put_call: readonly ('C' | 'P')[];
-  readonly spot: readonly number[];
+  readonly spot: number;
   readonly strike: readonly number[];
   readonly tte: readonly number[];
   readonly iv: readonly number[];
-  readonly rate: readonly number[];
-  readonly dividend: readonly number[];
+  readonly rate: number;
+  readonly dividend: number;
+}
+
+/** Returns a batch of `count` options of one underlying. Strikes have two decimals, and volatilities four. */
+export function batchOf(count: number): BatchBody {
+  const { strike, spot, tte, iv } = distinctOptions(count);
+  return {
+    put_call: Array.from(strike, (_, i) => (i % 2 === 0 ? 'C' : 'P')),
+    spot: 100,
+    strike: Array.from(strike, (each, i) => Math.round((1e4 * each) / spot[i]!) / 100),
+    tte: Array.from(tte),
+    iv: Array.from(iv, (each) => Math.round(1e4 * each) / 1e4),
+    rate: 0.04,
+    dividend: 0.01,
+  };
 }
 
 /** Parses a batch, calls the kernel and stringifies the answer. A batch as JSON needs at least this work. */
 export function answerBatch(text: string): string {
   const body: BatchBody = JSON.parse(text);
+  const count = body.strike.length;
   const columns = inMarketUnits(
     greeks({
-      count: body.spot.length,
+      count,
       callPut: Float64Array.from(body.put_call, (side) => (side === 'C' ? 1 : -1)),
-      spot: Float64Array.from(body.spot),
+      spot: new Float64Array(count).fill(body.spot),
       strike: Float64Array.from(body.strike),
       tte: Float64Array.from(body.tte),
       iv: Float64Array.from(body.iv),
-      rate: Float64Array.from(body.rate),
-      dividend: Float64Array.from(body.dividend),
+      rate: new Float64Array(count).fill(body.rate),
+      dividend: new Float64Array(count).fill(body.dividend),
     }),
   );
   const arrays = Object.fromEntries(BATCH_GREEKS.map((name) => [name, Array.from(columns[name])]));
-  return JSON.stringify({ count: body.spot.length, units: 'market', ...arrays });
+  return JSON.stringify({ count, units: 'market', ...arrays });
 }
 
 /**
