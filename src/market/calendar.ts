@@ -102,9 +102,13 @@ export function isStale(asOf: number, nowMs: number, staleAfterMs: number): bool
 
 /** Returns whether the exchange is open at any time between two instants. */
 export function tradesWithin(fromMs: number, toMs: number): boolean {
+  return toMs >= tradesFrom(fromMs);
+}
+
+/** Returns the open of the session at an instant, or of the next session if the exchange is closed, ms since the epoch. */
+export function tradesFrom(fromMs: number): number {
   const from = newYorkDate(fromMs);
-  const day = isTradingDay(from) && fromMs < closeOf(from) ? from : nextTradingDay(from);
-  return toMs >= openOf(day);
+  return openOf(isTradingDay(from) && fromMs < closeOf(from) ? from : nextTradingDay(from));
 }
 
 /** Returns the New York date of an instant. */
