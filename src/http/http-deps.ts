@@ -33,7 +33,7 @@ export interface HttpDeps {
   readonly mcp: McpLoader;
   /** The host names and the page origins that the server accepts. */
   readonly origins: OriginPolicy;
-  /** The kept answers of operations. */
+  /** The cached answers of operations. */
   readonly answers: AnswerCache;
   /**
    * Returns undefined if the store had data at the start or the initial load is complete, because requests then need not wait. Otherwise,

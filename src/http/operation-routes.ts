@@ -10,10 +10,10 @@ import { extendedView, perform, plainToolView, restView, type View } from '../op
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { countBody, FREE_BYTES, isDrained, parseJson, readBytes, readJson, readText } from './body.ts';
+import { type CachedResponse, cacheResponse, provenanceHeaders, sendAgain, sendResponse } from './cached-response.ts';
 import { respondCounted } from './counted-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { type KeptResponse, keepResponse, provenanceHeaders, sendAgain, sendResponse } from './kept-response.ts';
 
 /** Adds the routes of the registry: operations with their own path, and every tool at `/api/v1/tools`. */
 export const operationRoutes = (deps: OperationDeps) => (app: HttpApp) => {
@@ -209,7 +209,7 @@ function isColumn(value: unknown): value is readonly unknown[] {
 }
 
 interface AnswerRules {
-  /** The key of the kept answer. Undefined if the answer is not kept. */
+  /** The key of the cached answer. Undefined if the answer is not cached. */
   readonly key: string | undefined;
   /** The code of errors in the arguments. */
   readonly code: ClientErrorCode;
@@ -217,7 +217,7 @@ interface AnswerRules {
   readonly isCacheable: boolean;
 }
 
-/** Sends the kept answer of a request. If there is none, computes, keeps and sends the answer. `args` returns the arguments of the request. */
+/** Sends the cached answer of a request. If there is none, computes, caches and sends the answer. `args` returns the arguments of the request. */
 async function answer(
   deps: OperationDeps,
   caller: Caller,
@@ -226,14 +226,14 @@ async function answer(
   { key, code, isCacheable }: AnswerRules,
 ): Promise<Response> {
   const { answers, context, budget } = deps;
-  const kept = key === undefined ? undefined : answers.get<KeptResponse>(key);
+  const cached = key === undefined ? undefined : answers.get<CachedResponse>(key);
   // A repeat costs no further tokens, because nothing is computed.
-  if (kept) return sendAgain(kept, context, budget, caller);
+  if (cached) return sendAgain(cached, context, budget, caller);
   const recording = answers.record(key);
   return compute(deps, view.operation, caller, written(view, args(), recording.context, code), async (given, run) => {
     const body = 'picture' in given ? await pngOf(given.picture, run) : given.body;
-    const response = keepResponse(recording, { view, ...given, body }, isCacheable);
-    return sendResponse(response, response.provenance, budget, caller);
+    const response = cacheResponse(recording, { view, ...given, body }, isCacheable);
+    return sendResponse(response, { provenance: given.provenance, isRepeat: false }, budget, caller);
   });
 }
 

@@ -59,8 +59,8 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
   }
 }
 
-/** A kept answer of a tool. The provenance is written anew for each call, because it contains the age. */
-interface KeptAnswer extends Pick<Performed, 'echoes' | 'provenance'> {
+/** A cached answer of a tool. The provenance is written anew for each call, because it contains the age. */
+interface CachedAnswer extends Pick<Performed, 'echoes' | 'provenance'> {
   readonly tool: Operation;
   readonly figures: Record<string, unknown>;
   /** The figures as JSON text. */
@@ -75,11 +75,14 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
   // An answer without market data takes less time to compute than to find.
   const ofArguments = answers && tool.ofMarket && keyOfArguments(call.args);
   const key = ofArguments && `mcp ${call.linksResources} ${tool.name} ${ofArguments}`;
-  const kept = key ? answers.get<KeptAnswer>(key) : undefined;
-  if (kept?.tool === tool) {
-    const { provenance, echoes } = kept;
+  const cached = key ? answers.get<CachedAnswer>(key) : undefined;
+  if (cached?.tool === tool) {
+    const { provenance, echoes } = cached;
     const isReplay = 'at' in echoes;
-    return resultOf({ ...kept, provenance: provenance && (isReplay ? provenance : agedNow(provenance, deps.context)) });
+    return resultOf({
+      ...cached,
+      provenance: provenance && (isReplay ? provenance : agedNow(provenance, deps.context)),
+    });
   }
   const recording = key ? answers.record(key) : undefined;
   const context = recording?.context ?? deps.context;
@@ -90,7 +93,7 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
   const picture = performed.picture && (await pngOf(performed.picture, run));
   await progress.flush();
   const figures = figuresForModel(performed);
-  const answer: KeptAnswer = {
+  const answer: CachedAnswer = {
     ...{ tool, figures, echoes: performed.echoes, provenance: performed.provenance },
     text: JSON.stringify(figures),
     notes: [note, picture && PICTURE_NOTE].filter((each) => typeof each === 'string'),
@@ -101,12 +104,12 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
         : []),
     ],
   };
-  // The figures are kept as an object and as text. The object takes about as much memory as the text.
-  recording?.keep(answer, 2 * answer.text.length + 2 * (picture ? picture.byteLength : 0));
+  // The figures are cached as an object and as text. The object takes about as much memory as the text.
+  recording?.add(answer, 2 * answer.text.length + 2 * (picture ? picture.byteLength : 0));
   return resultOf(answer);
 }
 
-function resultOf({ figures, text, echoes, provenance, notes, further }: KeptAnswer): CallToolResult {
+function resultOf({ figures, text, echoes, provenance, notes, further }: CachedAnswer): CallToolResult {
   const ofModel = provenanceForModel({ echoes, provenance }, notes);
   const separator = text === '{}' ? '' : ',';
   return {

@@ -24,7 +24,7 @@ export type CancelSignal = Pick<AbortSignal, 'aborted'>;
 /** Dependencies that all MCP servers of this process share. */
 export interface McpDeps extends Catalog {
   readonly context: Context;
-  /** The kept answers of tools. Without it, each call is computed. */
+  /** The cached answers of tools. Without it, each call is computed. */
   readonly answers?: AnswerCache | undefined;
   readonly version: string;
   readonly observe: Observe;

@@ -14,7 +14,7 @@ type Changed = readonly [kind: DataKind, underlyings: Iterable<string>];
  * - `counted` runs a write of known data. The write changes `version` and the counts of `changes`, but not `otherChanges`.
  * - `unlisted` runs a write of data that no answer shows, such as members. The write changes `version` alone.
  * - `uncounted` and `unchanged` run writes that affect no cached result. Such a write changes neither `version` nor `otherChanges`.
- * - Any other write changes `version` and `otherChanges`. A write that nobody has thought of therefore invalidates every kept answer.
+ * - Any other write changes `version` and `otherChanges`. A write that nobody has thought of therefore invalidates every cached answer.
  */
 export function dataVersions(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');

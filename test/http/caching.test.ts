@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { provenanceHeaders } from '../../src/http/kept-response.ts';
+import { provenanceHeaders } from '../../src/http/cached-response.ts';
 import { buildApp } from '../../src/server/app.ts';
 import { parseSettings } from '../../src/settings/config.ts';
 import { serviceForTests } from '../support/for-tests.ts';

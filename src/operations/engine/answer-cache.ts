@@ -4,9 +4,9 @@ import type { Context } from './operation.ts';
 
 const MIB = 1024 * 1024;
 
-/** Limits on the kept answers. */
+/** Limits on the cached answers. */
 export interface AnswerLimits {
-  /** Maximum size of all kept answers, with their keys and compressed forms, bytes. */
+  /** Maximum size of all cached answers, with their keys and compressed forms, bytes. */
   readonly bytesMax: number;
   /** Maximum size of one answer, bytes. */
   readonly entryBytesMax: number;
@@ -21,28 +21,28 @@ const ENTRY_BYTES = 2 * 1024;
 const KEY_LENGTH_MAX = 2 * 1024;
 
 /**
- * If an answer reads data of more underlyings than this, the answer depends on the data of all underlyings. The check of a kept answer would
+ * If an answer reads data of more underlyings than this, the answer depends on the data of all underlyings. The check of a cached answer would
  * otherwise take longer than a few microseconds.
  */
 const READS_MAX = 64;
 
-/** A computation whose answer may be kept. */
+/** A computation whose answer may be cached. */
 export interface Recording {
   /** The context with which the answer must be computed. The context records what the answer depends on. */
   readonly context: Context;
   /**
-   * Keeps an answer of `bytes` bytes, unless the answer or its key is too large, or the answer depends on the present moment. Returns a
-   * function that counts further bytes of the kept answer, such as a compressed form.
+   * Caches an answer of `bytes` bytes, unless the answer or its key is too large, or the answer depends on the present moment. Returns a
+   * function that counts further bytes of the cached answer, such as a compressed form.
    */
-  keep(answer: object, bytes: number): (moreBytes: number) => void;
+  add(answer: object, bytes: number): (moreBytes: number) => void;
 }
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
 /**
- * Keeps the answers of operations for every adapter, until the data that an answer has read changes, or a moment passes on which the answer
+ * Caches the answers of operations for every adapter, until the data that an answer has read changes, or a moment passes on which the answer
  * depends. The least recently used answers go first. A key must name the adapter and the kind of the answer, the operation and all arguments.
- * An answer must not depend on the account, because all accounts share the kept answers.
+ * An answer must not depend on the account, because all accounts share the cached answers.
  */
 export function createAnswerCache(context: Context, data: DataChanges, limits: Partial<AnswerLimits> = {}) {
   const { bytesMax, entryBytesMax } = { ...LIMITS, ...limits };
@@ -71,7 +71,7 @@ export function createAnswerCache(context: Context, data: DataChanges, limits: P
   };
 
   return {
-    /** Returns the kept answer of a key. Returns undefined if there is none, or if the answer is no longer valid. */
+    /** Returns the cached answer of a key. Returns undefined if there is none, or if the answer is no longer valid. */
     get<Answer extends object>(key: string): Answer | undefined {
       const entry = entries.get(key);
       if (!entry) return undefined;
@@ -84,15 +84,15 @@ export function createAnswerCache(context: Context, data: DataChanges, limits: P
       if (entry.ticker !== undefined) context.onTicker?.(entry.ticker);
       return entry.answer as Answer;
     },
-    /** Begins the computation of an answer. Without a key, the answer is not kept. */
+    /** Begins the computation of an answer. Without a key, the answer is not cached. */
     record(key: string | undefined): Recording {
       const dependencies = new RecordedDependencies(context, data);
       return {
         context: dependencies.context,
-        keep(answer, ofAnswer) {
-          const isKept = key !== undefined && key.length <= KEY_LENGTH_MAX && ofAnswer <= entryBytesMax;
-          const found = isKept ? dependencies.found() : undefined;
-          if (!isKept || !found) return () => {};
+        add(answer, ofAnswer) {
+          const isCached = key !== undefined && key.length <= KEY_LENGTH_MAX && ofAnswer <= entryBytesMax;
+          const found = isCached ? dependencies.found() : undefined;
+          if (!isCached || !found) return () => {};
           const entry: Entry = { answer, ...found, bytes: 0 };
           const replaced = entries.get(key);
           if (replaced) remove(key, replaced);
@@ -102,7 +102,7 @@ export function createAnswerCache(context: Context, data: DataChanges, limits: P
         },
       };
     },
-    /** The size of all kept answers, bytes. */
+    /** The size of all cached answers, bytes. */
     get bytes() {
       return bytes;
     },
@@ -111,7 +111,7 @@ export function createAnswerCache(context: Context, data: DataChanges, limits: P
 
 /**
  * Returns the arguments of a call as a part of a key. Equal texts mean equal arguments. Returns undefined for numbers that JSON cannot write
- * exactly. The arguments are not validated, because only valid arguments lead to an answer that is kept.
+ * exactly. The arguments are not validated, because only valid arguments lead to an answer that is cached.
  */
 export function keyOfArguments(args: unknown): string | undefined {
   let isExact = true;
@@ -181,7 +181,7 @@ class RecordedDependencies {
         ofNow();
         return context.nowMs();
       },
-      keptClock: { hasPassed, nowMs: context.nowMs },
+      cacheClock: { hasPassed, nowMs: context.nowMs },
       feedStates: () => {
         this.read('feeds');
         return context.feedStates();

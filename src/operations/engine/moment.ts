@@ -66,5 +66,5 @@ export function contextAt(context: Context, at: string, code: ClientErrorCode): 
   const instantMs = momentOf(at, '/at', 'last', code);
   if (!hasPassed(instantMs, context))
     throw invalidField(code, '/at', 'must not be in the future; a date means the end of that day');
-  return { ...context, market: context.market.at(instantMs), nowMs: () => instantMs, keptClock: undefined };
+  return { ...context, market: context.market.at(instantMs), nowMs: () => instantMs, cacheClock: undefined };
 }

@@ -99,7 +99,7 @@ export function provenanceOf(
     source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: iso(chain.asOf),
-    ...ageOf(chain.asOf, (context.keptClock ?? context).nowMs(), context),
+    ...ageOf(chain.asOf, (context.cacheClock ?? context).nowMs(), context),
     notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
   };
 }
@@ -112,18 +112,18 @@ function ageOf(asOf: number, nowMs: number, { staleAfterMs }: Pick<Context, 'sta
   };
 }
 
-/** Returns the provenance of a kept answer with its present age. */
+/** Returns the provenance of a cached answer with its present age. */
 export function agedNow(provenance: Provenance, context: Pick<Context, 'nowMs' | 'staleAfterMs'>): Provenance {
   return { ...provenance, ...ageOf(Date.parse(provenance.as_of), context.nowMs(), context) };
 }
 
 /** Returns the age of quotes for the figures of an answer. Unlike the age in the provenance, such an age is not written anew. */
 export function ageInFigures(asOf: number, context: Context): Pick<Provenance, 'age_s' | 'stale'> {
-  const nowMs = (context.keptClock ?? context).nowMs();
+  const nowMs = (context.cacheClock ?? context).nowMs();
   const age = ageOf(asOf, nowMs, context);
-  if (!context.keptClock) return age;
+  if (!context.cacheClock) return age;
   const changesAt = asOf + 1000 * age.age_s + 500;
-  // If the quotes become stale within the second, the answer is not kept. The call of `nowMs` says so.
+  // If the quotes become stale within the second, the answer is not cached. The call of `nowMs` says so.
   if (ageOf(asOf, changesAt - 1, context).stale !== age.stale) context.nowMs();
   for (const atMs of [changesAt - 1000, changesAt]) hasPassed(atMs, context);
   return age;

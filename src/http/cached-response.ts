@@ -9,7 +9,7 @@ import { fieldsOf, JSON_TYPE } from './http-app.ts';
 import { etagOf, type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
 /** An answer over HTTP. Its age is not part of the answer, because the age is written when the answer is sent. */
-export interface KeptResponse {
+export interface CachedResponse {
   /** The body. In an extended answer, the body lacks its last key, `provenance`. */
   readonly body: string | Uint8Array;
   readonly fields: Headers;
@@ -22,22 +22,22 @@ export interface KeptResponse {
 }
 
 /** A computed answer as JSON text or as a PNG picture, with what the adapters add to it. */
-export interface WrittenAnswer extends Pick<KeptResponse, 'body' | 'provenance' | 'isReplay'> {
+export interface WrittenAnswer extends Pick<CachedResponse, 'body' | 'provenance' | 'isReplay'> {
   readonly view: View;
 }
 
 /** Clients must revalidate a cached answer on each use, because answers change with each snapshot, and an account may lose its access. */
 const CACHE_CONTROL = 'private, no-cache';
 
-/** Before a kept answer above this size is sent, the byte budget of the account must have room, bytes. */
+/** Before a cached answer above this size is sent, the byte budget of the account must have room, bytes. */
 const CHECKED_FROM = 16 * 1024;
 
-/** Makes an answer ready to be sent, and keeps it. `isCacheable` is true if clients may cache the answer. */
-export function keepResponse(
+/** Makes an answer ready to be sent, and caches it. `isCacheable` is true if clients may cache the answer. */
+export function cacheResponse(
   recording: Recording,
   { view, body, provenance, isReplay }: WrittenAnswer,
   isCacheable: boolean,
-): KeptResponse {
+): CachedResponse {
   const isPicture = typeof body !== 'string';
   const shared = {
     ...{ body, provenance, isReplay },
@@ -49,9 +49,9 @@ export function keepResponse(
   };
   const bytes = isPicture ? body.byteLength : Buffer.byteLength(body);
   if (!isCacheable || isPicture) {
-    const kept = { ...shared, fields: fieldsOf(fields) };
-    recording.keep(kept, bytes);
-    return kept;
+    const cached = { ...shared, fields: fieldsOf(fields) };
+    recording.add(cached, bytes);
+    return cached;
   }
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
   // The entity tag depends on the text, the source, the moment of the data and the notes.
@@ -59,38 +59,41 @@ export function keepResponse(
     ...fields,
     'Cache-Control': CACHE_CONTROL,
   });
-  const kept = { ...shared, fields: prepared.fields, prepared };
-  prepared.onCompressed = recording.keep(kept, bytes);
-  return kept;
+  const cached = { ...shared, fields: prepared.fields, prepared };
+  prepared.onCompressed = recording.add(cached, bytes);
+  return cached;
 }
 
-/** Sends an answer with the given provenance. `budget` counts the bytes of a large body. */
+/**
+ * Sends an answer that has just been computed, or sends a cached answer again, with the given provenance. `budget` counts the bytes of a
+ * large body. The capacity for a computed answer was checked before the computation. For a large cached answer, throws `ClientError` (429 or
+ * 503) if the byte budget is exhausted.
+ */
 export function sendResponse(
-  kept: KeptResponse,
-  provenance: Provenance | undefined,
+  { body, fields, prepared, isExtended }: CachedResponse,
+  { provenance, isRepeat }: { readonly provenance: Provenance | undefined; readonly isRepeat: boolean },
   budget: ByteBudget,
   recipient: Recipient & { readonly request: Request },
 ): Response | Promise<Response> {
-  const { body, fields, prepared, isExtended } = kept;
-  const { request, set } = recipient;
+  const { request, account, set } = recipient;
   if (provenance) Object.assign(set.headers, ageHeaders(provenance));
-  const send = (form: string | Uint8Array | Blob, of: Headers) => respondCounted(budget, recipient, form, of);
+  const send = (form: string | Uint8Array | Blob, of: Headers) => {
+    if (isRepeat && body.length > CHECKED_FROM) budget.assertCapacity(account);
+    return respondCounted(budget, recipient, form, of);
+  };
   if (prepared) return sendPrepared(prepared, request.headers, set, send);
   return send(isExtended ? `${body.slice(0, -1)},"provenance":${JSON.stringify(provenance)}}` : body, fields);
 }
 
-/**
- * Sends a kept answer again, with its present age. Throws `ClientError` (429 or 503) if the answer is large and the byte budget is exhausted.
- */
+/** Sends a cached answer again, with its present age. Throws the errors of `sendResponse`. */
 export function sendAgain(
-  kept: KeptResponse,
+  cached: CachedResponse,
   context: Context,
   budget: ByteBudget,
   recipient: Recipient & { readonly request: Request },
 ): Response | Promise<Response> {
-  const { body, provenance, isReplay } = kept;
-  if (body.length > CHECKED_FROM) budget.assertCapacity(recipient.account);
-  return sendResponse(kept, provenance && (isReplay ? provenance : agedNow(provenance, context)), budget, recipient);
+  const provenance = cached.provenance && (cached.isReplay ? cached.provenance : agedNow(cached.provenance, context));
+  return sendResponse(cached, { provenance, isRepeat: true }, budget, recipient);
 }
 
 /** Returns the provenance of an answer as header fields. */
