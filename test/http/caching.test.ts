@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { afterEach, describe, expect, setSystemTime, spyOn, test } from 'bun:test';
 import { provenanceHeaders } from '../../src/http/cached-response.ts';
 import { buildApp } from '../../src/server/app.ts';
 import { parseSettings } from '../../src/settings/config.ts';
@@ -74,6 +74,54 @@ test('an ETag stays the same after a restart', async () => {
   expect((await again.handle(new Request(`http://localhost${GEX}`, { headers }))).headers.get('etag')).toBe(tag);
   await again.mcp.close();
   again.store.close();
+});
+
+describe('an answer is computed once for a snapshot', () => {
+  const SURFACE = '/api/v1/surface/SPY';
+  afterEach(() => setSystemTime());
+
+  test.each([
+    `${GEX}/view?rate=0.011`,
+    SURFACE,
+    `${SURFACE}?detail=grid`,
+    `${GEX}/matrix?rate=0.011`,
+    `${GEX}/profile?rate=0.011`,
+    `${GEX}/hedging?format=image`,
+  ])('%s', async (path) => {
+    const computed = spyOn(service.app.scheduler, 'run');
+    const nowMs = Date.now();
+    const first = await get(path);
+    expect(first.status).toBe(200);
+    const [body, calls] = [await first.bytes(), computed.mock.calls.length];
+    expect(calls).toBeGreaterThan(0);
+    // A poll without data and the passing of seconds change no answer.
+    service.app.store.pollBegan('sim', nowMs);
+    setSystemTime(nowMs + 5_000);
+    const again = await get(path);
+    expect(await again.bytes()).toEqual(body);
+    const tag = first.headers.get('etag');
+    expect(again.headers.get('etag')).toBe(tag);
+    const ages = [first, again].map((each) => Number(each.headers.get('x-data-age')));
+    expect(ages[1]! - ages[0]!).toBeWithin(4, 7);
+    if (tag !== null) expect((await get(path, { 'If-None-Match': tag })).status).toBe(304);
+    expect(computed.mock.calls.length).toBe(calls);
+    computed.mockRestore();
+  });
+
+  test.each([
+    ['a tool', '/api/v1/tools/run_strategic_omni_radar'],
+    ['an extended answer', '/api/v1/tools/run_strategic_omni_radar?extended=true'],
+  ])('%s', async (_, path) => {
+    const computed = spyOn(service.app.scheduler, 'run');
+    const ask = (body: object) => service.request('POST', path, { body });
+    await ask({ ticker: 'SPY', target_dte: 20 });
+    const calls = computed.mock.calls.length;
+    expect((await ask({ ticker: 'SPY', target_dte: 20 })).status).toBe(200);
+    expect([calls > 0, computed.mock.calls.length]).toEqual([true, calls]);
+    await ask({ ticker: 'SPY', target_dte: 21 });
+    expect(computed.mock.calls.length).toBeGreaterThan(calls);
+    computed.mockRestore();
+  });
 });
 
 test.each([

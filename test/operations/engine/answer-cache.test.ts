@@ -26,7 +26,7 @@ function filledServers() {
   const servers = twoServers();
   const { store } = servers;
   for (const [i, ticker] of TICKERS.entries()) {
-    for (const days of [3, 0]) store.saveChain(smallChain(ticker, AS_OF - days * DAY_MS, 100 + i - days));
+    for (const days of [10, 3, 0]) store.saveChain(smallChain(ticker, AS_OF - days * DAY_MS, 100 + i - days));
     store.savePrints([printIn(`${ticker} first`, { underlying: ticker, root: ticker })]);
     store.saveCloses([{ ticker, date: '2026-01-02', close: 99, volume: 1e6, simulated: false }]);
     store.saveDividends([{ ticker, exDate: '2026-01-09', amount: 0.5, status: 'declared', simulated: false }]);
@@ -170,7 +170,7 @@ describe('a cached answer is computed anew after', () => {
     ['a correction of a past snapshot', ({ store }) => store.saveChain(at(NEWEST - 3 * DAY_MS, 104)), OF_SPY],
     ['the levels of a snapshot', ({ store }) => keepLevels(store, { ...LEVELS, asOf: NEWEST + 1 }), OF_SPY],
     ['a snapshot that is forgotten', ({ store }) => store.forgetSnapshots('SPY', NEWEST), OF_SPY],
-    ['a past snapshot that is forgotten', ({ store }) => store.forgetSnapshots('SPY', NEWEST - DAY_MS), OF_SPY],
+    ['a past snapshot that is forgotten', ({ store }) => store.forgetSnapshots('SPY', NEWEST - 10 * DAY_MS), OF_SPY],
     [
       'a large print',
       ({ store }) => store.savePrints([printIn('late', { size: 900 })]),
