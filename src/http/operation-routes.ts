@@ -10,7 +10,7 @@ import { extendedView, perform, plainToolView, restView, type View } from '../op
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { countBody, FREE_BYTES, isDrained, parseJson, readBytes, readJson, readText } from './body.ts';
-import { type CachedResponse, cacheResponse, provenanceHeaders, sendAgain, sendResponse } from './cached-response.ts';
+import { type CachedResponse, cacheResponse, provenanceHeaders, sendResponse } from './cached-response.ts';
 import { respondCounted } from './counted-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -228,12 +228,12 @@ async function answer(
   const { answers, context, budget } = deps;
   const cached = key === undefined ? undefined : answers.get<CachedResponse>(key);
   // A repeat costs no further tokens, because nothing is computed.
-  if (cached) return sendAgain(cached, context, budget, caller);
+  if (cached) return sendResponse(cached, budget, caller, true);
   const recording = answers.record(key);
   return compute(deps, view.operation, caller, written(view, args(), recording.context, code), async (given, run) => {
     const body = 'picture' in given ? await pngOf(given.picture, run) : given.body;
-    const response = cacheResponse(recording, { view, ...given, body }, isCacheable);
-    return sendResponse(response, { provenance: given.provenance, isRepeat: false }, budget, caller);
+    const response = cacheResponse(recording, { view, ...given, body }, isCacheable, context);
+    return sendResponse(response, budget, caller, false);
   });
 }
 
