@@ -218,13 +218,13 @@ interface AnswerRules {
 }
 
 /** Sends the cached answer of a request. If there is none, computes, caches and sends the answer. `args` returns the arguments of the request. */
-async function answer(
+function answer(
   deps: OperationDeps,
   caller: Caller,
   view: View,
   args: () => unknown,
   { key, code, isCacheable }: AnswerRules,
-): Promise<Response> {
+): Response | Promise<Response> {
   const { answers, context, budget } = deps;
   const cached = key === undefined ? undefined : answers.get<CachedResponse>(key);
   // A repeat costs no further tokens, because nothing is computed.

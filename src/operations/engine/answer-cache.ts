@@ -51,8 +51,7 @@ export function createAnswerCache(context: Context, data: DataChanges, limits: P
   const isValid = ({ others, reads, fromMs, untilMs }: Dependencies) => {
     const nowMs = context.nowMs();
     if (nowMs < fromMs || nowMs >= untilMs || others !== data.otherChanges()) return false;
-    for (const [key, changes] of reads) if (changes !== data.changes(key)) return false;
-    return true;
+    return reads.every(([key, changes]) => changes === data.changes(key));
   };
 
   return {
@@ -71,7 +70,7 @@ export function createAnswerCache(context: Context, data: DataChanges, limits: P
     },
     /** Begins the computation of an answer. Without a key, the answer is not cached. */
     record(key: string | undefined) {
-      const recorded = recordDependencies(context, data);
+      const recorded = key === undefined ? { context, found: () => undefined } : recordDependencies(context, data);
       return {
         /** The context with which the answer must be computed. The context records what the answer depends on. */
         context: recorded.context,
@@ -115,7 +114,7 @@ interface Dependencies {
   /** The text of `otherChanges` before the computation. */
   readonly others: string;
   /** The data that the answer has read, with the number of changes before the first read. */
-  readonly reads: ReadonlyMap<DataKey, number>;
+  readonly reads: readonly (readonly [DataKey, number])[];
   /** The answer is valid from `fromMs` (included) to `untilMs` (excluded), ms since the epoch. */
   readonly fromMs: number;
   readonly untilMs: number;
@@ -175,6 +174,6 @@ function recordDependencies(context: Context, data: DataChanges) {
     },
   };
   const found = (): Dependencies | undefined =>
-    isOfNow ? undefined : { others, reads: reads.size > READS_MAX ? ofKinds : reads, fromMs, untilMs, ticker };
+    isOfNow ? undefined : { others, reads: [...(reads.size > READS_MAX ? ofKinds : reads)], fromMs, untilMs, ticker };
   return { context: recorded, found };
 }
