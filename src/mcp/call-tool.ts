@@ -3,15 +3,17 @@ import { cleaned, cleanLine } from '../core/clean-text.ts';
 import { ClientError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import type { Steps } from '../core/steps.ts';
-import { type Operation, PICTURE_TYPE } from '../operations/engine/operation.ts';
+import { keyOfArguments } from '../operations/engine/answer-cache.ts';
+import { type Operation, PICTURE_TYPE, type Provenance } from '../operations/engine/operation.ts';
 import { perform, toolView } from '../operations/engine/perform.ts';
+import { aging } from '../operations/reading/market-reading.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
 import { repairArguments } from './repair-arguments.ts';
 import { columnResourcesOf } from './resources.ts';
 import { textForModel } from './text-for-model.ts';
-import { toolAnswer } from './tool-answer.ts';
+import { figuresForModel, PROVENANCE_KEY, provenanceForModel } from './tool-answer.ts';
 
 export interface ToolCall extends Requester {
   readonly name: string;
@@ -57,28 +59,58 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
   }
 }
 
+/** A cached answer of a tool. */
+interface CachedAnswer {
+  readonly tool: Operation;
+  /** Returns the result with its present age. Returns the same object while the age stays the same. */
+  present(): CallToolResult;
+}
+
 async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
-  const { context } = deps;
+  const { answers } = deps;
+  // To compute an answer without market data takes less time than to find it.
+  const ofArguments = answers && tool.ofMarket && keyOfArguments(call.args);
+  const key = ofArguments && `mcp ${call.linksResources} ${tool.name} ${ofArguments}`;
+  const cached = key ? answers.get<CachedAnswer>(key) : undefined;
+  if (cached?.tool === tool) return cached.present();
+  const recording = key ? answers.record(key) : undefined;
+  const context = recording?.context ?? deps.context;
   const progress = new ProgressReport(call.onProgress);
   const run = <Result>(steps: Steps<Result>) => runJob(deps, call, tool.name, steps);
-  const { args, note } = repairArguments(toolView(tool).input, call.args, context.nowMs());
+  const { args, note } = repairArguments(toolView(tool).input, call.args, context.nowMs);
   const performed = await run(progress.of(perform(toolView(tool), args, context, 'invalid_body')));
   const picture = performed.picture && (await pngOf(performed.picture, run));
   await progress.flush();
+  const { echoes, provenance } = performed;
   const notes = [note, picture && PICTURE_NOTE].filter((each) => typeof each === 'string');
-  const answer = cleaned(toolAnswer(performed, notes));
-  const { provenance } = performed;
-  return {
-    content: [
-      { type: 'text', text: JSON.stringify(answer) },
-      ...(picture ? [pictureContent(picture)] : []),
-      ...(call.linksResources
-        ? columnResourcesOf(tool, args, context).map((link) => ({ type: 'resource_link' as const, ...link }))
-        : []),
-    ],
-    structuredContent: answer,
-    ...(provenance && { _meta: { [PROVENANCE_META]: cleaned(provenance) } }),
+  const further: CallToolResult['content'] = [
+    ...(picture ? [pictureContent(picture)] : []),
+    ...(call.linksResources
+      ? columnResourcesOf(tool, args, context).map((link) => ({ type: 'resource_link' as const, ...link }))
+      : []),
+  ];
+  const figures = figuresForModel(performed);
+  const resultAt = (now: Provenance | undefined): CallToolResult => {
+    const answer = { ...figures, [PROVENANCE_KEY]: provenanceForModel({ echoes, provenance: now }, notes) };
+    return {
+      content: [{ type: 'text', text: JSON.stringify(answer) }, ...further],
+      structuredContent: answer,
+      ...(now && { _meta: { [PROVENANCE_META]: cleaned(now) } }),
+    };
   };
+  const result = resultAt(provenance);
+  if (recording) {
+    const provenanceNow = provenance && !('at' in echoes) ? aging(provenance, deps.context) : () => provenance;
+    let last = { provenance, result };
+    const present = () => {
+      const now = provenanceNow();
+      if (now !== last.provenance) last = { provenance: now, result: resultAt(now) };
+      return last.result;
+    };
+    // An answer is in memory as an object, as its text, and in the text of the whole result.
+    recording.add({ tool, present } satisfies CachedAnswer, 4 * JSON.stringify(result.content).length);
+  }
+  return result;
 }
 
 const PICTURE_NOTE = 'The chart is an image beside this answer. Hosts that show no images leave it out.';

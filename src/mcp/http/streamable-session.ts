@@ -1,4 +1,5 @@
 import {
+  type CallToolResult,
   isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
@@ -10,12 +11,14 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
+import { memoizeByObject } from '../../core/cache.ts';
 import { oneStep } from '../../core/steps.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 import { callTool } from '../call-tool.ts';
 import { readsResources } from '../known-clients.ts';
 import type { CancelSignal, McpSession } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
+import { listedToolsText } from '../tool-definitions.ts';
 import { BatchDelivery } from './batch.ts';
 import { type GuardedStream, guardResponse, isEventStream, openGuardedStream } from './guarded-stream.ts';
 import { Liveness, PING_ID } from './liveness.ts';
@@ -70,11 +73,21 @@ export class StreamableSession implements McpSession {
         linksResources: this.readsResources ?? false,
       });
       if (signal.aborted) return new Response(null, { status: 202 });
-      const text = JSON.stringify({ jsonrpc: '2.0', id, result });
-      return new Response(text, { headers: { 'Content-Type': 'application/json', 'Mcp-Session-Id': this.id } });
+      return this.respond(id, textOf(result));
     } finally {
       this.calls.delete(signal);
     }
+  }
+
+  /** Answers a request for the list of tools without the SDK. The list is a constant text, which is identical to the SDK's answer. */
+  list(id: RequestId): Response {
+    this.deps.streams.assertCapacity(this.account);
+    return this.respond(id, listedToolsText(this.deps));
+  }
+
+  private respond(id: RequestId, result: string): Response {
+    const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+    return new Response(text, { headers: { 'Content-Type': 'application/json', 'Mcp-Session-Id': this.id } });
   }
 
   /** Answers a POST with a message or a batch. */
@@ -199,6 +212,9 @@ export class StreamableSession implements McpSession {
     void transport.close();
   }
 }
+
+/** Returns a result as JSON text. The text of a cached result is written once. */
+const textOf = memoizeByObject((result: CallToolResult) => JSON.stringify(result));
 
 /** The cancel signal of a call. The signal is aborted if the client cancels the call or disconnects. */
 class CallSignal implements CancelSignal {

@@ -9,7 +9,7 @@ import { addDays, closeOf, DAY_MS, iso, isStale, newYorkDate } from '../../marke
 import type { Chain, Series } from '../../market/chain.ts';
 import { AHEAD_MS } from '../../market/market.ts';
 import type { Close, PrintSum } from '../../market/prints.ts';
-import type { Context, Provenance } from '../engine/operation.ts';
+import { type Context, hasPassed, type Provenance } from '../engine/operation.ts';
 import { analysisCost } from '../engine/request-cost.ts';
 import { number, textField } from '../engine/schemas.ts';
 import { withSign } from './dealer-sign.ts';
@@ -99,15 +99,58 @@ export function provenanceOf(
   context: Context,
   notes: readonly string[] = [],
 ): Provenance {
-  const nowMs = context.nowMs();
   return {
     source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: iso(chain.asOf),
-    age_s: Math.round((nowMs - chain.asOf) / 1000),
-    stale: chain.asOf > nowMs + AHEAD_MS || isStale(chain.asOf, nowMs, context.staleAfterMs),
+    ...ageOf(chain.asOf, (context.cacheClock ?? context).nowMs(), context.staleAfterMs),
     notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
   };
+}
+
+/** Returns the age of quotes at a moment in whole seconds, and whether the quotes are stale. All arguments are ms since the epoch. */
+function ageOf(asOf: number, nowMs: number, staleAfterMs: number): Age {
+  return {
+    age_s: Math.round((nowMs - asOf) / 1000),
+    stale: asOf > nowMs + AHEAD_MS || isStale(asOf, nowMs, staleAfterMs),
+  };
+}
+
+type Age = Pick<Provenance, 'age_s' | 'stale'>;
+
+/**
+ * Returns the age of quotes, and the period in which the age stays the same: from `fromMs` (included) to `untilMs` (excluded). The period is
+ * empty if the quotes become stale within the second.
+ */
+function ageWithPeriod(asOf: number, nowMs: number, staleAfterMs: number) {
+  const age = ageOf(asOf, nowMs, staleAfterMs);
+  const untilMs = asOf + 1000 * age.age_s + 500;
+  const fromMs = untilMs - 1000;
+  const isSame = [fromMs, untilMs - 1].every((atMs) => ageOf(asOf, atMs, staleAfterMs).stale === age.stale);
+  return { age, fromMs, untilMs: isSame ? untilMs : fromMs };
+}
+
+/** Returns a function that returns a provenance with its present age. The function returns the same object while the age stays the same. */
+export function aging(provenance: Provenance, { nowMs, staleAfterMs }: Context): () => Provenance {
+  let [present, fromMs, untilMs] = [provenance, 0, 0];
+  return () => {
+    const now = nowMs();
+    if (now >= fromMs && now < untilMs) return present;
+    const period = ageWithPeriod(Date.parse(provenance.as_of), now, staleAfterMs);
+    [present, fromMs, untilMs] = [{ ...provenance, ...period.age }, period.fromMs, period.untilMs];
+    return present;
+  };
+}
+
+/** Returns the age of quotes for the figures of an answer. Unlike the age in the provenance, such an age is not written anew. */
+export function ageInFigures(asOf: number, context: Context): Age {
+  const nowMs = (context.cacheClock ?? context).nowMs();
+  if (!context.cacheClock) return ageOf(asOf, nowMs, context.staleAfterMs);
+  const { age, fromMs, untilMs } = ageWithPeriod(asOf, nowMs, context.staleAfterMs);
+  // The call of `nowMs` says that the answer cannot be cached.
+  if (fromMs === untilMs) context.nowMs();
+  for (const atMs of [fromMs, untilMs]) hasPassed(atMs, context);
+  return age;
 }
 
 /** Maximum number of expiries that a note names. */
@@ -119,11 +162,8 @@ export function knownUntil({ asOf }: Pick<Chain, 'asOf'>, { market, nowMs }: Con
 }
 
 /** Returns a note if some of these series have settled since the quotes were taken. In a replay, nothing has happened since. */
-export function settledSince(
-  series: readonly Pick<Series, 'expiry' | 'settlesAt'>[],
-  { market, nowMs }: Context,
-): string[] {
-  const settled = market.isPast ? [] : series.filter(({ settlesAt }) => settlesAt <= nowMs());
+export function settledSince(series: readonly Pick<Series, 'expiry' | 'settlesAt'>[], context: Context): string[] {
+  const settled = context.market.isPast ? [] : series.filter(({ settlesAt }) => hasPassed(settlesAt, context));
   if (settled.length === 0) return [];
   const expiries = [...new Set(settled.map(({ expiry }) => expiry))].sort();
   const more = expiries.length > SETTLED_NAMED ? ` and ${expiries.length - SETTLED_NAMED} more` : '';
