@@ -305,7 +305,10 @@ function withSettled(
   const chain = context.market.at(Date.parse(provenance.as_of)).findChain(ticker);
   if ((which !== 'strikes' && which !== 'matrix') || !chain) return provenance;
   const selection = parseExpiries(expiry?.toLowerCase() ?? 'all')!;
-  const notes = settledSince(selectedSeries(chain, selection, chain.asOf), context);
+  const notes = settledSince(
+    selectedSeries(chain, selection, () => chain.asOf),
+    context,
+  );
   return { ...provenance, notes: [...provenance.notes, ...notes, ...(notes.length > 0 ? [SETTLED_IN_SUMS] : [])] };
 }
 

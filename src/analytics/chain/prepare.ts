@@ -16,13 +16,13 @@ import { strikeVolatilities } from './volatility.ts';
  * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
  * volatility for each contract. Counts the used contracts, and counts the excluded contracts by reason. The result depends only on `chain`
  * and `options`, so it is cached for each combination of the two. `tokens` is the rate-limit cost if the result is not cached. Throws
- * `ClientError('no_chain')` if no live contract is left. The error says which expiries have settled by `nowMs`, ms since the epoch.
+ * `ClientError('no_chain')` if no live contract is left. The error says which expiries have settled by the result of `nowMs`, ms since the epoch.
  */
 export function prepareChain(
   chain: Chain,
   options: AnalysisOptions,
   tokens = 0,
-  nowMs = chain.asOf,
+  nowMs = () => chain.asOf,
 ): Steps<PreparedChain> {
   return cache.of(chain, JSON.stringify(options), {
     message: 'Reading the chain',
@@ -33,12 +33,12 @@ export function prepareChain(
 
 /**
  * Returns the selected series of a prepared chain, in order of settlement. Throws `ClientError('no_chain')` if no series is selected. The
- * error says which expiries have settled by `nowMs`, ms since the epoch.
+ * error says which expiries have settled by the result of `nowMs`, ms since the epoch.
  */
 export function selectSeries(
   { chain, series }: PreparedChain,
   selection: ExpirySelection,
-  nowMs: number,
+  nowMs: () => number,
 ): PreparedSeries[] {
   const selected = series.filter((each) => isSelected(each.series, chain.asOf, selection));
   if (selected.length === 0) throw noLiveSeries(chain, selection, nowMs);
@@ -63,7 +63,7 @@ const STEP_PAIRS = 32_768;
 /** A series to analyse, before its smile is known. */
 type LiveSeries = Omit<PreparedSeries, 'smile'>;
 
-function* prepare(chain: Chain, options: AnalysisOptions, nowMs: number): Steps<PreparedChain> {
+function* prepare(chain: Chain, options: AnalysisOptions, nowMs: () => number): Steps<PreparedChain> {
   const isLarge = chain.count > STEP_CONTRACTS;
   const { live, leftOut } = yield* liveSeries(chain, options, nowMs);
   if (isLarge) yield { message: 'Solving volatilities' };
@@ -160,7 +160,7 @@ function* computeGamma(pairs: Pairs, spot: number, gamma: Float64Array): Steps<v
 }
 
 /** Returns the series to analyse, each with its rows and its forward. Also counts the contracts of the left-out series, by reason. */
-function* liveSeries(chain: Chain, options: AnalysisOptions, nowMs: number) {
+function* liveSeries(chain: Chain, options: AnalysisOptions, nowMs: () => number) {
   const leftOut = { settled: 0, adjusted: 0, other_expiry: 0 };
   const live: LiveSeries[] = [];
   let start = 0;
@@ -184,16 +184,16 @@ function* liveSeries(chain: Chain, options: AnalysisOptions, nowMs: number) {
 
 /**
  * Returns the selected series of a chain that are neither settled nor adjusted. Throws `ClientError('no_chain')` if there is none. The error
- * says which expiries have settled by `nowMs`, ms since the epoch.
+ * says which expiries have settled by the result of `nowMs`, ms since the epoch.
  */
-export function selectedSeries(chain: Chain, selection: ExpirySelection, nowMs: number): Series[] {
+export function selectedSeries(chain: Chain, selection: ExpirySelection, nowMs: () => number): Series[] {
   const selected = chain.series.filter((each) => !exclusionReason(each, chain.asOf, selection));
   if (selected.length === 0) throw noLiveSeries(chain, selection, nowMs);
   return selected;
 }
 
 /** Returns the error for a selection that has no live series. The error states the reason, and names the nearest live expiries. */
-function noLiveSeries(chain: Chain, selection: ExpirySelection, nowMs: number): ClientError {
+function noLiveSeries(chain: Chain, selection: ExpirySelection, nowMs: () => number): ClientError {
   const { underlying, asOf, series } = chain;
   const of = `the snapshot of ${underlying} as of ${new Date(asOf).toISOString()}`;
   const live = series.filter((each) => !exclusionReason(each, asOf, { kind: 'all' }));
@@ -208,7 +208,7 @@ function noLiveSeries(chain: Chain, selection: ExpirySelection, nowMs: number): 
     selection.kind === 'next'
       ? `No contract of ${underlying} settles within ${selection.days} days of ${of}`
       : whyNotLive(chain, date, of);
-  return new ClientError('no_chain', message, { hint: nearestListed(live, date, today, nowMs) });
+  return new ClientError('no_chain', message, { hint: nearestListed(live, date, today, nowMs()) });
 }
 
 /** Returns why no live contract expires on a date. A feed may stop listing contracts that have settled. */

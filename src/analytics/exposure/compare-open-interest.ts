@@ -39,13 +39,13 @@ export interface OpenInterestChanges {
  * Compares the open interest of two snapshots of an underlying, contract by contract. Only contracts that are live in both snapshots count,
  * because a sum over all contracts falls with each settlement. Leaves out adjusted contracts. The selection counts its days from the later
  * snapshot. Throws `ClientError('no_chain')` if the later snapshot has no live contract of the selection. The
- * error says which expiries have settled by `nowMs`, ms since the epoch.
+ * error says which expiries have settled by the result of `nowMs`, ms since the epoch.
  */
 export function* openInterestChanges(
   before: Chain,
   after: Chain,
   selection: ExpirySelection,
-  nowMs: number,
+  nowMs: () => number,
 ): Steps<OpenInterestChanges> {
   const apart = { settled: none(), listed: none(), missing: none(), unknown: none() };
   const earlier = new Map(

@@ -177,14 +177,14 @@ function noTradesNote(
 }
 
 /** Returns the error for an expiry that neither the chain nor the prints have. The hint names the nearest expiries of the chain. */
-function notListed(expiry: string, { chain, series }: PreparedChain, nowMs: number): ClientError {
+function notListed(expiry: string, { chain, series }: PreparedChain, nowMs: () => number): ClientError {
   const isReal = isDate(expiry);
   const live = series.map((each) => each.series);
   return new ClientError(
     'unprocessable',
     `${isReal ? expiry : 'target_expiry'} is ${isReal ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,
     {
-      hint: `Use a listed expiry. ${nearestListed(live, expiry, newYorkDate(chain.asOf), nowMs)}`,
+      hint: `Use a listed expiry. ${nearestListed(live, expiry, newYorkDate(chain.asOf), nowMs())}`,
       fieldErrors: [{ field: '/target_expiry', expected: 'must be a listed expiry' }],
     },
   );

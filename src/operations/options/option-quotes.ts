@@ -217,7 +217,7 @@ function quotesOf(
   ofContracts: ContractSelection,
   from: number,
   limit: number,
-  nowMs: number,
+  nowMs: () => number,
 ) {
   const series = selectSeries(prepared, expirySelection(expiryText), nowMs);
   const { expiry } = series[0]!.series;

@@ -156,9 +156,12 @@ export function ageInFigures(asOf: number, context: Context): Age {
 /** Maximum number of expiries that a note names. */
 const SETTLED_NAMED = 5;
 
-/** Returns the moment up to which settlements are known, ms since the epoch: now, or that of the chain in a replay. */
-export function knownUntil({ asOf }: Pick<Chain, 'asOf'>, { market, nowMs }: Context): number {
-  return market.isPast ? asOf : nowMs();
+/**
+ * Returns a function that returns the moment up to which settlements are known, ms since the epoch: now, or that of the chain in a replay.
+ * Only errors state this moment. An answer that reads the clock cannot be cached, so the clock is read for errors alone.
+ */
+export function knownUntil({ asOf }: Pick<Chain, 'asOf'>, { market, nowMs }: Context): () => number {
+  return market.isPast ? () => asOf : nowMs;
 }
 
 /** Returns a note if some of these series have settled since the quotes were taken. In a replay, nothing has happened since. */
