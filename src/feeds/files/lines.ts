@@ -1,47 +1,8 @@
 import { textIn } from '../../core/memoize-bytes.ts';
 import { unreadable } from '../rejections.ts';
 
-/** Lines of a text, in the order of the text. */
-export interface Lines {
-  /** Whole lines, without their line breaks (LF, CRLF or CR). */
-  readonly lines: readonly string[];
-  /** True if `lines` is only the text's last line and this line has no line break. A last line without a line break may be incomplete. */
-  readonly isUnterminated: boolean;
-}
-
 /** Maximum length of a line, characters. The bound limits the memory. Rows of tables are shorter. */
 const LINE_LENGTH_MAX = 1024 * 1024;
-
-/**
- * Splits a text that arrives in pieces of any size into lines. The use of memory does not grow with the length of the text. Throws a
- * `ClientError` if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
- *
- * @param decoder the text's decoder. If omitted, the first bytes of the text show its encoding.
- */
-export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: TextDecoder): AsyncGenerator<Lines> {
-  let head: Uint8Array = new Uint8Array();
-  let rest = '';
-  for await (const piece of pieces) {
-    // The first bytes show the encoding, but may arrive in several pieces.
-    if (!decoder) head = Buffer.concat([head, piece]);
-    if (!decoder && head.length < BOM_BYTES) continue;
-    const bytes = decoder ? piece : head;
-    decoder ??= decoderOf(head);
-    if (!decoder) throw unreadable('the file is not text');
-    rest += decoder.decode(bytes, { stream: true });
-    // A CR at the end of a piece may be the first half of a CRLF.
-    const returned = rest.endsWith('\r') ? '\r' : '';
-    const lines = withPlainBreaks(returned ? rest.slice(0, -1) : rest).split('\n');
-    rest = lines.pop()! + returned;
-    if (rest.length > LINE_LENGTH_MAX) throw unreadable(`a line has more than ${LINE_LENGTH_MAX} characters`);
-    if (lines.length > 0) yield { lines, isUnterminated: false };
-  }
-  rest += decoder ? decoder.decode() : new TextDecoder().decode(head);
-  const lines = withPlainBreaks(rest).split('\n');
-  const last = lines.pop()!;
-  if (lines.length > 0) yield { lines, isUnterminated: false };
-  if (last !== '') yield { lines: [last], isUnterminated: true };
-}
 
 /** Whole lines of a text, as UTF-8. */
 export interface LineBytes {
@@ -120,8 +81,6 @@ export function withPlainBreaks(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 
-/** Length of a byte-order mark of UTF-16. */
-const BOM_BYTES = 2;
 /** Number of bytes at the start of a file in which a zero byte is searched. Only binary data contains zero bytes. */
 const BINARY_PROBE_BYTES = 8_192;
 
@@ -148,7 +107,7 @@ function isBreak(byte: number): boolean {
  * Returns a decoder for UTF-16 if the text begins with a UTF-16 byte-order mark. Otherwise, returns a decoder for UTF-8. Returns
  * `undefined` for binary data. The UTF-8 decoder turns invalid bytes into `U+FFFD`, so invalid bytes damage only their own row.
  */
-export function decoderOf(head: Uint8Array): TextDecoder | undefined {
+function decoderOf(head: Uint8Array): TextDecoder | undefined {
   const start = `${head[0]} ${head[1]}`;
   const utf16 = start === '255 254' ? 'utf-16le' : start === '254 255' ? 'utf-16be' : undefined;
   if (!utf16 && head.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
