@@ -9,6 +9,8 @@ export class CellRow {
   count = 0;
   /** The bytes of cell i are [ranges[2i], ranges[2i + 1]). */
   protected ranges = new Int32Array(128);
+  /** Element i is 1 if byte i at an end of a cell is not whitespace. */
+  protected plain = NO_WHITESPACE;
 
   /** Returns the index of the first byte of a cell. The cell is empty if the row does not have it. */
   start(cell: number): number {
@@ -48,34 +50,32 @@ export class CellRow {
     let start = 0;
     for (const text of texts) {
       const end = start + Buffer.byteLength(text);
-      this.addTrimmed(start, end);
+      this.add(start, end);
       start = end + 1;
     }
   }
 
-  /** Adds a cell. */
+  /** Adds a cell without the whitespace at its ends. */
   protected add(start: number, end: number): void {
-    const at = 2 * this.count++;
-    if (at === this.ranges.length) {
-      const ranges = new Int32Array(2 * at);
-      ranges.set(this.ranges);
-      this.ranges = ranges;
+    const { bytes, plain } = this;
+    let [from, to] = [start, end];
+    if (start < end && (plain[bytes[start]!]! & plain[bytes[end - 1]!]!) === 0) {
+      const text = textIn(bytes, start, end);
+      from += Buffer.byteLength(text.slice(0, text.length - text.trimStart().length));
+      to = Math.max(from, end - Buffer.byteLength(text.slice(text.trimEnd().length)));
     }
-    this.ranges[at] = start;
-    this.ranges[at + 1] = end;
+    const at = 2 * this.count++;
+    if (at === this.ranges.length) this.enlarge();
+    this.ranges[at] = from;
+    this.ranges[at + 1] = to;
   }
 
-  /** Adds a cell without the whitespace at its ends. */
-  protected addTrimmed(start: number, end: number): void {
-    const { bytes } = this;
-    if (start === end || (KEEPS_EDGE[bytes[start]!]! & KEEPS_EDGE[bytes[end - 1]!]!) === 1) {
-      this.add(start, end);
-      return;
-    }
-    const text = textIn(bytes, start, end);
-    const left = Buffer.byteLength(text.slice(0, text.length - text.trimStart().length));
-    const right = Buffer.byteLength(text.slice(text.trimEnd().length));
-    this.add(start + left, Math.max(start + left, end - right));
+  /** Makes space for more cells. */
+  protected enlarge(): Int32Array<ArrayBuffer> {
+    const ranges = new Int32Array(2 * this.ranges.length);
+    ranges.set(this.ranges);
+    this.ranges = ranges;
+    return ranges;
   }
 }
 
@@ -118,7 +118,8 @@ export class RowScanner extends CellRow {
     this.#bytesMax = BYTES_OF_CHAR_MAX * syntax.charsMax;
     this.#kinds[QUOTE] = QUOTE_KIND;
     this.#kinds[LF] = BREAK_KIND;
-    if (!syntax.isRaw) this.#kinds[CR] = BREAK_KIND;
+    if (syntax.isRaw) this.plain = new Uint8Array(256).fill(1);
+    else this.#kinds[CR] = BREAK_KIND;
     this.#kinds[syntax.delimiter.charCodeAt(0)] = DELIMITER_KIND;
   }
 
@@ -130,26 +131,38 @@ export class RowScanner extends CellRow {
     this.isOpen = false;
     this.isMalformed = false;
     const kinds = this.#kinds;
-    const { isRaw } = this.#syntax;
+    const { plain } = this;
+    let { ranges } = this;
     // The bytes after `stop` are not read, because a row that goes on there is too long.
     const stop = Math.min(to, from + this.#bytesMax + 1) | 0;
-    // A byte-order mark is whitespace, so a quotation mark after it is at the start of a cell.
-    let start =
-      !isRaw && bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf ? from + 3 : from;
+    let start = this.#syntax.isRaw ? from : afterBom(bytes, from);
+    let length = 0;
+    // All bytes of a file pass through this loop. So the loop itself adds the usual cells.
     for (let at = start; at < stop; at++) {
       const kind = kinds[bytes[at]!]!;
-      if (kind === 0) continue;
+      if (kind === 0 || (kind === QUOTE_KIND && at > start)) continue;
       if (kind === QUOTE_KIND) {
-        if (at === start) return this.#scanQuoted(from, start, stop, to);
-        continue;
+        this.count = length >> 1;
+        return this.#scanQuoted(from, start, stop, to);
       }
-      if (isRaw) this.add(start, at);
-      else this.addTrimmed(start, at);
-      if (kind === BREAK_KIND) return this.#end(from, at, to);
+      if (start === at || (plain[bytes[start]!]! & plain[bytes[at - 1]!]!) === 1) {
+        if (length === ranges.length) ranges = this.enlarge();
+        ranges[length] = start;
+        ranges[length + 1] = at;
+      } else {
+        this.count = length >> 1;
+        this.add(start, at);
+        ranges = this.ranges;
+      }
+      length += 2;
+      if (kind === BREAK_KIND) {
+        this.count = length >> 1;
+        return this.#end(from, at, to);
+      }
       start = at + 1;
     }
-    if (isRaw) this.add(start, stop);
-    else this.addTrimmed(start, stop);
+    this.count = length >> 1;
+    this.add(start, stop);
     return this.#end(from, stop, to);
   }
 
@@ -160,8 +173,7 @@ export class RowScanner extends CellRow {
       if (at < stop && this.bytes[at] === QUOTE) at = this.#addQuoted(from, at, stop, escaped);
       else {
         const end = this.#endOfCell(at, stop);
-        if (this.#syntax.isRaw) this.add(at, end);
-        else this.addTrimmed(at, end);
+        this.add(at, end);
         at = end;
       }
       if (at >= stop || this.#kinds[this.bytes[at]!] === BREAK_KIND) break;
@@ -205,11 +217,11 @@ export class RowScanner extends CellRow {
       if (!isClosed || (end > at + 1 && this.#kinds[bytes[end]!] !== DELIMITER_KIND)) this.isMalformed = true;
       if (!isClosed) continue;
       if (hasDoubled) escaped.push(this.count);
-      this.addTrimmed(start + 1, at);
+      this.add(start + 1, at);
       return end;
     }
     this.isOpen = true;
-    this.addTrimmed(start + 1, at);
+    this.add(start + 1, at);
     return at;
   }
 
@@ -250,5 +262,10 @@ const [LF, CR, QUOTE] = [0x0a, 0x0d, 0x22];
 const [QUOTE_KIND, DELIMITER_KIND, BREAK_KIND] = [1, 2, 3];
 /** A character of a string (UTF-16 code unit) has at most this many bytes in UTF-8. */
 const BYTES_OF_CHAR_MAX = 3;
-/** Element i is 1 if byte i cannot be a part of whitespace. */
-const KEEPS_EDGE = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 0x20 && byte < 0x80 ? 1 : 0));
+/** Element i is 1 if byte i is not a part of whitespace in UTF-8. */
+const NO_WHITESPACE = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 0x20 && byte < 0x80 ? 1 : 0));
+
+/** Returns the index after a byte-order mark. A mark is whitespace, so a quotation mark after it is at the start of a cell. */
+function afterBom(bytes: Uint8Array, from: number): number {
+  return bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf ? from + 3 : from;
+}

@@ -35,11 +35,11 @@ const LINES_OF_ROW_MAX = 16;
 const PREAMBLE_CHARS_MAX = 1_000;
 
 /**
- * Returns the format of tables whose header `isHeader` recognizes. Each header has at least one of the `words`. `read` reads the rows.
+ * Returns the format of tables whose header `isHeader` recognizes. Each header matches `words`. `read` reads the rows.
  */
 export function tableFormat(
   isHeader: IsHeader,
-  words: readonly string[],
+  words: RegExp,
   read: (table: Table, file: FileFacts) => Steps<Delivery[]>,
 ): Format {
   return {
@@ -58,7 +58,7 @@ export function tableFormat(
  * if a row is too long, or if a quotation mark is never closed. The iteration also throws a `ClientError` if the file ends within a row,
  * because the rest of the data is missing.
  */
-export function readTable({ bytes, head }: MarketFile, isHeader: IsHeader, words: readonly string[]): TextTable {
+export function readTable({ bytes, head }: MarketFile, isHeader: IsHeader, words: RegExp): TextTable {
   assertLineCount(bytes);
   const found = head.findHeader(isHeader, words);
   if (found === undefined) throw unreadable('no header row was found');

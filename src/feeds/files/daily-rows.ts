@@ -60,7 +60,7 @@ export function* readDailyRows<Row>(
 }
 
 /** The format of daily closes: the columns `date,ticker,close` in any order, and optionally `volume` (shares traded). */
-export const closesCsv = tableFormat(isClosesHeader, ['close'], closesOf);
+export const closesCsv = tableFormat(isClosesHeader, /close/, closesOf);
 
 /** Reads the closes of a table. Adds a rejection if some rows are not valid closes. Throws a `ClientError` if no row is a close. */
 export function closesOf(table: Table, file: FileFacts): Steps<Delivery[]> {

@@ -8,7 +8,7 @@ import { readDailyRows } from './daily-rows.ts';
 import type { FileFacts } from './format.ts';
 
 /** The format of cash dividends: the columns `ticker,ex_date,amount` in any order, and optionally `status`. */
-export const dividendsCsv = tableFormat(isDividendsHeader, ['ex_date'], dividendsOf);
+export const dividendsCsv = tableFormat(isDividendsHeader, /ex_date/, dividendsOf);
 
 /**
  * Reads the dividends of a table. An amount of 0 means that there is no dividend on that date. Adds a rejection if some rows are not

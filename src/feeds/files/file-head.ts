@@ -50,10 +50,10 @@ export class FileHead {
     return this.#ends.length;
   }
 
-  /** Returns the first line that is a header. `words` are some words of which each header has at least one, in lower case. */
-  findHeader(isHeader: IsHeader, words: readonly string[]): TableHeader | undefined {
-    // Most files are in another format, and the search for a word is cheaper than the search for cells.
-    if (!words.some((word) => this.text.includes(word))) return undefined;
+  /** Returns the first line that is a header. Each header matches `words`, and texts are in lower case. */
+  findHeader(isHeader: IsHeader, words: RegExp): TableHeader | undefined {
+    // Most files are in another format. The search for words takes less time than the search for cells.
+    if (!words.test(this.text)) return undefined;
     for (const [row, end] of this.#ends.entries()) {
       const start = this.#ends[row - 1] ?? 0;
       for (const [delimiter, scanner] of SCANNERS) {

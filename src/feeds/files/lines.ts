@@ -40,7 +40,9 @@ export async function* lineBytesOf(
     if (end > 0) yield { bytes, isUnterminated: false };
   }
   if (toUtf8) rest = Buffer.concat([rest, toUtf8(new Uint8Array(), true)]);
-  if (rest.length > 0) yield { bytes: rest, isUnterminated: rest.at(-1) !== CR };
+  const end = endOfLines(rest);
+  if (end > 0) yield { bytes: rest.subarray(0, end), isUnterminated: false };
+  if (end < rest.length) yield { bytes: rest.subarray(end), isUnterminated: rest.at(-1) !== CR };
 }
 
 /** Returns a whole text as UTF-8 without a byte-order mark, or `undefined` for binary data. */

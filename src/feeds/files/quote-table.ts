@@ -62,8 +62,7 @@ export const quoteTable: Format = {
 const LAST = /\blast:\s*\$?([\d,]*\d(?:\.\d+)?)/i;
 const CALLS = ['calls', 'call'];
 const PUTS = ['puts', 'put'];
-/** Each header of a quote table has one of these words. */
-const WORDS = ['call', 'expiration date'];
+const WORDS = /\bcalls?\b|expiration date/;
 
 /** The possible names of each column, in lower case. Older downloads use the short names. */
 const NAMES: Readonly<Record<QuoteField, readonly string[]>> = {
