@@ -34,6 +34,11 @@ const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 /** Decodes the bytes [from, to) as UTF-8. Invalid bytes become `U+FFFD`. */
 export function textIn(bytes: Uint8Array, from: number, to: number): string {
   for (let at = from; at < to; at++) if (bytes[at]! >= 0x80) return UTF8.decode(bytes.subarray(from, to));
+  return latin1In(bytes, from, to);
+}
+
+/** Decodes the bytes [from, to) as Latin-1. Each byte becomes one character. */
+export function latin1In(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.prototype.latin1Slice.call(bytes, from, to);
 }
 
