@@ -261,7 +261,7 @@ export class RowScanner extends CellRow {
 const [LF, CR, QUOTE] = [0x0a, 0x0d, 0x22];
 const [QUOTE_KIND, DELIMITER_KIND, BREAK_KIND] = [1, 2, 3];
 /** A character of a string (UTF-16 code unit) has at most this many bytes in UTF-8. */
-const BYTES_OF_CHAR_MAX = 3;
+export const BYTES_OF_CHAR_MAX = 3;
 /** Element i is 1 if byte i is not a part of whitespace in UTF-8. */
 const NO_WHITESPACE = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 0x20 && byte < 0x80 ? 1 : 0));
 
