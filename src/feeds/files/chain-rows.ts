@@ -18,7 +18,7 @@ import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import type { Table } from './cells.ts';
-import { type FileFacts, READING, STEP_ROWS, sourceOf } from './format.ts';
+import { type FileFacts, READING, sourceOf } from './format.ts';
 import { rootOn } from './roots.ts';
 
 /**
@@ -41,7 +41,11 @@ export function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Deliv
   const spotIn = memoizeBytes(CELLS_CACHED_MAX, cellNumber);
   let count = 0;
   for (const row of rows) {
-    if (++count % STEP_ROWS === 0) yield READING;
+    if (row === undefined) {
+      yield READING;
+      continue;
+    }
+    count++;
     const contract = row.isWhole(header.length) ? contractOf(row) : 'malformed_row';
     const asOf = asOfIn(row.bytes, row.start(at.as_of), row.end(at.as_of));
     if (typeof contract === 'string' || asOf === undefined) {
@@ -82,7 +86,7 @@ export function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Deliv
   const deliveries: Delivery[] = [];
   for (const snapshot of withoutStrays([...snapshots.values()])) {
     yield READING;
-    deliveries.push(deliver(snapshot, file));
+    deliveries.push(yield* deliver(snapshot, file));
   }
   return deliveries;
 }
@@ -195,10 +199,11 @@ function contractReader(at: Columns): (row: CellRow) => Contract | 'bad_symbol' 
 const CELLS_CACHED_MAX = 4_000;
 
 /** Returns the chain of a snapshot. Returns a rejection if the chain cannot be built. Other snapshots of the file are still delivered. */
-function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
+function* deliver(snapshot: Snapshot, file: FileFacts): Steps<Delivery> {
   const { rows, spots, ...head } = snapshot;
   try {
     const spot = spotOf(median(spots), rows, head.asOf);
+    yield READING;
     const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, rows);
     return { kind: 'chain', chain };
   } catch (error) {

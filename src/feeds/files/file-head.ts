@@ -32,6 +32,8 @@ export class FileHead {
   readonly text: string;
   /** For each of the first lines, the index after its line break (LF, CRLF or CR). */
   readonly #ends: number[] = [];
+  /** The cells of lines, by the index of the line and the delimiter. */
+  readonly #cells = new Map<string, readonly string[]>();
 
   constructor(readonly bytes: Uint8Array) {
     const to = Math.min(bytes.length, BYTES_OF_CHAR_MAX * HEAD_CHARS);
@@ -59,7 +61,9 @@ export class FileHead {
       const start = this.#ends[row - 1] ?? 0;
       for (const [delimiter, scanner] of SCANNERS) {
         if (delimiter !== ',' && !this.bytes.subarray(start, end).includes(delimiter.charCodeAt(0))) continue;
-        const cells = headerCells(scanner, this.bytes, start, end);
+        const key = row + delimiter;
+        const cells = this.#cells.get(key) ?? headerCells(scanner, this.bytes, start, end);
+        this.#cells.set(key, cells);
         if (isHeader(cells)) return { cells, delimiter, row, end };
       }
     }
