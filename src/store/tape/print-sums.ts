@@ -14,6 +14,8 @@ export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom
    * with an adjusted deliverable. Callers must call this method within a transaction.
    */
   count(print: Print, times: 1 | -1): void;
+  /** Returns whether `count` counts prints of this premium, dollars. */
+  counts(premiumUsd: number): boolean;
   /**
    * Reads the minimum premium of a large print, which another process may have changed. Callers must call this method at the start of a
    * transaction.
@@ -65,8 +67,9 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
   const refresh = () => {
     floor = selectFloor.get()?.premium;
   };
+  const counts = (premiumUsd: number) => floor !== undefined && premiumUsd >= floor;
   const count = (print: Print, times: 1 | -1) => {
-    if (floor === undefined || premiumOf(print) < floor || isAdjusted(print)) return;
+    if (!counts(premiumOf(print)) || isAdjusted(print)) return;
     const { underlying, simulated, at } = print;
     add.run({ ...rowOf(print, times), underlying, simulated: Number(simulated), day: dayOf(at) });
   };
@@ -87,6 +90,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
 
   return {
     count,
+    counts,
     refresh,
     sumPrintsFrom: (minPremiumUsd) => sumAgain.immediate(minPremiumUsd),
     printSums(underlying, fromMs, toMs, simulated, minPremiumUsd) {
