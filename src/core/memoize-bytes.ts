@@ -1,7 +1,7 @@
 /**
  * Returns a function that calls `compute` with the text of the bytes [from, to) and caches the results by these bytes. A repeated text is
- * not decoded again. The cache has a slot for each hash. It begins small, and grows with the number of texts to `entriesMax` slots, a power
- * of two. Texts of more than KEY_BYTES_MAX bytes are not cached. Both bounds limit the memory, because strangers may have written the
+ * not decoded again. A text may take one of two slots. The cache begins small, and grows with the number of texts to `entriesMax` slots, a
+ * power of two. Texts of more than KEY_BYTES_MAX bytes are not cached. Both bounds limit the memory, because strangers may have written the
  * texts.
  */
 export function memoizeBytes<T>(
@@ -14,16 +14,21 @@ export function memoizeBytes<T>(
   return (bytes, from, to) => {
     if (to - from > KEY_BYTES_MAX) return compute(textIn(bytes, from, to));
     const hash = hashOf(bytes, from, to);
-    const known = entries[hash & (slots - 1)];
-    if (known !== undefined && isEqual(known.key, bytes, from, to)) return known.value;
+    let slot = hash & (slots - 1);
+    const first = entries[slot];
+    if (first !== undefined && isEqual(first.key, bytes, from, to)) return first.value;
+    const second = entries[slot ^ 1];
+    if (second !== undefined && isEqual(second.key, bytes, from, to)) return second.value;
     const value = compute(textIn(bytes, from, to));
-    if (known === undefined && ++taken > slots / 2 && slots < entriesMax) {
+    // Of texts with the same hash, the cache has two at most. So a file of such texts cannot make the look-up slow.
+    if (first !== undefined && second === undefined) slot ^= 1;
+    if (entries[slot] === undefined && ++taken > slots / 2 && slots < entriesMax) {
       slots *= 2;
       taken = 1;
       entries = new Array(slots).fill(undefined);
+      slot = hash & (slots - 1);
     }
-    // Of texts with the same slot, the cache has the newest text only. So a file of such texts cannot make the look-up slow.
-    entries[hash & (slots - 1)] = { key: bytes.slice(from, to), value };
+    entries[slot] = { key: bytes.slice(from, to), value };
     return value;
   };
 }

@@ -45,7 +45,6 @@ export class PrintBatch implements Iterable<Print> {
   idEnds: Uint32Array<ArrayBuffer>;
   #rowsMax: number;
   #idBytesMax: number;
-  #numbers: { readonly byObject: Map<BatchContract, number>; readonly byKey: Map<string, number> } | undefined;
 
   /** Creates an empty batch with memory for `rows` prints, which grows when it is full. */
   constructor(rows = ROWS_MIN) {
@@ -64,7 +63,13 @@ export class PrintBatch implements Iterable<Print> {
   static of(prints: readonly Print[] | PrintBatch): PrintBatch {
     if (prints instanceof PrintBatch) return prints;
     const batch = new PrintBatch(prints.length);
-    for (const print of prints) batch.add(print);
+    const contracts = new Map<string, number>();
+    for (const print of prints) {
+      batch.#add(
+        print,
+        contracts.getOrInsertComputed(keyOf(print), () => batch.addContract(print)),
+      );
+    }
     return batch;
   }
 
@@ -88,18 +93,9 @@ export class PrintBatch implements Iterable<Print> {
     };
   }
 
-  /** Returns the index of a contract in `contracts`. Adds the contract if it is new. */
-  contractOf(contract: BatchContract): number {
-    this.#numbers ??= { byObject: new Map(), byKey: new Map(this.contracts.map((each, i) => [keyOf(each), i])) };
-    const { byObject, byKey } = this.#numbers;
-    let number = byObject.get(contract);
-    if (number !== undefined) return number;
-    const { underlying, root, expiry, callPut, strike } = contract;
-    const add = () => this.contracts.push({ underlying, root, expiry, callPut, strike }) - 1;
-    number = byKey.getOrInsertComputed(keyOf(contract), add);
-    // Prints that are objects are contracts of their own. They must not fill the map.
-    if (byObject.size < byKey.size) byObject.set(contract, number);
-    return number;
+  /** Adds a contract to `contracts`, and returns its index. A contract that is added twice has two indices. */
+  addContract({ underlying, root, expiry, callPut, strike }: BatchContract): number {
+    return this.contracts.push({ underlying, root, expiry, callPut, strike }) - 1;
   }
 
   /** Adds a row with a contract of `contracts` and an id, the bytes [from, to). The caller sets the other columns. Returns the row. */
@@ -118,10 +114,10 @@ export class PrintBatch implements Iterable<Print> {
     return row;
   }
 
-  add(print: Print): void {
+  #add(print: Print, contract: number): void {
     const { side, multiLeg, sweep, block, canceled, simulated } = print;
     const id = Buffer.from(print.id);
-    const row = this.addRow(this.contractOf(print), id, 0, id.length);
+    const row = this.addRow(contract, id, 0, id.length);
     for (const name of NUMBERS) this[name][row] = print[name] ?? Number.NaN;
     this.flags[row] =
       (side === null ? 0 : FLAG[side]) |
@@ -139,7 +135,7 @@ export class PrintBatch implements Iterable<Print> {
     for (let i = 0; i < count; i++) {
       const from = rows ? rows[i]! : i;
       const contract = other.contract[from]!;
-      if (numbers[contract]! < 0) numbers[contract] = this.contractOf(other.contracts[contract]!);
+      if (numbers[contract]! < 0) numbers[contract] = this.addContract(other.contracts[contract]!);
       const row = this.addRow(numbers[contract]!, other.idBytes, other.#idEnd(from - 1), other.idEnds[from]!);
       this.at[row] = other.at[from]!;
       this.price[row] = other.price[from]!;

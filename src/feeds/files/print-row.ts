@@ -65,7 +65,7 @@ export function rowReader(columns: Columns): RowReader {
     // A tape has many rows of a contract in a batch, and a property is faster than a look-up.
     if (contract.batch !== batch) {
       contract.batch = batch;
-      contract.number = batch.contractOf(contract);
+      contract.number = batch.addContract(contract);
     }
     const { number } = contract;
     let added: number;

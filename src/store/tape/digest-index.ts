@@ -1,5 +1,5 @@
-/** Number of slots of the first table, a power of two. Each further table has twice the slots of the last, up to SLOTS_MAX. */
-const SLOTS_MIN = 2 ** 16;
+/** Number of slots of the first table, a power of two. Each further table has SLOTS_MAX slots. */
+const SLOTS_MIN = 2 ** 18;
 const SLOTS_MAX = 2 ** 20;
 /** Maximum share of taken slots. A search in a fuller table takes more steps. */
 const FILL_MAX = 0.8;
@@ -39,7 +39,7 @@ export class DigestIndex {
   }
 
   #addTable(): void {
-    const slots = Math.min(SLOTS_MAX, 2 * (this.#tables.at(-1)?.length ?? SLOTS_MIN / 2));
+    const slots = this.#tables.length === 0 ? SLOTS_MIN : SLOTS_MAX;
     this.#tables.push(new Uint32Array(slots));
     this.#free = Math.floor(FILL_MAX * slots);
     this.slots += slots;

@@ -83,6 +83,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const newByFirst = new Map<number, number[]>();
     const retired = new Uint8Array(prints.length);
     const toPack: number[] = [];
+    const toCount: number[] = [];
     const newCopy = (i: number): StoredCopy => ({
       get flag() {
         return retired[i]!;
@@ -94,7 +95,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     });
     const add = (i: number) => {
       if (prints.isCanceled(i)) retired[i] = CANCELED;
-      else if (sums.counts(prints.premium(i))) sums.count(prints.print(i), 1);
+      else toCount.push(i);
       toPack.push(i);
     };
     /**
@@ -129,6 +130,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
         add(i);
       } else if (change(i, first, before)) changed++;
     }
+    sums.countRows(tapeDay, prints, toCount);
     writer.add(tapeDay, { prints, digests, retired }, toPack);
     return { added, changed };
   };
