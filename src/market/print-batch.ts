@@ -10,7 +10,7 @@ export type BatchContract = Pick<Print, 'underlying' | 'root' | 'expiry' | 'call
 export const BATCH_FLAG = { canceled: 32, simulated: 64 } as const;
 
 /** A batch in the form in which processes send it to each other. */
-export type BatchParts = Pick<PrintBatch, 'contracts' | 'contract' | 'flags' | 'idBytes' | 'idEnds' | Numbers>;
+export type BatchColumns = Pick<PrintBatch, 'contracts' | 'contract' | 'flags' | 'idBytes' | 'idEnds' | Numbers>;
 type Numbers = (typeof NUMBERS)[number];
 
 /** The prints of one tape (an underlying, simulated or recorded) and one New York day, as rows of a batch in ascending order. */
@@ -73,15 +73,15 @@ export class PrintBatch implements Iterable<Print> {
     return batch;
   }
 
-  static fromParts(parts: BatchParts): PrintBatch {
-    const batch = Object.assign(new PrintBatch(0), parts, { length: parts.contract.length });
-    batch.#rowsMax = parts.contract.length;
-    batch.#idBytesMax = parts.idBytes.length;
+  static fromColumns(columns: BatchColumns): PrintBatch {
+    const batch = Object.assign(new PrintBatch(0), columns, { length: columns.contract.length });
+    batch.#rowsMax = columns.contract.length;
+    batch.#idBytesMax = columns.idBytes.length;
     return batch;
   }
 
   /** Returns copies of the columns without unused memory, because a message would have the whole memory of a view. */
-  parts(): BatchParts {
+  columns(): BatchColumns {
     const { length, contracts, contract, flags, idBytes, idEnds } = this;
     return {
       contracts,

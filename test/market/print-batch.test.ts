@@ -39,7 +39,7 @@ test('returns the prints that it was made of, and after a transfer between proce
   const batch = PrintBatch.of(PRINTS);
   expect([batch.length, ...batch]).toEqual([PRINTS.length, ...PRINTS]);
   expect(PrintBatch.of(batch)).toBe(batch);
-  const received = PrintBatch.fromParts(structuredClone(batch.parts()));
+  const received = PrintBatch.fromColumns(structuredClone(batch.columns()));
   expect([...received]).toEqual(PRINTS);
   // A received batch can grow.
   received.append(batch, [3, 1]);

@@ -10,7 +10,7 @@ import { lineBytesOf } from './lines.ts';
 import { type Columns, isPrintsHeader, printColumnsOf, type RowReader, rowReader } from './print-row.ts';
 
 /** The number of prints in a complete delivery. The write of a delivery takes a few transactions. */
-export const BATCH_PRINTS = 8_192;
+export const BATCH_PRINTS = 4_096;
 
 export type PrintsDelivery = Extract<Delivery, { kind: 'prints' }>;
 

@@ -1,10 +1,10 @@
 import type { Delivery } from '../../market/feed.ts';
-import { type BatchParts, PrintBatch } from '../../market/print-batch.ts';
+import { type BatchColumns, PrintBatch } from '../../market/print-batch.ts';
 
 /** Prints as plain columns, because a message between processes loses the class of an object. */
 interface PackedPrints {
   readonly kind: 'packed prints';
-  readonly parts: BatchParts;
+  readonly columns: BatchColumns;
   readonly refused?: Readonly<Record<string, number>>;
 }
 
@@ -15,12 +15,12 @@ export type PackedDelivery = Exclude<Delivery, { kind: 'prints' }> | PackedPrint
 export function packDelivery(delivery: Delivery): PackedDelivery {
   if (delivery.kind !== 'prints') return delivery;
   const { prints, refused } = delivery;
-  return { kind: 'packed prints', parts: PrintBatch.of(prints).parts(), ...(refused && { refused }) };
+  return { kind: 'packed prints', columns: PrintBatch.of(prints).columns(), ...(refused && { refused }) };
 }
 
 /** Converts a delivery from another process to its original format. */
 export function unpackDelivery(packed: PackedDelivery): Delivery {
   if (packed.kind !== 'packed prints') return packed;
-  const { parts, refused } = packed;
-  return { kind: 'prints', prints: PrintBatch.fromParts(parts), ...(refused && { refused }) };
+  const { columns, refused } = packed;
+  return { kind: 'prints', prints: PrintBatch.fromColumns(columns), ...(refused && { refused }) };
 }
