@@ -24,7 +24,8 @@ export class CellRow {
 
   /** Returns the text of a cell. Returns an empty text if the row does not have the cell. */
   text(cell: number): string {
-    return textIn(this.bytes, this.start(cell), this.end(cell));
+    const [start, end] = [this.start(cell), this.end(cell)];
+    return start === end ? '' : textIn(this.bytes, start, end);
   }
 
   /** Parses a cell with `decimalIn`. If the result is NaN, the caller must parse the text of the cell. */

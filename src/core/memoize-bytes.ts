@@ -1,30 +1,39 @@
 /**
  * Returns a function that calls `compute` with the text of the bytes [from, to) and caches the results by these bytes. A repeated text is
- * not decoded again. When the cache contains `entriesMax` results, it is emptied. Texts of more than KEY_BYTES_MAX bytes are not cached.
- * Both bounds limit the memory, because strangers may have written the texts.
+ * not decoded again. A text may take one of two slots. The cache begins small, and grows with the number of texts to `entriesMax` slots, a
+ * power of two. Texts of more than KEY_BYTES_MAX bytes are not cached. Both bounds limit the memory, because strangers may have written the
+ * texts.
  */
 export function memoizeBytes<T>(
   entriesMax: number,
   compute: (text: string) => T,
 ): (bytes: Uint8Array, from: number, to: number) => T {
-  const entries = new Map<number, { readonly key: Uint8Array; readonly value: T }>();
-  let last: { readonly key: Uint8Array; readonly value: T } | undefined;
+  let slots = Math.min(entriesMax, SLOTS_MIN);
+  let entries: ({ readonly key: Uint8Array; readonly value: T } | undefined)[] = new Array(slots).fill(undefined);
+  let taken = 0;
   return (bytes, from, to) => {
-    if (last !== undefined && isEqual(last.key, bytes, from, to)) return last.value;
     if (to - from > KEY_BYTES_MAX) return compute(textIn(bytes, from, to));
     const hash = hashOf(bytes, from, to);
-    const known = entries.get(hash);
-    if (known !== undefined && isEqual(known.key, bytes, from, to)) {
-      last = known;
-      return known.value;
+    let slot = hash & (slots - 1);
+    const first = entries[slot];
+    if (first !== undefined && isEqual(first.key, bytes, from, to)) return first.value;
+    const second = entries[slot ^ 1];
+    if (second !== undefined && isEqual(second.key, bytes, from, to)) return second.value;
+    const value = compute(textIn(bytes, from, to));
+    // Of texts with the same hash, the cache has two at most. So a file of such texts cannot make the look-up slow.
+    if (first !== undefined && second === undefined) slot ^= 1;
+    if (entries[slot] === undefined && ++taken > slots / 2 && slots < entriesMax) {
+      slots *= 2;
+      taken = 1;
+      entries = new Array(slots).fill(undefined);
+      slot = hash & (slots - 1);
     }
-    last = { key: new Uint8Array(bytes.subarray(from, to)), value: compute(textIn(bytes, from, to)) };
-    if (entries.size >= entriesMax) entries.clear();
-    // Of texts with the same hash, the cache has the newest text only. So a file of such texts cannot make the look-up slow.
-    entries.set(hash, last);
-    return last.value;
+    entries[slot] = { key: bytes.slice(from, to), value };
+    return value;
   };
 }
+
+const SLOTS_MIN = 16;
 
 /** Maximum length of a cached text, bytes. Cells that repeat, such as symbols and dates, are shorter. */
 const KEY_BYTES_MAX = 200;
@@ -42,7 +51,8 @@ export function latin1In(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.prototype.latin1Slice.call(bytes, from, to);
 }
 
-function isEqual(key: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
+/** Returns whether the bytes [from, to) are equal to a key. */
+export function isEqual(key: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
   if (key.length !== to - from) return false;
   for (let i = 0; i < key.length; i++) if (key[i] !== bytes[from + i]) return false;
   return true;
@@ -52,5 +62,6 @@ function isEqual(key: Uint8Array, bytes: Uint8Array, from: number, to: number): 
 function hashOf(bytes: Uint8Array, from: number, to: number): number {
   let hash = -2_128_831_035;
   for (let at = from; at < to; at++) hash = Math.imul(hash ^ bytes[at]!, 16_777_619);
-  return hash;
+  // The low bits of the hash choose a slot, and the high bits are mixed better.
+  return hash ^ (hash >>> 15);
 }

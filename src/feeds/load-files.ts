@@ -4,8 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
-import type { Print } from '../market/prints.ts';
-import { dayOf } from '../market/tape-columns.ts';
+import { PrintBatch } from '../market/print-batch.ts';
 import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
 import type { DiskSpace } from './disk-space.ts';
 import { deliveriesOf, type FileReadOptions } from './files/deliveries.ts';
@@ -105,21 +104,21 @@ const PACKED_AT_ONCE = 16_384;
  * other deliveries stay in the same order.
  */
 async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
-  const days = new Map<string, Print[]>();
+  const days = new Map<string, PrintBatch>();
   let buffered = 0;
   /** Yields the largest groups of prints, until the buffer has at most `bufferedMax` prints. */
   const flush = function* (bufferedMax: number): Generator<Delivery, void> {
     const largest = [...days].toSorted(([, a], [, b]) => b.length - a.length);
-    let prints: Print[] = [];
+    let prints = new PrintBatch();
     for (const [key, ofDay] of largest) {
       if (buffered <= bufferedMax) break;
       days.delete(key);
       buffered -= ofDay.length;
       if (prints.length > 0 && prints.length + ofDay.length > WRITTEN_MAX) {
         yield { kind: 'prints', prints };
-        prints = [];
+        prints = new PrintBatch();
       }
-      prints = prints.concat(ofDay);
+      prints.append(ofDay);
     }
     if (prints.length > 0) yield { kind: 'prints', prints };
   };
@@ -131,14 +130,20 @@ async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator
         continue;
       }
       yield { ...delivery, prints: [] };
-      for (const print of delivery.prints) {
-        const key = `${print.underlying} ${dayOf(print.at)}`;
-        const ofDay = days.getOrInsertComputed(key, () => []);
-        buffered++;
-        if (ofDay.push(print) < WRITTEN_MAX) continue;
-        days.delete(key);
-        buffered -= ofDay.length;
-        yield { kind: 'prints', prints: ofDay };
+      const prints = PrintBatch.of(delivery.prints);
+      for (const { underlying, day, rows } of prints.byDay()) {
+        const key = `${underlying} ${day}`;
+        for (let from = 0; from < rows.length; ) {
+          const ofDay = days.getOrInsertComputed(key, () => new PrintBatch());
+          const taken = rows.slice(from, from + WRITTEN_MAX - ofDay.length);
+          ofDay.append(prints, taken);
+          from += taken.length;
+          buffered += taken.length;
+          if (ofDay.length < WRITTEN_MAX) continue;
+          days.delete(key);
+          buffered -= ofDay.length;
+          yield { kind: 'prints', prints: ofDay };
+        }
       }
       if (buffered >= BUFFERED_MAX) yield* flush(BUFFERED_MAX / 2);
     }

@@ -1,5 +1,6 @@
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
+import type { PrintBatch } from './print-batch.ts';
 import type { Close, Print } from './prints.ts';
 
 /**
@@ -39,12 +40,15 @@ export interface Pace {
   readonly delayMs: number;
 }
 
+/** Prints as objects or as columns. Files have a million prints, so they become columns. */
+export type Prints = readonly Print[] | PrintBatch;
+
 /** One delivery of a feed: market data, a rejection, a change of the connection or a checkpoint. */
 export type Delivery =
   /** A snapshot. `offered` is the number of contracts that the source listed, including unusable contracts. */
   | { readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number }
   /** Prints. `refused` has the numbers of rejected rows, by reason. */
-  | { readonly kind: 'prints'; readonly prints: readonly Print[]; readonly refused?: Readonly<Record<string, number>> }
+  | { readonly kind: 'prints'; readonly prints: Prints; readonly refused?: Readonly<Record<string, number>> }
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }
   | { readonly kind: 'dividends'; readonly dividends: readonly CashDividend[] }
   /** A rejection of data, or a failed request, with the reason and, if known, the ticker. */

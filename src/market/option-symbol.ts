@@ -160,7 +160,7 @@ const expiryOf = memoize(EXPIRIES_CACHED_MAX, (digits: string): string | undefin
   return isDate(expiry) ? expiry : undefined;
 });
 
-const SERIES_CACHED_MAX = 4_000;
+const SERIES_CACHED_MAX = 4_096;
 
 /** Parses the root and the expiry of a symbol. The strike is an example. */
 const seriesIn = memoizeBytes(SERIES_CACHED_MAX, (text) => parseOptionSymbol(`${text}C00001000`));

@@ -1,5 +1,6 @@
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
+import type { Prints } from './feed.ts';
 import type { LevelEvent, LevelRecord, LevelSpot } from './level-record.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
 import type { Stretch, TapeVersion } from './tape.ts';
@@ -149,7 +150,7 @@ export interface PrintStore {
    * `packTape`).
    */
   savePrints(
-    prints: readonly Print[],
+    prints: Prints,
     options?: { readonly atOnce?: boolean },
   ): { readonly added: number; readonly changed: number };
   /**

@@ -38,7 +38,7 @@ export const NUMBERS = ['at', 'price', 'size', 'multiplier', 'bid', 'ask', 'delt
 /** The bits of a print's flags. The lowest two bits contain the side. */
 export const FLAG = { bid: 1, ask: 2, mid: 3, side: 3, multiLeg: 4, sweep: 8, block: 16 } as const;
 
-const SIDES = [null, 'bid', 'ask', 'mid'] as const;
+export const SIDES = [null, 'bid', 'ask', 'mid'] as const;
 
 const HOUR_MS = 3_600_000;
 let [lastHour, lastDay] = [Number.NaN, ''];

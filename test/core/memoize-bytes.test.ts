@@ -1,20 +1,24 @@
 import { expect, test } from 'bun:test';
 import { memoizeBytes, textIn } from '../../src/core/memoize-bytes.ts';
 
-test('computes once for equal bytes, and again when the cache was emptied', () => {
+test('computes once for equal bytes while the cache is not full', () => {
   const computed: string[] = [];
-  const lengthOf = memoizeBytes(2, (text) => {
+  const lengthOf = memoizeBytes(1_024, (text) => {
     computed.push(text);
     return text.length;
   });
   const read = (text: string) => lengthOf(Buffer.from(`(${text})`), 1, Buffer.byteLength(text) + 1);
   expect(['a', 'a', 'bc', 'a', 'é', 'bc', 'é'].map(read)).toEqual([1, 1, 2, 1, 1, 2, 1]);
-  expect(computed).toEqual(['a', 'bc', 'é', 'bc']);
+  expect(computed).toEqual(['a', 'bc', 'é']);
+  // The cache grows with the number of texts, and has no more entries than its maximum.
+  const many = Array.from({ length: 400 }, (_, i) => `symbol ${i}`);
+  for (let round = 0; round < 5; round++) for (const text of many) expect(read(text)).toBe(text.length);
+  expect(computed.length).toBeLessThan(3 + 3 * many.length);
 });
 
 test('does not cache long texts, and copies its keys', () => {
   let computed = 0;
-  const countOf = memoizeBytes(10, () => ++computed);
+  const countOf = memoizeBytes(16, () => ++computed);
   const long = Buffer.alloc(201, 'x');
   expect([countOf(long, 0, 201), countOf(long, 0, 201), countOf(long, 0, 200), countOf(long, 0, 200)]).toEqual([
     ...[1, 2, 3, 3],
@@ -25,7 +29,7 @@ test('does not cache long texts, and copies its keys', () => {
 
 test('texts with equal hashes replace each other', () => {
   // Two texts with the same FNV-1a hash of 32 bits.
-  const same = memoizeBytes(10, (text) => text);
+  const same = memoizeBytes(16, (text) => text);
   for (const text of ['costarring', 'liquid', 'costarring', 'liquid']) {
     expect(same(Buffer.from(text), 0, text.length)).toBe(text);
   }

@@ -196,7 +196,7 @@ function contractReader(at: Columns): (row: CellRow) => Contract | 'bad_symbol' 
 }
 
 /** Maximum number of cached texts of a column. A file has fewer underlyings, expiries and times than this maximum. */
-const CELLS_CACHED_MAX = 4_000;
+const CELLS_CACHED_MAX = 4_096;
 
 /** Returns the chain of a snapshot. Returns a rejection if the chain cannot be built. Other snapshots of the file are still delivered. */
 function* deliver(snapshot: Snapshot, file: FileFacts): Steps<Delivery> {

@@ -11,6 +11,6 @@ export function memoizeCells<T>(work: (cells: readonly string[]) => T): (key: st
 }
 
 /** Maximum length of a cached key, characters. Longer keys would exhaust the memory. Keys of market data are shorter. */
-export const KEY_CHARS_MAX = 200;
+const KEY_CHARS_MAX = 200;
 /** Maximum number of cached keys. On one day, fewer contracts than this maximum are traded often. */
-export const MEMOIZED_MAX = 50_000;
+export const MEMOIZED_MAX = 65_536;

@@ -5,9 +5,11 @@ import {
   parquetReadObjects,
   parquetSchema,
 } from 'hyparquet';
+import { CellRow } from '../../core/delimited-rows.ts';
 import { ClientError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
+import { PrintBatch } from '../../market/print-batch.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { assertColumnCount, FILE_ROWS_MAX, rowsOfTexts } from './cells.ts';
 import { chainsOf, isChainHeader } from './chain-rows.ts';
@@ -144,15 +146,16 @@ async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<Pri
   // The call throws a `ClientError` if the header lacks a required column of a tape, or if the header repeats a column.
   printColumnsOf(table.header);
   const read = rowReader(printColumnsOf(names));
+  const cells = new CellRow();
   for await (const rows of table.slices(names)) {
     for (let row = 0; row < rows.length; row += BATCH_PRINTS) {
       const refused: Record<string, number> = {};
-      const prints = rows.slice(row, row + BATCH_PRINTS).flatMap((cells) => {
-        const print = read(cells, nowMs);
-        if (typeof print !== 'string') return [print];
-        countRejected(refused, print);
-        return [];
-      });
+      const prints = new PrintBatch();
+      for (const texts of rows.slice(row, row + BATCH_PRINTS)) {
+        cells.setTexts(texts);
+        const rejected = read(cells, prints, nowMs);
+        if (rejected !== undefined) countRejected(refused, rejected);
+      }
       yield { kind: 'prints', prints, refused };
     }
   }

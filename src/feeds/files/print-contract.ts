@@ -1,3 +1,5 @@
+import type { CellRow } from '../../core/delimited-rows.ts';
+import { isEqual, memoizeBytes } from '../../core/memoize-bytes.ts';
 import { isDate } from '../../market/calendar.ts';
 import {
   canonicalTicker,
@@ -9,8 +11,9 @@ import {
   rootOf,
   rootOfTicker,
 } from '../../market/option-symbol.ts';
+import type { PrintBatch } from '../../market/print-batch.ts';
 import { cellNumber } from '../numbers.ts';
-import { KEY_CHARS_MAX, MEMOIZED_MAX, memoizeCells } from './memoize-cells.ts';
+import { MEMOIZED_MAX, memoizeCells } from './memoize-cells.ts';
 import { rootOn } from './roots.ts';
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
@@ -19,38 +22,54 @@ type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' 
 export interface PrintedContract extends Contract {
   /** The symbol in its canonical form, which is part of the print's identity. */
   readonly symbol: string;
+  /** The bytes of the symbol. */
+  readonly symbolBytes: Uint8Array;
   /** Start of the expiry date in UTC, ms since the epoch. */
   readonly expiryMs: number;
+  /** The batch to which a print of the contract was last added, and the contract's number in this batch. */
+  batch: PrintBatch | undefined;
+  number: number;
 }
 
 /** The reason why the contract of a row cannot be read. */
 export type NoContract = 'bad_symbol' | 'bad_contract' | 'symbol_contradicts_columns';
 
-type Cells = readonly [symbol: string, ticker: string, expiry: string, type: string, strike: string];
+/** The columns of the cells that name a contract, in the order of `ContractCells`. */
+export type ContractColumns = readonly [symbol: number, ticker: number, expiry: number, type: number, strike: number];
 
 /**
  * Returns a function that reads the contract of a row, and caches contracts by symbol. Rows with the same symbol usually have equal
  * contract cells. So the function compares each row with the last row of its symbol, and does not parse equal cells again.
  */
-export function contractReader(): (...cells: Cells) => PrintedContract | NoContract {
-  const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();
+export function contractReader(columns: ContractColumns): (row: CellRow) => PrintedContract | NoContract {
+  const [symbol, ...others] = columns;
+  const lastOf = memoizeBytes(MEMOIZED_MAX, (): LastRow => ({ cells: [], contract: 'bad_contract' }));
   const byCells = memoizeCells(contractOf);
-  return (symbol, ticker, expiry, type, strike) => {
-    const known = bySymbol.get(symbol);
-    if (known !== undefined) {
-      const [, wasTicker, wasExpiry, wasType, wasStrike] = known.cells;
-      if (ticker === wasTicker && expiry === wasExpiry && type === wasType && strike === wasStrike)
-        return known.contract;
+  return (row) => {
+    const from = row.start(symbol);
+    const to = row.end(symbol);
+    const last = from < to ? lastOf(row.bytes, from, to) : undefined;
+    if (last !== undefined && last.cells.length > 0 && areEqual(row, others, last.cells)) return last.contract;
+    const contract = byCells(columns.map((column) => row.text(column)).join('\n'));
+    if (last !== undefined) {
+      last.cells = others.map((column) => new Uint8Array(row.bytes.subarray(row.start(column), row.end(column))));
+      last.contract = contract;
     }
-    const key = [symbol, ticker, expiry, type, strike].join('\n');
-    const contract = byCells(key);
-    if (key.length > KEY_CHARS_MAX) return contract;
-    // The code copies the text, because a cached substring would keep its whole piece of the file in memory.
-    const cells = Buffer.from(key).toString().split('\n') as unknown as Cells;
-    if (bySymbol.size >= MEMOIZED_MAX) bySymbol.clear();
-    if (symbol !== '') bySymbol.set(cells[0], { cells, contract });
     return contract;
   };
+}
+
+/** The contract of the last row with a symbol, and the other cells of the contract. */
+interface LastRow {
+  cells: readonly Uint8Array[];
+  contract: PrintedContract | NoContract;
+}
+
+function areEqual(row: CellRow, columns: readonly number[], cells: readonly Uint8Array[]): boolean {
+  for (let i = 0; i < columns.length; i++) {
+    if (!isEqual(cells[i]!, row.bytes, row.start(columns[i]!), row.end(columns[i]!))) return false;
+  }
+  return true;
 }
 
 /**
@@ -66,7 +85,15 @@ function contractOf(cells: ContractCells): PrintedContract | NoContract {
     (type === '' || parseCallPut(type) === named.callPut) &&
     (strike === '' || Math.abs(cellNumber(strike) - named.strike) < STRIKE_STEP / 2);
   if (!isConsistent) return 'symbol_contradicts_columns';
-  return { ...named, symbol: formatOptionSymbol(named, 'compact'), expiryMs: Date.parse(`${named.expiry}T00:00:00Z`) };
+  const printed = formatOptionSymbol(named, 'compact');
+  return {
+    ...named,
+    symbol: printed,
+    symbolBytes: Buffer.from(printed),
+    expiryMs: Date.parse(`${named.expiry}T00:00:00Z`),
+    batch: undefined,
+    number: 0,
+  };
 }
 
 type ContractCells = readonly string[];

@@ -1,8 +1,10 @@
 /**
- * Maximum size of each cache of recent trades. Two caches of this size are used to recognise equal rows. Equal rows of a tape are close to
- * each other, so small caches are sufficient.
+ * Maximum number of trades in each of two tables of recent trades, which are used to recognise equal rows. Equal rows of a tape are close to
+ * each other, so small tables are sufficient.
  */
 const RECENT_MAX = 20_000;
+/** Number of slots of a table, a power of two. At most a third of them is taken, so a search ends after few steps. */
+const SLOTS = 2 ** 16;
 
 /**
  * Derives the ids of the prints of one file from their content, for files without an id column. An id consists of the time of the trade and
@@ -18,33 +20,127 @@ const RECENT_MAX = 20_000;
  * forgotten, it gets the id of the first row, so both rows are stored as one print.
  */
 export class PrintIdentity {
-  #recent = new Map<string, Seen>();
-  #older = new Map<string, Seen>();
+  /** The bytes of the last id. */
+  readonly id = new Uint8Array(64);
+  #recent = new TradeTable();
+  #older = new TradeTable();
+  readonly #hash = new BigUint64Array(1);
+  readonly #words = new Uint32Array(this.#hash.buffer);
 
   /**
-   * Returns the id of the next row. `trade` is the text that identifies the trade. The id begins with `at` (ms since the epoch). So ids are
-   * in time order, and the store adds new ids at the end of its index.
+   * Writes the id of the next row to `id`, and returns its length. `trade` is the text that identifies the trade, as UTF-8. The id begins
+   * with `at` (ms since the epoch). So ids are in time order, and the store adds new ids at the end of its index.
    */
-  of(at: number, trade: string, isCanceled: boolean): string {
-    const id = `${at.toString(36)}-${Bun.hash.xxHash64(trade).toString(36)}`;
-    const seen = this.#recent.get(id) ?? this.#older.get(id) ?? { prints: 0, canceled: 0 };
-    if (this.#recent.size >= RECENT_MAX) {
-      this.#older = this.#recent;
-      this.#recent = new Map();
+  of(at: number, trade: Uint8Array, isCanceled: boolean): number {
+    this.#hash[0] = Bun.hash.xxHash64(trade);
+    const low = this.#words[0]!;
+    const high = this.#words[1]!;
+    let slot = this.#recent.find(low, high);
+    if (slot < 0) {
+      const older = this.#older;
+      const before = older.find(low, high);
+      const [prints, canceled] = before < 0 ? [0, 0] : [older.prints[before]!, older.canceled[before]!];
+      if (this.#recent.count >= RECENT_MAX) {
+        [this.#older, this.#recent] = [this.#recent, older];
+        older.clear();
+        slot = older.find(low, high);
+      }
+      slot = this.#recent.add(~slot, low, high, prints, canceled);
     }
-    this.#recent.set(id, seen);
-    const cancelsOne = isCanceled && seen.canceled < seen.prints;
-    if (!cancelsOne) seen.prints++;
-    if (isCanceled) seen.canceled++;
-    const ordinal = cancelsOne ? seen.canceled : seen.prints;
-    return ordinal === 1 ? id : `${id}-${ordinal}`;
+    const { prints, canceled } = this.#recent;
+    const cancelsOne = isCanceled && canceled[slot]! < prints[slot]!;
+    if (!cancelsOne) prints[slot]!++;
+    if (isCanceled) canceled[slot]!++;
+    const ordinal = cancelsOne ? canceled[slot]! : prints[slot]!;
+    let end = writeWhole(at, 36, this.id, 0);
+    this.id[end++] = DASH;
+    end = writeWords36(low, high, this.id, end);
+    if (ordinal === 1) return end;
+    this.id[end++] = DASH;
+    return writeWhole(ordinal, 10, this.id, end);
   }
 }
 
-/** The counts for equal rows of one trade. */
-interface Seen {
-  /** Number of prints that the rows of the trade create. A row that cancels another row creates no print. */
-  prints: number;
+/** Counts of the rows of recent trades, in a hash table. The key of a trade is its digest of two words. */
+class TradeTable {
+  count = 0;
+  /**
+   * Number of prints that the rows of a trade create, by slot. A row that cancels another row creates no print. 0
+   * marks a free slot.
+   */
+  readonly prints = new Uint32Array(SLOTS);
   /** Number of canceled prints. The earliest prints are canceled first. */
-  canceled: number;
+  readonly canceled = new Uint32Array(SLOTS);
+  readonly #keys = new Uint32Array(2 * SLOTS);
+
+  /** Returns the slot of a trade, or the bitwise complement (`~`) of the slot that is free for the trade. */
+  find(low: number, high: number): number {
+    const keys = this.#keys;
+    for (let slot = low & (SLOTS - 1); ; slot = (slot + 1) & (SLOTS - 1)) {
+      if (this.prints[slot] === 0) return ~slot;
+      if (keys[2 * slot] === low && keys[2 * slot + 1] === high) return slot;
+    }
+  }
+
+  /** Adds a trade to a free slot. The caller then counts at least one print. */
+  add(slot: number, low: number, high: number, prints: number, canceled: number): number {
+    this.#keys[2 * slot] = low;
+    this.#keys[2 * slot + 1] = high;
+    this.prints[slot] = prints;
+    this.canceled[slot] = canceled;
+    this.count++;
+    return slot;
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.prints.fill(0);
+  }
 }
+
+const DASH = 0x2d;
+const DIGITS_36 = Buffer.from('0123456789abcdefghijklmnopqrstuvwxyz');
+
+/** Writes a whole number from 0 to 2^53 in a base of up to 36 from the index `at` on. Returns the index after the last digit. */
+export function writeWhole(value: number, base: number, into: Uint8Array, at: number): number {
+  let end = at;
+  for (let rest = value; rest >= base; rest = Math.floor(rest / base)) end++;
+  let rest = value;
+  for (let i = end; i >= at; i--) {
+    const next = Math.floor(rest / base);
+    into[i] = DIGITS_36[rest - base * next]!;
+    rest = next;
+  }
+  return end + 1;
+}
+
+/** Writes a whole number of two 32-bit words in base 36. Returns the index after the last digit. */
+function writeWords36(low: number, high: number, into: Uint8Array, at: number): number {
+  // The number is divided by 36^5 twice. The dividend of each step is exact: a remainder below 36^5 before the next 16 bits.
+  const a = Math.floor(high / PIECE);
+  let rest = (high - PIECE * a) * 65_536 + (low >>> 16);
+  const b = Math.floor(rest / PIECE);
+  rest = (rest - PIECE * b) * 65_536 + (low & 0xffff);
+  const c = Math.floor(rest / PIECE);
+  const last = rest - PIECE * c;
+  // Now the number is (a * 2^32 + b * 2^16 + c) * 36^5 + last, with the quotient below 2^39.
+  const quotient = a * 4_294_967_296 + b * 65_536 + c;
+  const first = Math.floor(quotient / PIECE);
+  const middle = quotient - PIECE * first;
+  if (first > 0) return writePiece(last, into, writePiece(middle, into, writeWhole(first, 36, into, at)));
+  if (middle > 0) return writePiece(last, into, writeWhole(middle, 36, into, at));
+  return writeWhole(last, 36, into, at);
+}
+
+/** Writes five digits in base 36. */
+function writePiece(value: number, into: Uint8Array, at: number): number {
+  let rest = value;
+  for (let i = at + 4; i >= at; i--) {
+    const next = Math.floor(rest / 36);
+    into[i] = DIGITS_36[rest - 36 * next]!;
+    rest = next;
+  }
+  return at + 5;
+}
+
+const PIECE = 36 ** 5;

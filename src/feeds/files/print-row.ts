@@ -1,17 +1,20 @@
+import type { CellRow } from '../../core/delimited-rows.ts';
+import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
 import { DAY_MS } from '../../market/calendar.ts';
+import { BATCH_FLAG, type PrintBatch } from '../../market/print-batch.ts';
 import type { Print } from '../../market/prints.ts';
-import { cellNumber } from '../numbers.ts';
+import { FLAG } from '../../market/tape-columns.ts';
+import { numberOf } from '../numbers.ts';
 import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
-import { executionOf } from '../print-execution.ts';
+import { type Execution, executionOf } from '../print-execution.ts';
 import { unreadable } from '../rejections.ts';
-import { memoizeCells } from './memoize-cells.ts';
 import { contractReader, type NoContract, type PrintedContract } from './print-contract.ts';
-import { PrintIdentity } from './print-identity.ts';
+import { PrintIdentity, writeWhole } from './print-identity.ts';
 import { executedMicros } from './print-time.ts';
 
-/** Returns the print of a row, or the reason why the row is rejected. `nowMs` is the wall clock, ms since the epoch. */
-export type RowReader = (cells: readonly string[], nowMs: number) => Print | RejectReason;
+/** Adds the print of a row to a batch, or returns the reason why the row is rejected. `nowMs` is the wall clock, ms since the epoch. */
+export type RowReader = (row: CellRow, batch: PrintBatch, nowMs: number) => RejectReason | undefined;
 
 /**
  * Returns a function that reads the rows of one tape. The ids of equal rows depend on their order, so call this function once per row, in
@@ -19,64 +22,154 @@ export type RowReader = (cells: readonly string[], nowMs: number) => Print | Rej
  * a flow window.
  */
 export function rowReader(columns: Columns): RowReader {
-  const contractOf = contractReader();
-  const executions = memoizeCells(([flags = '', condition = '']) => executionOf(flags, condition));
+  const { option_chain_id, underlying_symbol, expiry, option_type, strike } = columns;
+  const contractOf = contractReader([option_chain_id, underlying_symbol, expiry, option_type, strike]);
+  const flagsOfReport = memoizeBytes(WORDS_MAX, (flags) => bitsOf(executionOf(flags, '')));
+  const flagsOfCondition = memoizeBytes(WORDS_MAX, (condition) => bitsOf(executionOf('', condition)));
+  const isTrue = memoizeBytes(WORDS_MAX, (text) => TRUE.test(text));
+  const sideOfWord = memoizeBytes(WORDS_MAX, (word) => sideBits(sideOf(word, '')));
+  const trade = new TradeText();
   const identity = new PrintIdentity();
 
-  return (cells, nowMs) => {
-    const cell = (column: number) => (column < 0 ? '' : cells[column]!.trim());
-
-    const micros = executedMicros(cell(columns.executed_at));
+  return (row, batch, nowMs) => {
+    const { bytes } = row;
+    const time = columns.executed_at;
+    const micros = executedMicros(bytes, row.start(time), row.end(time));
     if (Number.isNaN(micros)) return 'bad_time';
     const ms = Math.floor(micros / 1000);
     if (ms < AT_MIN || ms > nowMs + AHEAD_MS_MAX) return 'implausible_time';
 
-    const contract = contractOf(
-      cell(columns.option_chain_id),
-      cell(columns.underlying_symbol),
-      cell(columns.expiry),
-      cell(columns.option_type),
-      cell(columns.strike),
-    );
+    const contract = contractOf(row);
     if (typeof contract === 'string') return contract;
     if (ms - contract.expiryMs > AFTER_EXPIRY_MS_MAX) return 'expired';
 
-    const price = cellNumber(cell(columns.price));
+    const price = numberOf(row, columns.price);
     if (!(price > 0 && price <= PRICE_MAX)) return 'bad_price';
-    const size = cellNumber(cell(columns.size));
+    const size = numberOf(row, columns.size);
     if (!(Number.isInteger(size) && size > 0 && size <= SIZE_MAX)) return 'bad_size';
 
-    const execution = executions(`${cell(columns.report_flags)}\n${cell(columns.upstream_condition_detail)}`);
-    const given = cell(columns.id) || idOfDay(ms, contract, cell(columns.trade_id) || cell(columns.sequence));
-    if (given.length > ID_LENGTH_MAX) return 'bad_id';
-    const trade = `${micros}|${contract.symbol}|${price}|${size}|${cell(columns.exchange)}`;
-    const canceled = execution.canceled || TRUE.test(cell(columns.canceled));
-    const bid = cellNumber(cell(columns.nbbo_bid));
-    const ask = cellNumber(cell(columns.nbbo_ask));
+    const flagsIn = (column: number, memo: (bytes: Uint8Array, from: number, to: number) => number) =>
+      column < 0 ? 0 : memo(bytes, row.start(column), row.end(column));
+    let flags =
+      flagsIn(columns.report_flags, flagsOfReport) | flagsIn(columns.upstream_condition_detail, flagsOfCondition);
+    if (columns.canceled >= 0 && isTrue(bytes, row.start(columns.canceled), row.end(columns.canceled)))
+      flags |= BATCH_FLAG.canceled;
+    const { side } = columns;
+    flags |=
+      row.start(side) < row.end(side)
+        ? sideOfWord(bytes, row.start(side), row.end(side))
+        : columns.tags < 0
+          ? 0
+          : sideBits(sideOf('', row.text(columns.tags)));
+
+    // A tape has many rows of a contract in a batch, and a property is faster than a look-up.
+    if (contract.batch !== batch) {
+      contract.batch = batch;
+      contract.number = batch.addContract(contract);
+    }
+    const { number } = contract;
+    let added: number;
+    const given =
+      row.text(columns.id) || idOfDay(ms, contract, row.text(columns.trade_id) || row.text(columns.sequence));
+    if (given !== '') {
+      if (given.length > ID_LENGTH_MAX) return 'bad_id';
+      const id = Buffer.from(given);
+      added = batch.addRow(number, id, 0, id.length);
+    } else {
+      const text = trade.of(row, columns, micros, contract, price, size);
+      const length = identity.of(ms, text, (flags & BATCH_FLAG.canceled) !== 0);
+      added = batch.addRow(number, identity.id, 0, length);
+    }
+    const bid = numberOf(row, columns.nbbo_bid);
+    const ask = numberOf(row, columns.nbbo_ask);
     const isQuote = bid >= 0 && ask >= 0 && bid + ask < Number.POSITIVE_INFINITY;
-    const delta = cellNumber(cell(columns.delta));
-    return {
-      id: given || identity.of(ms, trade, canceled),
-      underlying: contract.underlying,
-      root: contract.root,
-      expiry: contract.expiry,
-      callPut: contract.callPut,
-      strike: contract.strike,
-      price,
-      size,
-      multiplier: 100,
-      at: ms,
-      side: sideOf(cell(columns.side), cell(columns.tags)),
-      bid: isQuote ? bid : null,
-      ask: isQuote ? ask : null,
-      delta: Math.abs(delta) <= 1 ? delta : null,
-      multiLeg: execution.multiLeg,
-      sweep: execution.sweep,
-      block: execution.block,
-      canceled,
-      simulated: false,
-    };
+    const delta = numberOf(row, columns.delta);
+    batch.at[added] = ms;
+    batch.price[added] = price;
+    batch.size[added] = size;
+    batch.multiplier[added] = 100;
+    batch.bid[added] = isQuote ? bid : Number.NaN;
+    batch.ask[added] = isQuote ? ask : Number.NaN;
+    batch.delta[added] = Math.abs(delta) <= 1 ? delta : Number.NaN;
+    batch.flags[added] = flags;
+    return undefined;
   };
+}
+
+/** Maximum number of cached words. Tapes have some dozens of conditions. */
+const WORDS_MAX = 1_024;
+
+/** Writes the text that identifies a trade: its time, contract, price, size and exchange, separated by `|`. */
+class TradeText {
+  #bytes = new Uint8Array(512);
+
+  of(
+    row: CellRow,
+    { price: priceColumn, size: sizeColumn, exchange }: Columns,
+    micros: number,
+    { symbolBytes }: PrintedContract,
+    price: number,
+    size: number,
+  ): Uint8Array {
+    const from = row.start(exchange);
+    const to = row.end(exchange);
+    const longest = to - from + symbolBytes.length + 100;
+    if (this.#bytes.length < longest) this.#bytes = new Uint8Array(2 * longest);
+    let end = writeWhole(micros, 10, this.#bytes, 0);
+    this.#bytes[end++] = BAR;
+    for (let at = 0; at < symbolBytes.length; at++) this.#bytes[end++] = symbolBytes[at]!;
+    this.#bytes[end++] = BAR;
+    end = this.#writeNumber(row, priceColumn, price, end);
+    this.#bytes[end++] = BAR;
+    end = this.#writeNumber(row, sizeColumn, size, end);
+    this.#bytes[end++] = BAR;
+    for (let at = from; at < to; at++) this.#bytes[end++] = row.bytes[at]!;
+    return this.#bytes.subarray(0, end);
+  }
+
+  /** Writes a number as JavaScript does. The cell usually has the same digits, but may have zeros at its end. */
+  #writeNumber(row: CellRow, column: number, value: number, at: number): number {
+    const { bytes } = row;
+    const from = row.start(column);
+    let to = row.end(column);
+    let point = -1;
+    let isPlain =
+      to - from <= PLAIN_BYTES && bytes[from]! !== POINT && (bytes[from] !== ZERO || bytes[from + 1] === POINT);
+    for (let i = from; i < to && isPlain; i++) {
+      if (bytes[i] === POINT && point < 0) point = i;
+      else isPlain = bytes[i]! >= ZERO && bytes[i]! <= NINE;
+    }
+    if (!isPlain || value < PLAIN_MIN) {
+      const text = String(value);
+      for (let i = 0; i < text.length; i++) this.#bytes[at + i] = text.charCodeAt(i);
+      return at + text.length;
+    }
+    if (point >= 0) {
+      while (bytes[to - 1] === ZERO) to--;
+      if (to === point + 1) to = point;
+    }
+    for (let i = from; i < to; i++) this.#bytes[at++] = bytes[i]!;
+    return at;
+  }
+}
+
+/** A number with at most this many digits and a point is written by JavaScript with the same digits, if it is at least PLAIN_MIN. */
+const PLAIN_BYTES = 16;
+const PLAIN_MIN = 1e-6;
+const [POINT, ZERO, NINE] = [0x2e, 0x30, 0x39];
+const BAR = 0x7c;
+
+function sideBits(side: Print['side']): number {
+  return side === null ? 0 : FLAG[side];
+}
+
+function bitsOf({ multiLeg, sweep, block, canceled }: Execution): number {
+  return (
+    (multiLeg ? FLAG.multiLeg : 0) |
+    (sweep ? FLAG.sweep : 0) |
+    (block ? FLAG.block : 0) |
+    (canceled ? BATCH_FLAG.canceled : 0)
+  );
 }
 
 type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';

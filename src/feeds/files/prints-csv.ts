@@ -1,7 +1,7 @@
 import { RowScanner } from '../../core/delimited-rows.ts';
 import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
-import type { Print } from '../../market/prints.ts';
+import { PrintBatch } from '../../market/print-batch.ts';
 import { CONDITIONS } from '../print-execution.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { ROW_CHARS_MAX } from './cells.ts';
@@ -10,7 +10,7 @@ import { lineBytesOf } from './lines.ts';
 import { type Columns, isPrintsHeader, printColumnsOf, type RowReader, rowReader } from './print-row.ts';
 
 /** The number of prints in a complete delivery. The write of a delivery takes a few transactions. */
-export const BATCH_PRINTS = 2_000;
+export const BATCH_PRINTS = 4_096;
 
 export type PrintsDelivery = Extract<Delivery, { kind: 'prints' }>;
 
@@ -53,7 +53,7 @@ export class PrintsCsvReader {
    */
   async *read(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
     let preamble: Uint8Array = new Uint8Array();
-    let prints: Print[] = [];
+    let prints = new PrintBatch(2 * BATCH_PRINTS);
     let refused: Record<string, number> = {};
     for await (const { bytes, isUnterminated } of lineBytesOf(pieces, this.#table !== undefined)) {
       announceStep('reading a tape');
@@ -84,13 +84,12 @@ export class PrintsCsvReader {
         const isEmpty = text[at] === LF || text[at] === CR;
         at = row.scan(text, at, text.length);
         if (isEmpty) continue;
-        const print = this.#print(isUnterminated, nowMs);
-        if (typeof print === 'string') countRejected(refused, print);
-        else prints.push(print);
+        const rejected = this.#add(prints, isUnterminated, nowMs);
+        if (rejected !== undefined) countRejected(refused, rejected);
       }
       if (prints.length >= BATCH_PRINTS) {
         yield { kind: 'prints', prints, refused };
-        prints = [];
+        prints = new PrintBatch(2 * BATCH_PRINTS);
         refused = {};
       }
     }
@@ -99,19 +98,16 @@ export class PrintsCsvReader {
   }
 
   /**
-   * Returns the print of the scanned row, or the reason why the row is rejected.
+   * Adds the print of the scanned row, or returns the reason why the row is rejected.
    *
    * @param isUnterminated true if the row is the last line of the text and has no line break.
    */
-  #print(isUnterminated: boolean, nowMs: number): Print | string {
+  #add(prints: PrintBatch, isUnterminated: boolean, nowMs: number): string | undefined {
     const { width, columns, row, read } = this.#table!;
     const isReadable = !row.isLong && !row.isOpen && !row.isMalformed;
     if (isUnterminated && (!isReadable || mayBeCut(row, width, columns))) return 'cut_row';
     if (!isReadable || !row.isWhole(width)) return 'malformed_row';
-    return read(
-      Array.from({ length: width }, (_, cell) => row.text(cell)),
-      nowMs,
-    );
+    return read(row, prints, nowMs);
   }
 }
 

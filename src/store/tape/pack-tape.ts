@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite';
+import { PrintBatch } from '../../market/print-batch.ts';
 import { dayOf } from '../../market/tape-columns.ts';
 import type { BlockSums } from './block-sums.ts';
 import type { PrintRows } from './print-rows.ts';
-import { digestsOf } from './stored-copies.ts';
 import { rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
 import type { TapeParts } from './tape-parts.ts';
 import type { PartWriter } from './write-parts.ts';
@@ -34,9 +34,9 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
     const range = rangeOfDay(tapeDay.day);
     const oldest = rows.oldest(tapeDay, ...range, limit);
     if (oldest.length === 0) return 0;
-    const prints = oldest.map(({ print }) => print);
+    const prints = PrintBatch.of(oldest.map(({ print }) => print));
     const retired = Uint8Array.from(oldest, ({ flag }) => flag);
-    writer.add(tapeDay, { prints, digests: digestsOf(prints), retired }, [...prints.keys()]);
+    writer.add(tapeDay, { prints, digests: prints.digests(), retired }, [...oldest.keys()]);
     rows.removeOldest(tapeDay, ...range, oldest);
     return oldest.length;
   };

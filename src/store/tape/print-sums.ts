@@ -1,11 +1,13 @@
 import type { Database } from 'bun:sqlite';
 import { addDays, newYorkInstant } from '../../market/calendar.ts';
 import { rootOf } from '../../market/option-symbol.ts';
+import type { PrintBatch } from '../../market/print-batch.ts';
 import { change, isDeep, type Print, type PrintSum, premiumOf, sumOf } from '../../market/prints.ts';
 import type { PrintRange, PrintStore } from '../../market/store.ts';
 import { dayOf, FLAG, type TapeColumns } from '../../market/tape-columns.ts';
 import { PREMIUM_UNITS } from '../../market/tape-sums.ts';
-import { LAST_DATED_MS } from './tape-days.ts';
+import { LAST_DATED_MS, type TapeDay } from './tape-days.ts';
+import { entriesOf } from './tape-entries.ts';
 
 /** The stored sums of large prints. */
 export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom'> {
@@ -14,6 +16,8 @@ export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom
    * with an adjusted deliverable. Callers must call this method within a transaction.
    */
   count(print: Print, times: 1 | -1): void;
+  /** Adds the prints in rows of a batch to the sums of their day, as `count` does. */
+  countRows(tapeDay: TapeDay, prints: PrintBatch, rows: readonly number[]): void;
   /**
    * Reads the minimum premium of a large print, which another process may have changed. Callers must call this method at the start of a
    * transaction.
@@ -65,10 +69,18 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
   const refresh = () => {
     floor = selectFloor.get()?.premium;
   };
+  const counts = (premiumUsd: number) => floor !== undefined && premiumUsd >= floor;
   const count = (print: Print, times: 1 | -1) => {
-    if (floor === undefined || premiumOf(print) < floor || isAdjusted(print)) return;
+    if (!counts(premiumOf(print)) || isAdjusted(print)) return;
     const { underlying, simulated, at } = print;
     add.run({ ...rowOf(print, times), underlying, simulated: Number(simulated), day: dayOf(at) });
+  };
+  const countRows = ({ simulated, underlying, day }: TapeDay, prints: PrintBatch, rows: readonly number[]) => {
+    const large = rows.filter((row) => counts(prints.premium(row)));
+    if (large.length === 0) return;
+    const sums = new Map<string, SumRow>();
+    for (const row of sumsOfColumns(entriesOf(prints, large, NO_DIGESTS, NO_FLAGS))) addTo(sums, row);
+    for (const row of sums.values()) add.run({ ...row, underlying, simulated, day });
   };
   const sumAgain = db.transaction((minPremiumUsd: number) => {
     refresh();
@@ -87,6 +99,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
 
   return {
     count,
+    countRows,
     refresh,
     sumPrintsFrom: (minPremiumUsd) => sumAgain.immediate(minPremiumUsd),
     printSums(underlying, fromMs, toMs, simulated, minPremiumUsd) {
@@ -117,6 +130,8 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
     },
   };
 }
+
+const [NO_DIGESTS, NO_FLAGS] = [new Uint32Array(), new Uint8Array()];
 
 /** A sum as SQLite stores it: booleans are 0 and 1, and the premium is in units of 1 / PREMIUM_UNITS dollars. */
 type SumRow = Omit<PrintSum, 'multiLeg' | 'deep'> & { multiLeg: number; deep: number };

@@ -1,10 +1,19 @@
 import type { Database } from 'bun:sqlite';
+import type { Prints } from '../../market/feed.ts';
+import { type DayRows, PrintBatch } from '../../market/print-batch.ts';
 import type { Print } from '../../market/prints.ts';
 import { MOVED_AT_ONCE } from './pack-tape.ts';
 import type { PrintRows } from './print-rows.ts';
 import type { PrintSums } from './print-sums.ts';
-import { digestsOf, findCopies, isCorrectedSince, isSamePrint, type StoredCopy, validCopyOf } from './stored-copies.ts';
-import { type DayOfPrints, groupByDay, type TapeDay } from './tape-days.ts';
+import {
+  digestTable,
+  findCopies,
+  isCorrectedSince,
+  isSamePrint,
+  type StoredCopy,
+  validCopyOf,
+} from './stored-copies.ts';
+import { type TapeDay, tapeIdOf } from './tape-days.ts';
 import { CANCELED, CORRECTED } from './tape-entries.ts';
 import type { TapeParts } from './tape-parts.ts';
 import type { PartWriter } from './write-parts.ts';
@@ -66,27 +75,27 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
    * Saves the prints of one day directly into the parts of the day. All rows of the day must already be in parts, so that the parts have
    * all copies.
    */
-  const saveInParts = (tapeDay: TapeDay, prints: readonly Print[]): Saved => {
-    const digests = digestsOf(prints);
-    const packed = findCopies(parts, tapeDay, digests, parts.ofDay(tapeDay));
-    const firstById = new Map<string, number>();
+  const saveInParts = (tapeDay: TapeDay, prints: PrintBatch): Saved => {
+    const digests = prints.digests();
+    const firstOf = digestTable(digests);
+    const packed = findCopies(parts, tapeDay, digests, firstOf, parts.ofDay(tapeDay));
     /** Indices of the prints that this save adds, grouped by id. The key is the index of the first print with the id. */
     const newByFirst = new Map<number, number[]>();
     const retired = new Uint8Array(prints.length);
     const toPack: number[] = [];
+    const toCount: number[] = [];
     const newCopy = (i: number): StoredCopy => ({
       get flag() {
         return retired[i]!;
       },
-      print: () => prints[i]!,
+      print: () => prints.print(i),
       retire(flag) {
         retired[i]! |= flag;
       },
     });
     const add = (i: number) => {
-      const print = prints[i]!;
-      if (print.canceled) retired[i] = CANCELED;
-      else sums.count(print, 1);
+      if (prints.isCanceled(i)) retired[i] = CANCELED;
+      else toCount.push(i);
       toPack.push(i);
     };
     /**
@@ -95,7 +104,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
      * copy as canceled. Returns false if the print changes nothing.
      */
     const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
-      const print = prints[i]!;
+      const print = prints.print(i);
       // If the parts have no copy, this save has added the first print with the id. The first print is then one of the copies.
       const newOfId = newByFirst.get(first) ?? (before === undefined ? [first] : []);
       const copies = [...(before ?? []), ...newOfId.map(newCopy)];
@@ -113,75 +122,75 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     };
     let [added, changed] = [0, 0];
     for (let i = 0; i < prints.length; i++) {
-      const print = prints[i]!;
-      assertValidNumbers(print);
-      const first = firstById.get(print.id);
-      if (first === undefined) firstById.set(print.id, i);
-      const before = packed.get(first ?? i);
-      if (first === undefined && before === undefined) {
+      assertValidNumbers(prints, i);
+      const first = firstOf(digests[2 * i]!, digests[2 * i + 1]!);
+      const before = packed.get(first);
+      if (first === i && before === undefined) {
         added++;
         add(i);
-      } else if (change(i, first ?? i, before)) changed++;
+      } else if (change(i, first, before)) changed++;
     }
+    sums.countRows(tapeDay, prints, toCount);
     writer.add(tapeDay, { prints, digests, retired }, toPack);
     return { added, changed };
   };
 
-  /** For each print of the given days, returns the copies in parts that have the same id. The key is the index of the print in `prints`. */
-  const packedCopies = (prints: readonly Print[], days: readonly DayOfPrints[]): Map<number, StoredCopy[]> => {
+  /** For each print of the given days, returns the copies in parts that have the same id. The key is the row of the print. */
+  const packedCopies = (prints: PrintBatch, days: readonly DayRows[]): Map<number, StoredCopy[]> => {
     const copies = new Map<number, StoredCopy[]>();
-    for (const day of days) {
-      const dayParts = parts.ofDay(day);
+    for (const { rows: dayRows, ...day } of days) {
+      const tapeDay = { ...day, simulated: Number(day.simulated) };
+      const dayParts = parts.ofDay(tapeDay);
       if (dayParts.length === 0) continue;
-      const ofDay = day.indices.map((i) => prints[i]!);
-      const packed = findCopies(parts, day, digestsOf(ofDay), dayParts);
-      const firstById = new Map(ofDay.map(({ id }, row) => [id, row] as const).reverse());
-      for (const [row, i] of day.indices.entries()) copies.set(i, packed.get(firstById.get(ofDay[row]!.id)!) ?? []);
+      const digests = prints.pick(dayRows).digests();
+      const firstOf = digestTable(digests);
+      const packed = findCopies(parts, tapeDay, digests, firstOf, dayParts);
+      for (const [i, row] of dayRows.entries())
+        copies.set(row, packed.get(firstOf(digests[2 * i]!, digests[2 * i + 1]!)) ?? []);
     }
     return copies;
   };
 
-  const saveAll = (prints: readonly Print[], atOnce: boolean): Saved => {
+  const saveAll = (prints: PrintBatch, atOnce: boolean): Saved => {
     const total = { added: 0, changed: 0 };
     sums.refresh();
-    const inParts = new Set<number>();
-    const others: DayOfPrints[] = [];
-    for (const day of groupByDay(prints)) {
+    const others: DayRows[] = [];
+    for (const day of prints.byDay()) {
+      const tapeDay = { ...tapeIdOf(day.underlying, day.simulated), day: day.day };
       // If a day may still have rows, its prints are also saved as rows, so that the order of arrival is preserved.
-      if (!atOnce || day.indices.length < partsFrom || moveRows(day, MOVED_AT_ONCE) === MOVED_AT_ONCE) {
+      if (!atOnce || day.rows.length < partsFrom || moveRows(tapeDay, MOVED_AT_ONCE) === MOVED_AT_ONCE) {
         others.push(day);
         continue;
       }
-      const { added, changed } = saveInParts(
-        day,
-        day.indices.map((i) => prints[i]!),
-      );
+      const { added, changed } = saveInParts(tapeDay, prints.pick(day.rows));
       total.added += added;
       total.changed += changed;
-      for (const i of day.indices) inParts.add(i);
     }
     const copies = packedCopies(prints, others);
-    for (const [i, print] of prints.entries()) {
-      if (inParts.has(i)) continue;
-      const result = saveRow(print, copies.get(i) ?? []);
+    const asRows = others.flatMap(({ rows }) => rows).sort((a, b) => a - b);
+    for (const row of asRows) {
+      const result = saveRow(prints.print(row), copies.get(row) ?? []);
       if (result) total[result]++;
     }
     return total;
   };
-  const save = db.transaction((prints: readonly Print[], atOnce: boolean) =>
-    rows.counted(() => saveAll(prints, atOnce)),
+  const save = db.transaction((prints: Prints, atOnce: boolean) =>
+    rows.counted(() => saveAll(PrintBatch.of(prints), atOnce)),
   );
 
-  return (prints: readonly Print[], atOnce: boolean): Saved => save.immediate(prints, atOnce);
+  return (prints: Prints, atOnce: boolean): Saved => save.immediate(prints, atOnce);
 }
 
 /**
  * Throws `RangeError` if a number is not finite, `at` is not a safe integer, or `callPut` is neither 1 nor -1. The message begins with `NOT
  * NULL`, like SQLite's message for a NaN.
  */
-function assertValidNumbers({ id, at, callPut, strike, price, size, multiplier }: Print): void {
+function assertValidNumbers(prints: PrintBatch, row: number): void {
+  const { callPut, strike } = prints.contracts[prints.contract[row]!]!;
+  const at = prints.at[row]!;
   // The sum is not finite if one of the numbers is not finite.
-  const isValid = Number.isFinite(strike + price + size + multiplier) && Number.isSafeInteger(at);
+  const sum = strike + prints.price[row]! + prints.size[row]! + prints.multiplier[row]!;
+  const isValid = Number.isFinite(sum) && Number.isSafeInteger(at);
   if (!isValid || (callPut !== 1 && callPut !== -1))
-    throw new RangeError(`NOT NULL: print ${id} has an invalid number`);
+    throw new RangeError(`NOT NULL: print ${prints.print(row).id} has an invalid number`);
 }

@@ -19,15 +19,17 @@ interface PartOfPrint {
 }
 
 /**
- * Finds the copies of some prints in the parts of their day. `digests` has the digests of the prints' ids. The key of the result is the
- * index of the first print with the id. The method `retire` of a copy immediately writes to the store.
+ * Finds the copies of some prints in the parts of their day. `digests` has the digests of the prints' ids, and `firstOf` their table. The
+ * key of the result is the index of the first print with the id. The method `retire` of a copy immediately writes to the store.
  */
 export function findCopies(
   parts: TapeParts,
   tapeDay: TapeDay,
   digests: Uint32Array,
+  firstOf: DigestTable,
   dayParts: readonly Part[],
 ): Map<number, StoredCopy[]> {
+  if (!parts.mayHave(tapeDay, digests, dayParts)) return new Map();
   const columnsByPart = new Map<number, TapeColumns>();
   const copyOf = ({ part, row }: PartOfPrint): StoredCopy => {
     const columns = columnsByPart.getOrInsertComputed(part.id, () => parts.columnsOf(part));
@@ -42,21 +44,19 @@ export function findCopies(
       },
     };
   };
-  const found = dayParts.length === 0 ? [] : findDigests(parts, digests, dayParts);
-  return new Map([...found].map(([i, rows]) => [i, rows.map(copyOf)]));
+  return new Map([...findDigests(parts, firstOf, dayParts)].map(([i, rows]) => [i, rows.map(copyOf)]));
 }
 
 /**
- * Finds the entries whose ids have one of the given digests. The key of the result is the index of the digest. If several of the given
- * digests are equal, the key is the index of the first of these digests.
+ * Finds the entries whose ids have one of the digests in a table. The key of the result is the index of the digest. If several digests are
+ * equal, the key is the index of the first of these digests.
  */
-function findDigests(parts: TapeParts, digests: Uint32Array, dayParts: readonly Part[]): Map<number, PartOfPrint[]> {
-  const table = digestTable(digests);
+function findDigests(parts: TapeParts, firstOf: DigestTable, dayParts: readonly Part[]): Map<number, PartOfPrint[]> {
   const found = new Map<number, PartOfPrint[]>();
   for (const part of dayParts) {
     const ids = parts.idsOf(part);
     for (let row = 0; 2 * row < ids.length; row++) {
-      const i = table(ids[2 * row]!, ids[2 * row + 1]!);
+      const i = firstOf(ids[2 * row]!, ids[2 * row + 1]!);
       if (i < 0) continue;
       const rows = found.get(i);
       if (rows) rows.push({ part, row });
@@ -81,20 +81,11 @@ export function validCopyOf(copies: readonly StoredCopy[]): StoredCopy | undefin
   return copies.find(({ flag }) => flag === 0);
 }
 
-/**
- * Returns the digests of the prints' ids, with two words of 32 bits for each id. If every day has a million prints, two prints of one day
- * have the same digest on only one of forty million days.
- */
-export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Array {
-  const digests = new BigUint64Array(prints.length);
-  for (let i = 0; i < prints.length; i++) digests[i] = Bun.hash.xxHash64(prints[i]!.id);
-  return new Uint32Array(digests.buffer);
-}
+/** Returns the index of the first digest that is equal to a digest of two words, or -1. */
+export type DigestTable = (low: number, high: number) => number;
 
-/**
- * Creates a function that finds a digest in a hash table of `digests`. The created function returns the index of an equal digest, or -1.
- */
-function digestTable(digests: Uint32Array): (low: number, high: number) => number {
+/** Creates a hash table of digests. */
+export function digestTable(digests: Uint32Array): DigestTable {
   const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
   const slots = new Int32Array(size).fill(-1);
   /** Returns the index of an equal digest, or the bitwise complement (`~`) of the free slot. */

@@ -1,6 +1,5 @@
 import { memoize } from '../../core/cache.ts';
 import { addDays, newYorkInstant } from '../../market/calendar.ts';
-import type { Print } from '../../market/prints.ts';
 import { dayOf } from '../../market/tape-columns.ts';
 
 /** The tape of one underlying, simulated or recorded. `simulated` is 0 or 1, as SQLite stores it. */
@@ -17,28 +16,6 @@ export function tapeIdOf(underlying: string, simulated: boolean): TapeId {
 /** A New York day (`YYYY-MM-DD`) of a tape. Each part of a tape belongs to one day. */
 export interface TapeDay extends TapeId {
   readonly day: string;
-}
-
-/** A day, together with the prints of the day in a given list. */
-export interface DayOfPrints extends TapeDay {
-  /** The indices of the day's prints in the list, in ascending order. */
-  readonly indices: readonly number[];
-}
-
-/** Groups prints by tape and New York day. The groups are in the order of their first prints. */
-export function groupByDay(prints: readonly Print[]): DayOfPrints[] {
-  const days = new Map<string, TapeDay & { readonly indices: number[] }>();
-  // Prints mostly arrive in time order, so the next print is usually of the same day.
-  let last: (TapeDay & { readonly indices: number[] }) | undefined;
-  for (const [i, { underlying, at, simulated }] of prints.entries()) {
-    const day = dayOf(at);
-    if (last?.day !== day || last.underlying !== underlying || last.simulated !== Number(simulated)) {
-      const key = `${simulated} ${underlying} ${day}`;
-      last = days.getOrInsert(key, { simulated: Number(simulated), underlying, day, indices: [] });
-    }
-    last.indices.push(i);
-  }
-  return [...days.values()];
 }
 
 const RANGES_CACHED_MAX = 1_000;

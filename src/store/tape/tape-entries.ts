@@ -1,6 +1,6 @@
 import { recordOf } from '../../core/record-of.ts';
-import type { Print } from '../../market/prints.ts';
-import { ContractNumbers, NUMBERS, pickRows, type TapeColumns, tapeColumnsOf } from '../../market/tape-columns.ts';
+import type { PrintBatch } from '../../market/print-batch.ts';
+import { ContractNumbers, FLAG, NUMBERS, pickRows, type TapeColumns } from '../../market/tape-columns.ts';
 import type { TapeId } from './tape-days.ts';
 
 /**
@@ -15,14 +15,41 @@ export interface TapeEntries extends TapeColumns {
 export const CANCELED = 32;
 export const CORRECTED = 64;
 
-/** Returns prints as entries. The prints must be in time order. For each print, `retired` has CANCELED, CORRECTED or 0. */
-export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: Uint8Array): TapeEntries {
-  const columns = tapeColumnsOf(prints);
-  retired.forEach((flag, row) => {
-    columns.flags[row]! |= flag;
+/**
+ * Returns rows of a batch as entries. The rows must be in time order. `digests` has the digests of all ids in the batch. For each row of the
+ * batch, `retired` has CANCELED, CORRECTED or 0.
+ */
+export function entriesOf(
+  prints: PrintBatch,
+  rows: readonly number[],
+  digests: Uint32Array,
+  retired: Uint8Array,
+): TapeEntries {
+  const count = rows.length;
+  const contracts = new ContractNumbers();
+  const numbers = new Int32Array(prints.contracts.length).fill(-1);
+  const contract = new Uint32Array(count);
+  const flags = new Uint8Array(count);
+  const ids = new Uint32Array(2 * count);
+  for (let to = 0; to < count; to++) {
+    const row = rows[to]!;
+    const own = prints.contract[row]!;
+    if (numbers[own]! < 0) numbers[own] = contracts.of(prints.contracts[own]!);
+    contract[to] = numbers[own]!;
+    flags[to] = (prints.flags[row]! & OWN_FLAGS) | retired[row]!;
+    ids[2 * to] = digests[2 * row]!;
+    ids[2 * to + 1] = digests[2 * row + 1]!;
+  }
+  const columns = recordOf(NUMBERS, (name) => {
+    const [from, column] = [prints[name], new Float64Array(count)];
+    for (let to = 0; to < count; to++) column[to] = from[rows[to]!]!;
+    return column;
   });
-  return { ...columns, ids };
+  return { count, contracts: contracts.contracts(), contract, ...columns, flags, ids };
 }
+
+/** The bits of a batch's flags that an entry has too. */
+const OWN_FLAGS = FLAG.side | FLAG.multiLeg | FLAG.sweep | FLAG.block;
 
 /** Returns the columns of the valid entries. If all entries are valid, returns `columns` itself. */
 export function validRows(columns: TapeColumns): TapeColumns {

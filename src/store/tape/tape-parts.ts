@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import type { TapeColumns } from '../../market/tape-columns.ts';
+import { DigestIndex } from './digest-index.ts';
 import { decodeColumns, decodeIds } from './tape-codec.ts';
 import { endOfDay, rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
 import { type CANCELED, type CORRECTED, type TapeEntries, validRows } from './tape-entries.ts';
@@ -22,8 +23,12 @@ export interface Part {
 
 /** Maximum number of decoded parts in the cache. A requested period usually begins and ends within a part, and is requested repeatedly. */
 const CACHED_PARTS_MAX = 4;
-/** Maximum number of digest words in the cache, enough for four million prints. */
-const CACHED_ID_WORDS_MAX = 8_000_000;
+/** Maximum number of digest words in the cache, enough for half a million prints. */
+const CACHED_ID_WORDS_MAX = 1_000_000;
+/** Days with more prints than this number have an index of their digests while prints are added to them. */
+const INDEXED_FROM = 100_000;
+/** Maximum number of slots in all indexes, 4 bytes each. The index of the day that is used now is kept, however large it is. */
+const INDEX_SLOTS_MAX = 8_000_000;
 
 /**
  * The functions that read the packed tape. The tape is packed as columns, in parts of about ten thousand prints. The parts of a day are
@@ -101,7 +106,39 @@ export function tapeParts(db: Database) {
     return decoded;
   };
 
+  /** The indexes of large days. The most recently used index is the last entry. */
+  const indexes = new Map<string, { readonly index: DigestIndex; readonly parts: Set<number> }>();
+  const indexOf = ({ simulated, underlying, day }: TapeDay, dayParts: readonly Part[]): DigestIndex => {
+    const key = `${simulated} ${underlying} ${day}`;
+    const known = indexes.get(key) ?? { index: new DigestIndex(), parts: new Set() };
+    indexes.delete(key);
+    // A part never changes. If the parts of a day are written anew, the index has digests that are no longer stored, which does no harm.
+    for (const part of dayParts) {
+      if (known.parts.has(part.id)) continue;
+      known.parts.add(part.id);
+      known.index.addAll(decodeIds(selectIds.get(part.id)!.blob!, nameOf(part)));
+    }
+    indexes.set(key, known);
+    let slots = indexes.values().reduce((sum, { index }) => sum + index.slots, 0);
+    for (const [other, { index }] of indexes) {
+      if (slots <= INDEX_SLOTS_MAX || other === key) break;
+      indexes.delete(other);
+      slots -= index.slots;
+    }
+    return known.index;
+  };
+
   return {
+    /**
+     * Returns false if the parts of a day have none of the given digests. Returns true if they may have one. The time of the call does not
+     * depend on the number of prints of the day.
+     */
+    mayHave(tapeDay: TapeDay, digests: Uint32Array, dayParts: readonly Part[]): boolean {
+      if (dayParts.reduce((sum, { entries }) => sum + entries, 0) <= INDEXED_FROM) return dayParts.length > 0;
+      const index = indexOf(tapeDay, dayParts);
+      for (let i = 0; i < digests.length; i += 2) if (index.has(digests[i]!, digests[i + 1]!)) return true;
+      return false;
+    },
     /** Returns the parts that overlap the period from `fromMs` to `toMs`, in their order. */
     within,
     /** Returns the parts of a day, in their order. */

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { Print } from '../../market/prints.ts';
+import type { PrintBatch } from '../../market/print-batch.ts';
 import { pickRows, type TapeColumns } from '../../market/tape-columns.ts';
 import { encodeEntries } from './tape-codec.ts';
 import type { TapeDay } from './tape-days.ts';
@@ -18,7 +18,7 @@ const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
 /** New prints of a day, with the further data that a part stores. */
 export interface NewEntries {
-  readonly prints: readonly Print[];
+  readonly prints: PrintBatch;
   /** The digests of the ids, with two words for each print. */
   readonly digests: Uint32Array;
   /** For each print, CANCELED, CORRECTED or 0. */
@@ -85,20 +85,16 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
 
   return {
     /**
-     * Adds the prints with the given indices to the parts of their day. The added prints must have arrived after all entries in the parts,
-     * in the order of the indices.
+     * Adds rows of a batch to the parts of their day. The added prints must have arrived after all entries in the parts, in the order of
+     * the rows.
      */
-    add(tapeDay: TapeDay, { prints, digests, retired }: NewEntries, indices: readonly number[]): void {
-      if (indices.length === 0) return;
-      const sorted = indices.toSorted((a, b) => prints[a]!.at - prints[b]!.at);
-      const ids = new Uint32Array(2 * sorted.length);
-      for (const [to, from] of sorted.entries()) ids.set(digests.subarray(2 * from, 2 * from + 2), 2 * to);
-      const entries = entriesOf(
-        sorted.map((i) => prints[i]!),
-        ids,
-        Uint8Array.from(sorted, (i) => retired[i]!),
-      );
-      merge(tapeDay, entries, parts.ofDay(tapeDay));
+    add(tapeDay: TapeDay, { prints, digests, retired }: NewEntries, rows: readonly number[]): void {
+      if (rows.length === 0) return;
+      const { at } = prints;
+      // Most tapes are in time order, and sorting would take as long as writing.
+      const isSorted = rows.every((row, i) => i === 0 || at[rows[i - 1]!]! <= at[row]!);
+      const sorted = isSorted ? rows : rows.toSorted((a, b) => at[a]! - at[b]!);
+      merge(tapeDay, entriesOf(prints, sorted, digests, retired), parts.ofDay(tapeDay));
     },
     /** Joins the first consecutive parts of a day that fit into a single part. Returns false if there are no parts to join. */
     join(tapeDay: TapeDay): boolean {

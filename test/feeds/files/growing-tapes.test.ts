@@ -33,14 +33,14 @@ async function reader() {
         last = versionOf(stats);
         return { ids, refused: value.rejectedRows.summary() };
       }
-      ids.push(...value.prints.map(({ id }) => id));
+      ids.push(...Array.from(value.prints, ({ id }) => id));
     }
   };
 }
 
 async function idsOf(text: string): Promise<string[]> {
   const ids: string[] = [];
-  for await (const { prints } of readPrints(inPieces(text), NOW_MS)) ids.push(...prints.map(({ id }) => id));
+  for await (const { prints } of readPrints(inPieces(text), NOW_MS)) ids.push(...Array.from(prints, ({ id }) => id));
   return ids;
 }
 

@@ -122,7 +122,7 @@ test('a tape as columns has the same prints and ids as the tape as text', async 
     const batches = deliveries.filter((delivery) => delivery.kind === 'prints');
     const expected = await readTape(text);
     expect([batches.length, deliveries.length]).toEqual([3, 3]);
-    expect(batches.flatMap(({ prints }) => prints)).toEqual(expected.prints);
+    expect(batches.flatMap(({ prints }) => [...prints])).toEqual(expected.prints);
     expect(batches.map(({ refused }) => refused)).toEqual([{}, expected.refused, {}]);
   }
 });

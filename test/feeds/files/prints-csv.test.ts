@@ -159,7 +159,7 @@ describe('the text of a tape', () => {
         yield split.subarray(0, i);
         yield split.subarray(i);
       })();
-      for await (const batch of readPrints(halves, NOW_MS)) expect([i, batch.prints]).toEqual([i, prints]);
+      for await (const batch of readPrints(halves, NOW_MS)) expect([i, ...batch.prints]).toEqual([i, ...prints]);
     }
     const turned = text
       .replaceAll('"{floor,sweep}"', '{sweep|floor}')

@@ -3,6 +3,7 @@ import { runToCompletion } from '../../../src/core/steps.ts';
 import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
+import { PrintBatch } from '../../../src/market/print-batch.ts';
 
 export const NOON_MS = Date.parse('2026-08-21T16:00:00Z');
 
@@ -38,6 +39,9 @@ export const JSON_CHAIN =
 export const TABLE =
   'T,Last: 9\nDate: June 9, 2023 at 1:40 PM EDT\nCalls,Open Interest,Strike,Puts,Open Interest\nA230616C00009000,1,9,A230616P00009000,1\n';
 
-/** Columns as text, because the bits of two NaNs may differ. */
+/** Columns as text, because the bits of two NaNs may differ. Prints are objects, because a batch may have unused memory. */
 export const asText = (deliveries: unknown) =>
-  JSON.stringify(deliveries, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
+  JSON.stringify(deliveries, (_, value) => {
+    if (value instanceof PrintBatch) return [...value];
+    return ArrayBuffer.isView(value) ? String(value) : value;
+  });

@@ -35,7 +35,7 @@ export async function read(text: string | Uint8Array, pieceBytes?: number, nowMs
   for (const batch of batches) {
     for (const [why, count] of Object.entries(batch.refused ?? {})) refused[why] = (refused[why] ?? 0) + count;
   }
-  return { prints: batches.flatMap(({ prints }) => prints), refused, batches };
+  return { prints: batches.flatMap(({ prints }) => [...prints]), refused, batches };
 }
 
 export const ids = async (text: string) => (await read(text)).prints.map(({ id }) => id);

@@ -36,7 +36,7 @@ function listen(overrides: { key?: string; socketUrl?: string; silenceMs?: numbe
     for await (const delivery of feed.stream!(stop.signal)) deliveries.push(delivery);
     expect(JSON.stringify(deliveries)).not.toContain(CREDENTIAL);
   })();
-  const prints = () => deliveries.flatMap((each) => (each.kind === 'prints' ? each.prints : []));
+  const prints = () => deliveries.flatMap((each) => (each.kind === 'prints' ? [...each.prints] : []));
   const connections = () => deliveries.flatMap((each) => (each.kind === 'connection' ? [each.up] : []));
   return { deliveries, ended, prints, connections };
 }
