@@ -28,7 +28,8 @@ export function memoizeBytes<T>(
       entries = new Array(slots).fill(undefined);
       slot = hash & (slots - 1);
     }
-    entries[slot] = { key: bytes.slice(from, to), value };
+    // `slice` of a Buffer would share memory with the bytes.
+    entries[slot] = { key: new Uint8Array(bytes.subarray(from, to)), value };
     return value;
   };
 }

@@ -6,6 +6,7 @@ import { ownership } from '../access/data-owner.ts';
 import type { MemberStore } from '../access/members.ts';
 import { diskProblem, OperatorError } from '../core/errors.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
+import { PrintBatch } from '../market/print-batch.ts';
 import type { DataKey, DataKind, MarketStore } from '../market/store.ts';
 import { auditTable } from './audit-table.ts';
 import { closeTable } from './close-table.ts';
@@ -124,8 +125,10 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
     forgetSnapshots: (underlying, asOf) =>
       counted([`snapshots ${underlying}`, `levels ${underlying}`], () => chains.forgetSnapshots(underlying, asOf)),
     ...prints,
-    savePrints: (given, options) =>
-      counted(keysOf('prints', given, 'underlying'), () => prints.savePrints(given, options)),
+    savePrints(given, options) {
+      const batch = PrintBatch.of(given);
+      return counted(keysOf('prints', batch.contracts, 'underlying'), () => prints.savePrints(batch, options));
+    },
     packTape: (...range) => unchanged(prints.packTape(...range)),
     ...closes,
     saveCloses: (given) => counted(keysOf('closes', given, 'ticker'), () => closes.saveCloses(given)),

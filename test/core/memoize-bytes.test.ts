@@ -25,6 +25,7 @@ test('does not cache long texts, and copies its keys', () => {
   ]);
   long.fill('y');
   expect(countOf(long, 0, 200)).toBe(4);
+  expect(countOf(Buffer.alloc(200, 'x'), 0, 200)).toBe(3);
 });
 
 test('texts with equal hashes replace each other', () => {
