@@ -76,7 +76,9 @@ export class ColumnWriter {
   #head(kind: number, digits: number, width: number, gaps: number, base: number, count: number): Uint8Array {
     const bytes = new Uint8Array(HEAD_BYTES + width * count);
     bytes.set([kind, digits, width, gaps]);
-    new DataView(bytes.buffer).setFloat64(4, base, true);
+    // A view of `bytes` itself would make the runtime copy the bytes.
+    baseOf[0] = base;
+    bytes.set(baseBytes, 4);
     this.#pieces.push(bytes);
     return bytes;
   }
@@ -223,6 +225,9 @@ function isWhole(value: number, times: number): boolean {
   const whole = Math.round(value * times);
   return whole / times === value && whole <= WHOLE_MAX && whole >= -WHOLE_MAX;
 }
+
+const baseOf = new Float64Array(1);
+const baseBytes = new Uint8Array(baseOf.buffer);
 
 const WHOLE = 1;
 const FLOAT = 2;

@@ -24,7 +24,15 @@ export async function* lineBytesOf(
   let toUtf8: ToUtf8 | undefined = isContinuation ? (bytes) => bytes : undefined;
   let rest: Uint8Array = new Uint8Array();
   for await (const piece of pieces) {
-    rest = Buffer.concat([rest, toUtf8 ? toUtf8(piece) : piece]);
+    let text = toUtf8 ? toUtf8(piece) : piece;
+    // Only the first line of a piece is joined with the rest of the piece before, because a copy of all bytes takes as long as reading them.
+    const feed = toUtf8 && rest.length > 0 ? text.indexOf(LF) : -1;
+    if (feed >= 0) {
+      yield { bytes: Buffer.concat([rest, text.subarray(0, feed + 1)]), isUnterminated: false };
+      text = text.subarray(feed + 1);
+      rest = text.subarray(0, 0);
+    }
+    rest = rest.length === 0 ? text : Buffer.concat([rest, text]);
     // The first bytes show the encoding, but may arrive in several pieces.
     if (!toUtf8 && rest.length < UTF8_BOM.length) continue;
     if (!toUtf8) {
@@ -34,7 +42,8 @@ export async function* lineBytesOf(
     }
     const end = endOfLines(rest);
     const bytes = rest.subarray(0, end);
-    rest = rest.subarray(end);
+    // The next piece may have the memory of this piece.
+    rest = new Uint8Array(rest.subarray(end));
     if (rest.length > LINE_LENGTH_MAX && textIn(rest, 0, rest.length).length > LINE_LENGTH_MAX)
       throw unreadable(`a line has more than ${LINE_LENGTH_MAX} characters`);
     if (end > 0) yield { bytes, isUnterminated: false };

@@ -18,9 +18,11 @@ export interface TapeSizes {
   readonly atOnce: number;
   /** Maximum number of rows in one read. */
   readonly rows: number;
+  /** Number of prints of a day above which the day has an index of their digests while prints are added. */
+  readonly indexed: number;
 }
 
-const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
+const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048, indexed: 100_000 };
 
 /**
  * Creates the functions that read and write option trades. Each trade is stored only once, under its id. A copy that arrives later with
@@ -35,7 +37,7 @@ const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintStore {
   const rows = printRows(db);
-  const parts = tapeParts(db);
+  const parts = tapeParts(db, sizes.indexed);
   const writer = partWriter(db, parts, sizes.part);
   const blocks = blockSums(db, parts);
   const { packed, mayHave, prints, largePrints, lastPrintAt, tapeVersion } = printReader(rows, parts, sizes.rows);

@@ -25,10 +25,10 @@ export interface Part {
 const CACHED_PARTS_MAX = 4;
 /** Maximum number of digest words in the cache, enough for half a million prints. */
 const CACHED_ID_WORDS_MAX = 1_000_000;
-/** Days with more prints than this number have an index of their digests while prints are added to them. */
-const INDEXED_FROM = 100_000;
-/** Maximum number of slots in all indexes, 4 bytes each. The index of the day that is used now is kept, however large it is. */
-const INDEX_SLOTS_MAX = 8_000_000;
+/** Maximum memory of all indexes, bytes. The index of the day that is used now is kept, however large it is. */
+const INDEX_BYTES_MAX = 32 * 1024 * 1024;
+/** The capacity of a new index, as a multiple of the stored digests. An index that is full is made anew. */
+const INDEX_GROWTH = 1.5;
 
 /**
  * The functions that read the packed tape. The tape is packed as columns, in parts of about ten thousand prints. The parts of a day are
@@ -36,8 +36,11 @@ const INDEX_SLOTS_MAX = 8_000_000;
  */
 export type TapeParts = ReturnType<typeof tapeParts>;
 
-/** Creates the functions that read parts. `partWriter` creates the functions that write parts. */
-export function tapeParts(db: Database) {
+/**
+ * Creates the functions that read parts. `partWriter` creates the functions that write parts. Days with more prints than `indexedFrom`
+ * have an index of their digests while prints are added to them.
+ */
+export function tapeParts(db: Database, indexedFrom: number) {
   const RETIRED = '(SELECT count(*) FROM tape_retired WHERE part = id)';
   const HEAD = `id, day, from_at AS fromAt, to_at AS toAt, place, entries, standing - ${RETIRED} AS valid, ${RETIRED} AS retired,
     last_at AS lastAt`;
@@ -110,22 +113,25 @@ export function tapeParts(db: Database) {
   const indexes = new Map<string, { readonly index: DigestIndex; readonly parts: Set<number> }>();
   const indexOf = ({ simulated, underlying, day }: TapeDay, dayParts: readonly Part[]): DigestIndex => {
     const key = `${simulated} ${underlying} ${day}`;
-    const known = indexes.get(key) ?? { index: new DigestIndex(), parts: new Set() };
+    const known = indexes.get(key);
     indexes.delete(key);
-    // A part never changes. If the parts of a day are written anew, the index has digests that are no longer stored, which does no harm.
-    for (const part of dayParts) {
-      if (known.parts.has(part.id)) continue;
-      known.parts.add(part.id);
-      known.index.addAll(decodeIds(selectIds.get(part.id)!.blob!, nameOf(part)));
-    }
-    indexes.set(key, known);
-    let slots = indexes.values().reduce((sum, { index }) => sum + index.slots, 0);
-    for (const [other, { index }] of indexes) {
-      if (slots <= INDEX_SLOTS_MAX || other === key) break;
+    /** Adds parts to an index. Returns false if the index is full. */
+    const addTo = (index: DigestIndex, added: readonly Part[]) =>
+      added.every((part) => index.addAll(decodeIds(selectIds.get(part.id)!.blob!, nameOf(part))));
+    // A part never changes. If parts are written anew, the index has digests that are no longer stored, which does no harm.
+    const added = known ? dayParts.filter(({ id }) => !known.parts.has(id)) : dayParts;
+    const isFull = known === undefined || !addTo(known.index, added);
+    const entries = dayParts.reduce((sum, part) => sum + part.entries, 0);
+    const index = isFull ? new DigestIndex(Math.ceil(INDEX_GROWTH * entries)) : known.index;
+    if (isFull) addTo(index, dayParts);
+    indexes.set(key, { index, parts: new Set(dayParts.map(({ id }) => id)) });
+    let bytes = indexes.values().reduce((sum, each) => sum + each.index.bytes, 0);
+    for (const [other, each] of indexes) {
+      if (bytes <= INDEX_BYTES_MAX || other === key) break;
       indexes.delete(other);
-      slots -= index.slots;
+      bytes -= each.index.bytes;
     }
-    return known.index;
+    return index;
   };
 
   return {
@@ -134,7 +140,7 @@ export function tapeParts(db: Database) {
      * depend on the number of prints of the day.
      */
     mayHave(tapeDay: TapeDay, digests: Uint32Array, dayParts: readonly Part[]): boolean {
-      if (dayParts.reduce((sum, { entries }) => sum + entries, 0) <= INDEXED_FROM) return dayParts.length > 0;
+      if (dayParts.reduce((sum, { entries }) => sum + entries, 0) <= indexedFrom) return dayParts.length > 0;
       const index = indexOf(tapeDay, dayParts);
       for (let i = 0; i < digests.length; i += 2) if (index.has(digests[i]!, digests[i + 1]!)) return true;
       return false;

@@ -8,7 +8,7 @@ import { printTable } from '../../../src/store/tape/print-table.ts';
 import { DAY_MS, memoryDatabase, printOf } from '../samples.ts';
 
 /** Compares the counts by minute with counts of the rows themselves. */
-const SMALL = { part: 24, atOnce: 20, rows: 16 };
+const SMALL = { part: 24, atOnce: 20, rows: 16, indexed: 50 };
 const DAY = '2026-01-05';
 const FIRST = newYorkInstant(DAY, '09:30');
 const MOST = Number.MAX_SAFE_INTEGER;

@@ -22,7 +22,7 @@ import {
 } from '../samples.ts';
 
 /** Compares the packed tape (columns) with the tape in rows, for any prints in any order and any time of packing. */
-const SMALL: TapeSizes = { part: 24, atOnce: 20, rows: 16 };
+const SMALL: TapeSizes = { part: 24, atOnce: 20, rows: 16, indexed: 50 };
 const FIRST = newYorkInstant('2026-01-05', '09:30');
 const LATER_DAY = '2026-02-01';
 const LARGE = 30_000;
