@@ -75,7 +75,10 @@ export class ColumnWriter {
 
   #head(kind: number, digits: number, width: number, gaps: number, base: number, count: number): Uint8Array {
     const bytes = new Uint8Array(HEAD_BYTES + width * count);
-    bytes.set([kind, digits, width, gaps]);
+    bytes[0] = kind;
+    bytes[1] = digits;
+    bytes[2] = width;
+    bytes[3] = gaps;
     // A view of `bytes` itself would make the runtime copy the bytes.
     baseOf[0] = base;
     bytes.set(baseBytes, 4);

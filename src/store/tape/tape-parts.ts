@@ -27,8 +27,6 @@ const CACHED_PARTS_MAX = 4;
 const CACHED_ID_WORDS_MAX = 1_000_000;
 /** Maximum memory of all indexes, bytes. The index of the day that is used now is kept, however large it is. */
 const INDEX_BYTES_MAX = 32 * 1024 * 1024;
-/** The capacity of a new index, as a multiple of the stored digests. An index that is full is made anew. */
-const INDEX_GROWTH = 1.5;
 
 /**
  * The functions that read the packed tape. The tape is packed as columns, in parts of about ten thousand prints. The parts of a day are
@@ -113,25 +111,22 @@ export function tapeParts(db: Database, indexedFrom: number) {
   const indexes = new Map<string, { readonly index: DigestIndex; readonly parts: Set<number> }>();
   const indexOf = ({ simulated, underlying, day }: TapeDay, dayParts: readonly Part[]): DigestIndex => {
     const key = `${simulated} ${underlying} ${day}`;
-    const known = indexes.get(key);
+    const known = indexes.get(key) ?? { index: new DigestIndex(), parts: new Set() };
     indexes.delete(key);
-    /** Adds parts to an index. Returns false if the index is full. */
-    const addTo = (index: DigestIndex, added: readonly Part[]) =>
-      added.every((part) => index.addAll(decodeIds(selectIds.get(part.id)!.blob!, nameOf(part))));
     // A part never changes. If parts are written anew, the index has digests that are no longer stored, which does no harm.
-    const added = known ? dayParts.filter(({ id }) => !known.parts.has(id)) : dayParts;
-    const isFull = known === undefined || !addTo(known.index, added);
-    const entries = dayParts.reduce((sum, part) => sum + part.entries, 0);
-    const index = isFull ? new DigestIndex(Math.ceil(INDEX_GROWTH * entries)) : known.index;
-    if (isFull) addTo(index, dayParts);
-    indexes.set(key, { index, parts: new Set(dayParts.map(({ id }) => id)) });
+    for (const part of dayParts) {
+      if (known.parts.has(part.id)) continue;
+      known.parts.add(part.id);
+      known.index.addAll(decodeIds(selectIds.get(part.id)!.blob!, nameOf(part)));
+    }
+    indexes.set(key, known);
     let bytes = indexes.values().reduce((sum, each) => sum + each.index.bytes, 0);
     for (const [other, each] of indexes) {
       if (bytes <= INDEX_BYTES_MAX || other === key) break;
       indexes.delete(other);
       bytes -= each.index.bytes;
     }
-    return index;
+    return known.index;
   };
 
   return {
