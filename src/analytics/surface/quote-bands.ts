@@ -52,8 +52,11 @@ export function quoteBands(
   const rows = usableRows(prepared, series, source);
   if (typeof rows === 'string') return rows;
   const unit = forward * Math.exp(-rate * tte);
-  const column = (value: (i: number, row: number) => number) =>
-    Float64Array.from(rows, (i) => value(i, prepared.row[i]!));
+  const column = (value: (i: number, row: number) => number) => {
+    const values = new Float64Array(rows.length);
+    for (let at = 0; at < rows.length; at++) values[at] = value(rows[at]!, prepared.row[rows[at]!]!);
+    return values;
+  };
   const options = {
     callPut: column((i) => prepared.callPut[i]!),
     moneyness: column((i) => prepared.strike[i]! / forward),
