@@ -50,7 +50,7 @@ export function* gexProfileOf(prepared: PreparedChain) {
   const positions = yield* positionsOf(prepared);
   const flip = yield* flipOfPositions(positions, chain.spot);
   yield { message: 'Pricing the chain at other spots' };
-  const { vanna, charm } = yield* exposureFlips(prepared);
+  const { vanna, charm } = yield* exposureFlips(prepared, positions);
   yield { message: 'Pricing gamma over levels of spot' };
   const levels = levelsWithin(profileHalfWidth(flip, chain.spot), chain.spot);
   const { level, gex } = yield* profileAt(positions, levels);
