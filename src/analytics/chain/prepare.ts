@@ -6,7 +6,7 @@ import type { Chain, Series } from '../../market/chain.ts';
 import { nearestExpiries } from '../../market/nearest-expiries.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { seriesForward } from './forward.ts';
-import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
+import { type AnalysisOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
 import { ownVolatilities } from './own-volatility.ts';
 import { type Pairs, type PreparedChain, type PreparedSeries, slicePairs, TTE_FLOOR_MS } from './prepared-chain.ts';
 import { bySeries, inOrderOfSettlement } from './rows.ts';
@@ -19,12 +19,29 @@ import { strikeVolatilities } from './volatility.ts';
  * `ClientError('no_chain')` if no live contract is left.
  */
 export function prepareChain(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
-  return cache.of(chain, JSON.stringify(options), {
+  // The key does not depend on the order of the options, because routes and tools give the options in different orders.
+  return cache.of(chain, JSON.stringify(OPTION_NAMES.map((name) => options[name])), {
     message: 'Reading the chain',
     tokens,
-    steps: () => prepare(chain, options),
+    steps: () => (options.weight === 'volume' ? weighedByVolume(chain, options) : prepare(chain, options)),
   });
 }
+
+/** Replaces the weights of the chain that is prepared with open interest. All other columns are shared. */
+function* weighedByVolume(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> {
+  const prepared = yield* prepareChain(chain, { ...options, weight: 'open_interest' });
+  const { row, callPut, count } = prepared;
+  const weight = new Float64Array(count);
+  const position = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const volume = chain.volume[row[i]!]!;
+    if (volume > 0) weight[i] = volume;
+    position[i] = callPut[i]! * weight[i]!;
+  }
+  return { ...prepared, options, weight, position };
+}
+
+const OPTION_NAMES = Object.keys(DEFAULT_OPTIONS) as (keyof AnalysisOptions)[];
 
 /** Returns the selected series of a prepared chain, in order of settlement. Throws `ClientError('no_chain')` if no series is selected. */
 export function selectSeries({ chain, series }: PreparedChain, selection: ExpirySelection): PreparedSeries[] {
@@ -75,7 +92,7 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
   else yield* computeGamma(pairs, chain.spot, gamma);
   if (isLarge) yield { message: 'Filling columns' };
   const callPut = liveRows(chain.callPut);
-  const counted = liveRows(options.weight === 'volume' ? chain.volume : chain.openInterest);
+  const counted = liveRows(chain.openInterest);
   const columns = {
     row: new Uint32Array(count),
     seriesIndex: new Uint16Array(count),

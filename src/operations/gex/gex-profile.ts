@@ -3,6 +3,7 @@ import { exposureFlips } from '../../analytics/exposure/exposure-flips.ts';
 import { flipOfPositions, profileHalfWidth } from '../../analytics/exposure/gamma-flip.ts';
 import { levelsWithin, positionsOf, profileAt } from '../../analytics/exposure/gamma-profile.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
+import { cachedBy } from '../../core/steps.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, flagField, number, objectOf } from '../engine/schemas.ts';
 import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
@@ -44,8 +45,8 @@ export const getGexProfile = defineOperation({
   run: (input, context) => answerChain(input, context, gexProfileOf),
 });
 
-/** Computes the answer for a prepared chain. */
-export function* gexProfileOf(prepared: PreparedChain) {
+/** Computes the answer for a prepared chain. The answer is cached by the chain. */
+export const gexProfileOf = cachedBy('Finding the profile', function* (prepared: PreparedChain) {
   const { chain } = prepared;
   const positions = yield* positionsOf(prepared);
   const flip = yield* flipOfPositions(positions, chain.spot);
@@ -67,4 +68,4 @@ export function* gexProfileOf(prepared: PreparedChain) {
     net_gex: [...gex],
     sign_convention: conventionOf(prepared),
   };
-}
+});
