@@ -7,7 +7,7 @@
  */
 import { COLUMN, PAIR, rowAt } from './block';
 import { SliceColumn } from './columns';
-import { add, div, mul, sub } from './lanes';
+import { add, mul, sub } from './lanes';
 
 // Columns with one number per row. Indices of nodes are f64, because every column is f64.
 const CALL_PUT: usize = <usize>SliceColumn.callPut * COLUMN;

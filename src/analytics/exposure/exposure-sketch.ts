@@ -33,12 +33,9 @@ export function* sketchExposures(
   for (const name of ['wide', 'narrow'] as const) {
     const columns = positions[name];
     if (columns.count === 0) continue;
-    const later = laterColumns(prepared, ahead, columns, pairsOf[name]);
+    const { later, narrowest } = laterColumns(prepared, ahead, columns, pairsOf[name]);
     const step = Math.log1p(STEP) / (name === 'wide' ? 1 : FINENESS);
-    const isFine = [columns, later].every(({ iv, tte }) =>
-      iv.every((each, i) => each * Math.sqrt(tte[i]!) >= DEVIATION_STEPS_MIN * step),
-    );
-    if (!isFine) return undefined;
+    if (narrowest < DEVIATION_STEPS_MIN * step) return undefined;
     groups.push(yield* boundsOf(columns, later, prepared.chain.spot, reach, step));
   }
   return (spot) => {
@@ -54,22 +51,33 @@ export function* sketchExposures(
   };
 }
 
-/** Returns columns whose gamma is that of the pairs after the coming day, as `DayAhead` describes it. */
+/**
+ * Returns columns whose gamma is that of the pairs after the coming day, as `DayAhead` describes it. `narrowest` is the smallest standard
+ * deviation of a pair's curve, now or then.
+ */
 function laterColumns(
   { pairs, seriesIndex }: PreparedChain,
   ahead: readonly DayAhead[],
   columns: PositionColumns,
   pair: Uint32Array,
-): PositionColumns {
-  const { count, iv } = columns;
-  const [tte, rate, dividend] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
+): { later: PositionColumns; narrowest: number } {
+  const { count, iv, tte: present } = columns;
+  const { contracts } = pairs;
+  const yields = ahead.map(({ laterFactor, laterTte }) => -Math.log(laterFactor) / laterTte);
+  const tte = new Float64Array(count);
+  const rate = new Float64Array(count);
+  const dividend = new Float64Array(count);
+  let narrowest = Number.POSITIVE_INFINITY;
   for (let i = 0; i < count; i++) {
-    const { carry, laterTte, laterDrift, laterFactor } = ahead[seriesIndex[pairs.contracts[pair[i]!]!]!]!;
+    const series = seriesIndex[contracts[pair[i]!]!]!;
+    const { carry, laterTte, laterDrift } = ahead[series]!;
+    const v = iv[i]!;
     tte[i] = laterTte;
-    dividend[i] = -Math.log(laterFactor) / laterTte;
-    rate[i] = dividend[i]! + (carry + iv[i]! ** 2 * (laterDrift - laterTte / 2)) / laterTte;
+    dividend[i] = yields[series]!;
+    rate[i] = dividend[i]! + (carry + v * v * (laterDrift - laterTte / 2)) / laterTte;
+    narrowest = Math.min(narrowest, v * Math.sqrt(Math.min(present[i]!, laterTte)));
   }
-  return { ...columns, tte, rate, dividend };
+  return { later: { ...columns, tte, rate, dividend }, narrowest };
 }
 
 function* boundsOf(
@@ -88,7 +96,9 @@ function* boundsOf(
     return gex.map((each, i) => each / (0.01 * first * Math.exp(i * step)));
   };
   const { weight, iv, tte } = columns;
-  const root = yield* sums({ ...columns, weight: weight.map((each, i) => each * iv[i]! * tte[i]!) });
+  const rooted = new Float64Array(columns.count);
+  for (let i = 0; i < rooted.length; i++) rooted[i] = weight[i]! * iv[i]! * tte[i]!;
+  const root = yield* sums({ ...columns, weight: rooted });
   const [now, then] = [yield* sums(columns), yield* sums(later)];
   const slope = then.map((each, i) => each - now[i]!);
   const size = (values: Float64Array) => ROUNDING * values.reduce((most, each) => Math.max(most, Math.abs(each)), 0);

@@ -1,6 +1,6 @@
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { exposureFlips } from '../../analytics/exposure/exposure-flips.ts';
-import { flipOfPositions, profileHalfWidth } from '../../analytics/exposure/gamma-flip.ts';
+import { gammaFlip, profileHalfWidth } from '../../analytics/exposure/gamma-flip.ts';
 import { levelsWithin, positionsOf, profileAt } from '../../analytics/exposure/gamma-profile.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { cachedBy } from '../../core/steps.ts';
@@ -48,8 +48,8 @@ export const getGexProfile = defineOperation({
 /** Computes the answer for a prepared chain. The answer is cached by the chain. */
 export const gexProfileOf = cachedBy('Finding the profile', function* (prepared: PreparedChain) {
   const { chain } = prepared;
+  const flip = yield* gammaFlip(prepared);
   const positions = yield* positionsOf(prepared);
-  const flip = yield* flipOfPositions(positions, chain.spot);
   yield { message: 'Pricing the chain at other spots' };
   const { vanna, charm } = yield* exposureFlips(prepared, positions);
   yield { message: 'Pricing gamma over levels of spot' };
