@@ -99,3 +99,29 @@ export enum GammaProfileColumn {
   moves,
   sums,
 }
+
+/**
+ * The columns of the kernels of `slice-model.ts`. The first nine columns have one number per row, and `near` has 13 numbers per row. Each of
+ * the other columns has several vectors, or a matrix.
+ */
+export enum SliceColumn {
+  callPut,
+  strike,
+  nearFrom,
+  nearTo,
+  price,
+  scale,
+  error,
+  weight,
+  pull,
+  near,
+  nodes = 22,
+  masses,
+  basis,
+  localMass,
+  localMean,
+  penalty,
+  normal,
+  factors,
+  coefficients,
+}

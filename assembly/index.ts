@@ -16,6 +16,17 @@ export { inverseCumulative } from './inverse-normal';
 export { merton, mertonProbabilities } from './merton';
 // The function takes x and returns p.
 export { cumulative } from './normal';
+export {
+  sliceBasis,
+  sliceCenter,
+  sliceErrors,
+  sliceLogs,
+  slicePenalty,
+  sliceRows,
+  sliceStep,
+  sliceSums,
+  sliceTilt,
+} from './slice-model';
 
 /** Returns the offset at which the data of the module ends. */
 export function heapBase(): usize {

@@ -88,7 +88,7 @@ function stagesOf(chain: Chain): Runner[] {
     stage('**from columns to all levels**', () => runToCompletion(gexLevels(prepare(), new Map()))),
     stage('prepare: forwards, volatilities, smiles, gammas', prepare),
     stage('exposures: delta, gamma, vanna, charm', () => runToCompletion(exposuresOf(ready))),
-    stage('flip', () => runToCompletion(gammaFlip(ready))),
+    stage('flip', () => runToCompletion(gammaFlip({ ...ready }))),
     stage('walls: ranking of the strikes', () => walls(runToCompletion(strikeGamma(ready)), chain.spot)),
     stage('*in addition:* max pain of every series', () => ready.series.map((series) => maxPain(ready, series))),
     stage('*in addition:* profile at 161 levels', () => runToCompletion(netGammaProfile(ready, 0.2))),

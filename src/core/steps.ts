@@ -3,6 +3,10 @@ import { announceStep } from './event-loop-watchdog.ts';
 /** Work in steps of at most 25 ms. The generator yields a description before each step. Other requests can run between two steps. */
 export type Steps<Result> = Generator<Step, Result>;
 
+/** The result of the steps that a function returns. */
+export type ReturnOf<Work extends (...args: never[]) => Steps<unknown>> =
+  ReturnType<Work> extends Steps<infer Result> ? Result : never;
+
 /** The description of the step that runs next. */
 export interface Step {
   /** A description of the step, for progress messages. */
@@ -105,6 +109,15 @@ export class StepCache<Owner extends WeakKey, Result> {
     if ('error' in entry.ended) throw entry.ended.error;
     return entry.ended.result;
   }
+}
+
+/** Returns a function like `compute` whose result is cached by its argument. `message` describes the first step of the work. */
+export function cachedBy<Owner extends WeakKey, Result>(
+  message: string,
+  compute: (owner: Owner) => Steps<Result>,
+): (owner: Owner) => Steps<Result> {
+  const cache = new StepCache<Owner, Result>(() => 1);
+  return (owner) => cache.of(owner, '', { message, steps: () => compute(owner) });
 }
 
 interface Entry<Result> {

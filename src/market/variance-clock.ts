@@ -34,6 +34,8 @@ export class VarianceClock {
   private readonly gaps: ClockWeights;
   /** The instants at which the exchange opens on the first day and on each later trading day, ms since the epoch. */
   private readonly opens: number[] = [];
+  /** The closes of these days, without the last one. */
+  private readonly closes: number[] = [];
   /** The number of sessions from the first instant in `opens` to each instant in `opens`. */
   private readonly sessions: number[] = [];
   private day: string;
@@ -74,7 +76,7 @@ export class VarianceClock {
       else high = middle;
     }
     const [from, to] = [this.opens[low]!, this.opens[low + 1]!];
-    const { close } = tradingDay(newYorkDate(from));
+    const close = this.closes[low]!;
     const session = (close - from) / SESSION_MS;
     const gap = this.sessions[low + 1]! - this.sessions[low]! - session;
     const open = (Math.min(atMs, close) - from) / SESSION_MS;
@@ -87,6 +89,7 @@ export class VarianceClock {
     const { night, shutDay } = this.gaps;
     this.sessions.push(this.sessions.at(-1)! + (close - open) / SESSION_MS + night + shutDays * shutDay);
     this.opens.push(tradingDay(next).open);
+    this.closes.push(close);
     this.day = next;
   }
 }

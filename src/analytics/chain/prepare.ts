@@ -6,7 +6,7 @@ import type { Chain, Series } from '../../market/chain.ts';
 import { nearestListed } from '../../market/nearest-expiries.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { seriesForward } from './forward.ts';
-import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
+import { type AnalysisOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
 import { ownVolatilities } from './own-volatility.ts';
 import { type Pairs, type PreparedChain, type PreparedSeries, slicePairs, TTE_FLOOR_MS } from './prepared-chain.ts';
 import { bySeries, inOrderOfSettlement } from './rows.ts';
@@ -16,7 +16,8 @@ import { strikeVolatilities } from './volatility.ts';
  * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
  * volatility for each contract. Counts the used contracts, and counts the excluded contracts by reason. The result depends only on `chain`
  * and `options`, so it is cached for each combination of the two. `tokens` is the rate-limit cost if the result is not cached. Throws
- * `ClientError('no_chain')` if no live contract is left. The error says which expiries have settled by the result of `nowMs`, ms since the epoch.
+ * `ClientError('no_chain')` if no live contract is left. The error says which expiries have settled by the result of `nowMs`, ms since the
+ * epoch.
  */
 export function prepareChain(
   chain: Chain,
@@ -24,12 +25,30 @@ export function prepareChain(
   tokens = 0,
   nowMs = () => chain.asOf,
 ): Steps<PreparedChain> {
-  return cache.of(chain, JSON.stringify(options), {
+  // The key does not depend on the order of the options, because routes and tools give the options in different orders.
+  return cache.of(chain, JSON.stringify(OPTION_NAMES.map((name) => options[name])), {
     message: 'Reading the chain',
     tokens,
-    steps: () => prepare(chain, options, nowMs),
+    steps: () =>
+      options.weight === 'volume' ? weighedByVolume(chain, options, nowMs) : prepare(chain, options, nowMs),
   });
 }
+
+/** Replaces the weights of the chain that is prepared with open interest. All other columns are shared. */
+function* weighedByVolume(chain: Chain, options: AnalysisOptions, nowMs: () => number): Steps<PreparedChain> {
+  const prepared = yield* prepareChain(chain, { ...options, weight: 'open_interest' }, 0, nowMs);
+  const { row, callPut, count } = prepared;
+  const weight = new Float64Array(count);
+  const position = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const volume = chain.volume[row[i]!]!;
+    if (volume > 0) weight[i] = volume;
+    position[i] = callPut[i]! * weight[i]!;
+  }
+  return { ...prepared, options, weight, position };
+}
+
+const OPTION_NAMES = Object.keys(DEFAULT_OPTIONS) as (keyof AnalysisOptions)[];
 
 /**
  * Returns the selected series of a prepared chain, in order of settlement. Throws `ClientError('no_chain')` if no series is selected. The
@@ -87,7 +106,7 @@ function* prepare(chain: Chain, options: AnalysisOptions, nowMs: () => number): 
   else yield* computeGamma(pairs, chain.spot, gamma);
   if (isLarge) yield { message: 'Filling columns' };
   const callPut = liveRows(chain.callPut);
-  const counted = liveRows(options.weight === 'volume' ? chain.volume : chain.openInterest);
+  const counted = liveRows(chain.openInterest);
   const columns = {
     row: new Uint32Array(count),
     seriesIndex: new Uint16Array(count),

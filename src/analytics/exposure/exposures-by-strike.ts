@@ -53,6 +53,9 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
   const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
   const ahead = dayAheadOf(prepared);
   const sums = recordOf(SUMS, () => new Float64Array(groups));
+  // Local names, because a first answer runs before the compiler resolves the fields of an object.
+  const { callGex, putGex, netGex, grossGex, dex, vex, cex } = sums;
+  const { callOpenInterest, putOpenInterest, callVolume, putVolume } = sums;
   const scale = gexScale(chain);
   if (pairs.count > STEP_PAIRS) yield { message: MESSAGE };
   yield* byRange(pairs.count, STEP_PAIRS, MESSAGE, (from, to) => {
@@ -65,25 +68,25 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
         const gex = position[i]! * gamma[i]! * multiplier[i]! * scale;
         const openInterest = chain.openInterest[row[i]!]! || 0;
         const volume = chain.volume[row[i]!]! || 0;
-        sums.netGex[to]! += gex;
-        sums.grossGex[to]! += Math.abs(gex);
+        netGex[to]! += gex;
+        grossGex[to]! += Math.abs(gex);
         if (isCall) {
-          sums.callGex[to]! += gex;
-          sums.callOpenInterest[to]! += openInterest;
-          sums.callVolume[to]! += volume;
+          callGex[to]! += gex;
+          callOpenInterest[to]! += openInterest;
+          callVolume[to]! += volume;
         } else {
-          sums.putGex[to]! += gex;
-          sums.putOpenInterest[to]! += openInterest;
-          sums.putVolume[to]! += volume;
+          putGex[to]! += gex;
+          putOpenInterest[to]! += openInterest;
+          putVolume[to]! += volume;
         }
         if (priced.iv[pricedRow] === 0) continue;
         const dollars = position[i]! * multiplier[i]! * chain.spot;
         // Only the out-of-the-money side of a pair is priced. By put-call parity, the call's delta minus the put's delta is a forward's
         // delta. A forward's delta is `factor` now and `laterFactor` a day later.
         const other = callPut[i] === priced.callPut[pricedRow] ? 0 : callPut[i]!;
-        sums.dex[to]! += dollars * (delta[pricedRow]! + other * priced.factor[pricedRow]!);
-        sums.vex[to]! += dollars * vanna[pricedRow]! * MARKET_UNITS.vanna;
-        sums.cex[to]! +=
+        dex[to]! += dollars * (delta[pricedRow]! + other * priced.factor[pricedRow]!);
+        vex[to]! += dollars * vanna[pricedRow]! * MARKET_UNITS.vanna;
+        cex[to]! +=
           dollars * (change[pricedRow]! + other * (priced.laterFactor[pricedRow]! - priced.factor[pricedRow]!));
       }
     }

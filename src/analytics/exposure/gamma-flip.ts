@@ -1,4 +1,4 @@
-import type { Steps } from '../../core/steps.ts';
+import { cachedBy, type Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type GammaProfile, levelsWithin, type Positions, positionsOf, STEP } from './gamma-profile.ts';
 import { type ProfileSketch, refineProfile, sketchProfile } from './profile-sketch.ts';
@@ -26,11 +26,11 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
  * Computes net gamma over a grid of spots, and finds the sign change nearest to the present spot (Perfiliev 2022). Each contract has the
  * same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools use the strike at which the
  * cumulative sum of gamma by strike changes its sign. The strike that other tools use is a different quantity and changes in jumps, so
- * Zomma does not use it.
+ * Zomma does not use it. The flip is cached by the chain.
  */
-export function* gammaFlip(prepared: PreparedChain): Steps<GammaFlip> {
+export const gammaFlip = cachedBy('Finding the gamma flip', function* (prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);
-}
+});
 
 /** Finds the gamma flip of the given dealer positions. */
 export function* flipOfPositions(positions: Positions, spot: number): Steps<GammaFlip> {

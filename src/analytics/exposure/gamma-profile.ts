@@ -54,6 +54,11 @@ export interface Positions {
   readonly narrow: PositionColumns;
 }
 
+/** The positions of a chain, with the index of each row's pair in the chain. */
+export interface ChainPositions extends Positions {
+  readonly pairsOf: Readonly<Record<keyof Positions, Uint32Array>>;
+}
+
 /** The input columns of the kernel, each as an array with all rows. */
 export type PositionColumns = Readonly<Record<(typeof POSITION_COLUMNS)[number], Float64Array>> &
   Pick<ProfileColumns, 'count'>;
@@ -67,7 +72,7 @@ const STEP_PAIRS = 65_536;
  * positions is needed. Leaves out pairs whose positions sum to 0. Also leaves out pairs without a volatility, because their gamma at other
  * spots is unknown.
  */
-export function* positionsOf({ pairs, position, multiplier }: PreparedChain): Steps<Positions> {
+export function* positionsOf({ pairs, position, multiplier }: PreparedChain): Steps<ChainPositions> {
   const { count, contracts, tte, iv } = pairs;
   const message = 'Adding up positions';
   const net = new Float64Array(count);
@@ -88,7 +93,8 @@ export function* positionsOf({ pairs, position, multiplier }: PreparedChain): St
   const sources = { ...pairs, weight: net };
   const columns = (rows: Uint32Array) =>
     positionColumns(rows.length, meter, message, (name) => rowsOfColumn(sources[name], rows));
-  return { wide: yield* columns(pairRows.subarray(0, wide)), narrow: yield* columns(pairRows.subarray(narrow)) };
+  const pairsOf = { wide: pairRows.subarray(0, wide), narrow: pairRows.subarray(narrow) };
+  return { wide: yield* columns(pairsOf.wide), narrow: yield* columns(pairsOf.narrow), pairsOf };
 }
 
 /** Computes the columns of positions one after the other. `meter` decides whether a new step begins before a column. */

@@ -1,3 +1,4 @@
+import { falsePosition } from '../../math/false-position.ts';
 import type { PriceLaw } from './price-law.ts';
 import type { QuoteBands } from './slice-model.ts';
 
@@ -25,16 +26,13 @@ export function densityFigures(law: PriceLaw, deviation: number): DensityFigures
 
 /** The search range for quantiles on each side of the forward, in standard deviations. */
 const QUANTILE_REACH = 12;
-const BISECTIONS = 60;
+/** The search ends if the quantile's logarithm is known to this share of the standard deviation. */
+const QUANTILE_PRECISION = 1e-14;
 
 function quantile(law: PriceLaw, deviation: number, probability: number): number {
-  let [low, high] = [-QUANTILE_REACH * deviation, QUANTILE_REACH * deviation];
-  for (let i = 0; i < BISECTIONS; i++) {
-    const middle = (low + high) / 2;
-    if (law.below(Math.exp(middle)) < probability) low = middle;
-    else high = middle;
-  }
-  return Math.exp((low + high) / 2);
+  const limits = { width: QUANTILE_PRECISION * deviation, value: 0, iterations: 100 };
+  const above = (x: number) => probability - law.below(Math.exp(x));
+  return Math.exp(falsePosition(above, [-QUANTILE_REACH * deviation, QUANTILE_REACH * deviation], limits));
 }
 
 /** The range of the grid on each side of the forward, in standard deviations. The grid has `MODE_POINTS` intervals. */

@@ -1,7 +1,6 @@
-import { solveCholesky } from '../../math/cholesky.ts';
 import type { Masses } from './calendar-order.ts';
 import { COEFFICIENTS } from './log-density-basis.ts';
-import { type PriceBounds, type QuoteBands, SliceModel } from './slice-model.ts';
+import { type PriceBounds, type QuoteBands, SliceModel, solveDamped } from './slice-model.ts';
 
 /** Probability masses at the nodes, and the coefficients of the log-density that gives these masses. */
 export interface FittedDensity extends Masses {
@@ -33,7 +32,7 @@ const [DAMPING_FALL, DAMPING_RISE] = [10, 3];
  *
  * `deviation` is the standard deviation of the log-price at the money, which scales the nodes. `start` has the coefficients of a similar
  * density, for example the density of the previous settlement. `bounds` limits the prices that the density gives. `priorLog` is the
- * log-density for which the penalty is 0. By default, `priorLog` is normal.
+ * log-density for which the penalty is 0. By default, `priorLog` is normal. `known` is the model of an earlier fit to the same quotes.
  */
 export function fitSlice(
   quotes: QuoteBands,
@@ -41,11 +40,11 @@ export function fitSlice(
   start: Float64Array = new Float64Array(COEFFICIENTS),
   bounds?: PriceBounds,
   priorLog?: Float64Array,
+  known?: SliceModel,
 ): FittedDensity {
-  const model = new SliceModel(quotes, deviation, bounds, priorLog);
+  const model = new SliceModel(quotes, deviation, bounds, priorLog, known);
   const normal = new Float64Array(COEFFICIENTS * COEFFICIENTS);
   const gradient = new Float64Array(COEFFICIENTS);
-  const matrix = new Float64Array(normal.length);
   const step = new Float64Array(COEFFICIENTS);
   let trial = new Float64Array(COEFFICIENTS);
   let coefficients = start.slice();
@@ -56,7 +55,7 @@ export function fitSlice(
   let isCurrent = true;
   for (let trials = 0; trials < TRIALS_MAX; trials++) {
     if (isCurrent) model.normalEquations(coefficients, normal, gradient);
-    const promised = dampedStep(normal, gradient, damping, { matrix, step });
+    const promised = solveDamped(normal, gradient, damping, step);
     if (promised < GAIN_MIN * (1 + cost)) break;
     for (let i = 0; i < COEFFICIENTS; i++) trial[i] = coefficients[i]! + step[i]!;
     const trialCost = model.evaluate(trial);
@@ -68,23 +67,4 @@ export function fitSlice(
   }
   if (!isCurrent) model.evaluate(coefficients);
   return { coefficients, masses: model.masses, nodes: model.nodes, model };
-}
-
-/** Solves the damped normal equations, and writes the solution to `into.step`. Returns the predicted decrease of the cost. */
-function dampedStep(
-  normal: Float64Array,
-  gradient: Float64Array,
-  damping: number,
-  into: { readonly matrix: Float64Array; readonly step: Float64Array },
-): number {
-  const { matrix, step } = into;
-  matrix.set(normal);
-  step.set(gradient);
-  for (let i = 0; i < COEFFICIENTS; i++) matrix[i * (COEFFICIENTS + 1)]! *= 1 + damping;
-  solveCholesky(matrix, step);
-  let promised = 0;
-  for (let i = 0; i < COEFFICIENTS; i++) {
-    promised += step[i]! * (gradient[i]! + damping * normal[i * (COEFFICIENTS + 1)]! * step[i]!);
-  }
-  return promised;
 }

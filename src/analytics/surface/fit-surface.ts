@@ -142,7 +142,8 @@ function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
       const bounds = boundsOf(fit, fits[i - 1], fits[i + 1]);
       if (bounds === undefined) continue;
       if (meter.beginsNextStep(fit.quotes.price.length)) yield FITTING;
-      fit.density = fitSlice(fit.quotes, fit.deviation, fit.density.coefficients, bounds);
+      const { coefficients, model } = fit.density;
+      fit.density = fitSlice(fit.quotes, fit.deviation, coefficients, bounds, undefined, model);
       hasChanged = true;
     }
     if (!hasChanged) return;
@@ -181,8 +182,12 @@ function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): Pr
 /** Returns the half-width of the quote nearest to `strike`, which is a multiple of the forward. */
 function halfWidthAt({ moneyness, halfWidth }: QuoteBands, strike: number): number {
   let nearest = 0;
-  for (let i = 1; i < moneyness.length; i++) {
-    if (Math.abs(moneyness[i]! - strike) < Math.abs(moneyness[nearest]! - strike)) nearest = i;
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < moneyness.length; i++) {
+    const distance = Math.abs(moneyness[i]! - strike);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = i;
   }
   return halfWidth[nearest]!;
 }

@@ -52,8 +52,11 @@ export function quoteBands(
   const rows = usableRows(prepared, series, source);
   if (typeof rows === 'string') return rows;
   const unit = forward * Math.exp(-rate * tte);
-  const column = (value: (i: number, row: number) => number) =>
-    Float64Array.from(rows, (i) => value(i, prepared.row[i]!));
+  const column = (value: (i: number, row: number) => number) => {
+    const values = new Float64Array(rows.length);
+    for (let at = 0; at < rows.length; at++) values[at] = value(rows[at]!, prepared.row[rows[at]!]!);
+    return values;
+  };
   const options = {
     callPut: column((i) => prepared.callPut[i]!),
     moneyness: column((i) => prepared.strike[i]! / forward),
@@ -88,20 +91,23 @@ export const smileRefusals = memoizeByObject((prepared: PreparedChain): Readonly
  * a smile, returns the reason instead.
  */
 function usableRows(prepared: PreparedChain, series: PreparedSeries, source: BandSource): number[] | RefusalReason {
-  const { chain } = prepared;
+  const { chain, strike, row } = prepared;
   const { start, end, forward, smile } = series;
-  if (smile.logMoneyness.length === 0) return 'no_volatility';
-  const usable = new Set(smile.logMoneyness);
+  const { logMoneyness } = smile;
+  if (logMoneyness.length === 0) return 'no_volatility';
   const rows: number[] = [];
+  // Strikes ascend within a series, and the smile is in order of log-moneyness.
+  let next = 0;
   for (let i = start; i < end; i++) {
     if (!isOtm(prepared, i, forward)) continue;
-    const isQuoted = !Number.isNaN(mid(chain, prepared.row[i]!));
-    if (
-      isQuoted
-        ? usable.has(Math.log(prepared.strike[i]! / forward))
-        : source === 'feed_volatility' && isComputedIv(chain.iv[prepared.row[i]!]!)
-    )
+    const isQuoted = !Number.isNaN(mid(chain, row[i]!));
+    if (isQuoted) {
+      const distance = Math.log(strike[i]! / forward);
+      while (logMoneyness[next]! < distance) next++;
+      if (logMoneyness[next] === distance) rows.push(i);
+    } else if (source === 'feed_volatility' && isComputedIv(chain.iv[row[i]!]!)) {
       rows.push(i);
+    }
   }
   if (rows.length < STRIKES_MIN) return 'too_few_strikes';
   const calls = rows.filter((i) => prepared.callPut[i] === 1).length;

@@ -1,3 +1,6 @@
+import { SliceColumn } from '../../../assembly/columns.ts';
+import { recordOf } from '../../core/record-of.ts';
+import { arenaColumn, arenaSpan, CHUNK_ROWS, keepArena, kernels } from '../../math/kernels.ts';
 import {
   BASIS,
   COEFFICIENTS,
@@ -44,96 +47,100 @@ const TILTS_MAX = 50;
 /** The largest change of the tilt in one iteration. */
 const TILT_STEP_MAX = 2;
 
-/** Computes the probability masses of a log-density at the nodes, and the resulting price errors. */
+/** The numbers from one vector to the next in the arena, for vectors of nodes and for vectors of coefficients. */
+const NODES_APART = 160;
+const COEFFICIENTS_APART = 32;
+const ofNodes = (column: number, place: number) =>
+  arenaColumn(column)
+    .subarray(NODES_APART * place)
+    .subarray(0, NODES);
+const ofCoefficients = (place: number) =>
+  arenaColumn(SliceColumn.coefficients)
+    .subarray(COEFFICIENTS_APART * place)
+    .subarray(0, COEFFICIENTS);
+const BLOCK = arenaColumn(0).byteOffset;
+/** The vectors that the kernels share with this file. The other vectors are intermediate values. */
+const ARENA = {
+  near: arenaSpan(SliceColumn.near, NEAR),
+  ...{ error: arenaColumn(SliceColumn.error), weight: arenaColumn(SliceColumn.weight) },
+  ...{ pull: arenaColumn(SliceColumn.pull), basis: arenaColumn(SliceColumn.basis) },
+  ...{ node: ofNodes(SliceColumn.nodes, 0), z: ofNodes(SliceColumn.nodes, 1), first: ofNodes(SliceColumn.nodes, 2) },
+  ...{ prior: ofNodes(SliceColumn.nodes, 3), mass: ofNodes(SliceColumn.masses, 0) },
+  ...{ coefficients: ofCoefficients(0), gradient: ofCoefficients(1), step: ofCoefficients(2), sums: ofCoefficients(8) },
+  penalty: arenaColumn(SliceColumn.penalty),
+  normal: arenaColumn(SliceColumn.normal).subarray(0, PENALTY.length),
+};
+const ROW_COLUMNS = ['callPut', 'strike', 'nearFrom', 'nearTo', 'price', 'scale'] as const;
+const ROWS = recordOf(ROW_COLUMNS, (name) => arenaColumn(SliceColumn[name]));
+
+/** Rows of a model as columns: quotes, or bounds from the neighbouring settlements. */
+interface Rows extends Readonly<Record<(typeof ROW_COLUMNS)[number], Float64Array>> {
+  readonly count: number;
+  /** 0 for a quote, +1 for an upper bound, -1 for a lower bound. */
+  readonly side: Float64Array;
+  /** The option prices of the nodes near the strike, which are the range [`nearFrom`, `nearTo`), `NEAR` per row. */
+  readonly near: Float64Array;
+}
+
+/** Computes the probability masses of a log-density at the nodes, and the resulting price errors. The kernels do the arithmetic. */
 export class SliceModel {
-  readonly nodes = new Float64Array(NODES);
+  readonly nodes: Float64Array;
   readonly masses = new Float64Array(NODES);
   /** The number of rows. The rows are the quotes, followed by the bounds. */
   readonly count: number;
-  /** Four columns: the side (+1 call, -1 put), the strike and the price in multiples of the forward, and the divisor of the price error. */
-  private readonly callPut: Float64Array;
-  private readonly strike: Float64Array;
-  private readonly price: Float64Array;
-  private readonly scale: Float64Array;
-  /** 0 for a quote, +1 for an upper bound, -1 for a lower bound. */
-  private readonly side: Float64Array;
-  /**
-   * Two columns with the range [`nearFrom`, `nearTo`) of the nodes near the strike, and one column with the option prices of these nodes,
-   * `NEAR` per row.
-   */
-  private readonly nearFrom: Int32Array;
-  private readonly nearTo: Int32Array;
-  private readonly near: Float64Array;
+  /** The square roots of the nodes. */
+  private readonly roots: Float64Array;
+  private readonly quoteRows: Rows;
+  private readonly groups: readonly Rows[];
   private readonly errors: Float64Array;
-  /** For each node, four sums over all earlier nodes: the sums of `mass`, `mass * node`, `mass * z` and `mass * node * z`. */
-  private readonly massBefore = new Float64Array(NODES + 1);
-  private readonly meanBefore = new Float64Array(NODES + 1);
-  private readonly tiltedMass = new Float64Array(NODES + 1);
-  private readonly tiltedMean = new Float64Array(NODES + 1);
-  /**
-   * `localMass` and `basisMass` have sums of `mass * basis function`. `localMean` and `basisMean` have sums of
-   * `mass * node * basis function`. The local sums (`localMass`, `localMean`) of a node include only the earlier nodes, and only the basis
-   * functions that are nonzero at the node. The sums `basisMass` and `basisMean` include all nodes and every basis function.
-   */
-  private readonly localMass = new Float64Array((NODES + 1) * OVERLAP);
-  private readonly localMean = new Float64Array((NODES + 1) * OVERLAP);
-  private readonly basisMass = new Float64Array(COEFFICIENTS);
-  private readonly basisMean = new Float64Array(COEFFICIENTS);
-  /**
-   * `change` has the derivative of a row's price with respect to each coefficient, before centering. `withPrice` has the weighted sums of
-   * derivative * price over the rows, and `withTilt` has the weighted sums of derivative * tilted price. `normalEquations` explains these
-   * terms.
-   */
-  private readonly change = new Float64Array(COEFFICIENTS);
-  private readonly withPrice = new Float64Array(COEFFICIENTS);
-  private readonly withTilt = new Float64Array(COEFFICIENTS);
+  private readonly priorLog: Float64Array;
 
   /**
    * The spline is added to `priorLog`, the log-density at the nodes up to a constant. The penalty moves the fit towards `priorLog`. By
-   * default, `priorLog` is a normal log-density.
+   * default, `priorLog` is a normal log-density. If `known` is a model of the same quotes, the new model shares its rows.
    */
   constructor(
-    quotes: QuoteBands,
-    deviation: number,
+    private readonly quotes: QuoteBands,
+    private readonly deviation: number,
     bounds?: PriceBounds,
-    private readonly priorLog: Float64Array = normalLog(deviation),
+    priorLog?: Float64Array,
+    known?: SliceModel,
   ) {
-    const joined = (own: Float64Array, more: Float64Array | undefined) => {
-      if (more === undefined) return own;
-      const both = new Float64Array(own.length + more.length);
-      both.set(own);
-      both.set(more, own.length);
-      return both;
-    };
-    this.callPut = joined(quotes.callPut, bounds?.callPut);
-    this.strike = joined(quotes.moneyness, bounds?.moneyness);
-    this.price = joined(quotes.price, bounds?.price);
-    this.scale = joined(quotes.halfWidth, bounds?.tolerance);
-    this.side = joined(new Float64Array(quotes.price.length), bounds?.side);
-    this.count = this.price.length;
-    const roots = new Float64Array(NODES);
-    for (let node = 0; node < NODES; node++) {
-      roots[node] = Math.exp((deviation * NODE_Z[node]!) / 2);
-      this.nodes[node] = roots[node]! * roots[node]!;
-    }
+    const isKnown = known?.quotes === quotes && known.deviation === deviation;
+    this.roots = isKnown ? known.roots : NODE_Z.map((z) => Math.exp((deviation * z) / 2));
+    this.nodes = isKnown ? known.nodes : this.roots.map((root) => root * root);
+    this.priorLog = priorLog ?? normalLog(deviation);
+    const side = new Float64Array(quotes.price.length);
+    this.quoteRows = isKnown ? known.quoteRows : this.rowsOf(quotes, quotes.halfWidth, side);
+    this.groups = bounds ? [this.quoteRows, this.rowsOf(bounds, bounds.tolerance, bounds.side)] : [this.quoteRows];
+    this.count = this.groups.reduce((sum, { count }) => sum + count, 0);
     this.errors = new Float64Array(this.count);
-    this.nearFrom = new Int32Array(this.count);
-    this.nearTo = new Int32Array(this.count);
-    this.near = new Float64Array(this.count * NEAR);
-    const { near } = this;
+  }
+
+  /** Finds the nodes near each strike, and computes their option prices. `scale` is the divisor of the price errors. */
+  private rowsOf(
+    { callPut, moneyness: strike, price }: Omit<QuoteBands, 'halfWidth'>,
+    scale: Float64Array,
+    side: Float64Array,
+  ): Rows {
+    const { deviation, roots } = this;
+    const count = price.length;
+    const nearFrom = new Float64Array(count);
+    const nearTo = new Float64Array(count);
+    const near = new Float64Array(count * NEAR);
     const prices = new NearPrices(NODE_STEP * deviation);
-    for (let row = 0; row < this.count; row++) {
-      const strike = this.strike[row]!;
-      const position = (Math.log(strike) / deviation - NODE_Z[0]!) / NODE_STEP;
+    for (let row = 0; row < count; row++) {
+      const position = (Math.log(strike[row]!) / deviation - NODE_Z[0]!) / NODE_STEP;
       const from = Math.min(NODES, Math.max(0, Math.ceil(position - REACH)));
       const to = Math.max(from, Math.min(NODES, Math.floor(position + REACH) + 1));
-      this.nearFrom[row] = from;
-      this.nearTo[row] = to;
-      const direction = this.callPut[row]!;
+      nearFrom[row] = from;
+      nearTo[row] = to;
+      const direction = callPut[row]!;
       prices.write(direction * (from - position), direction, to - from, near, row * NEAR);
-      const root = Math.sqrt(strike);
+      const root = Math.sqrt(strike[row]!);
       for (let node = from, at = row * NEAR; node < to; node++, at++) near[at]! *= root * roots[node]!;
     }
+    return { count, callPut, strike, nearFrom, nearTo, price, scale, side, near };
   }
 
   /**
@@ -142,24 +149,24 @@ export class SliceModel {
    * found.
    */
   evaluate(coefficients: Float64Array): number {
-    const { masses, priorLog, errors, side } = this;
-    let top = Number.NEGATIVE_INFINITY;
-    for (let node = 0; node < NODES; node++) {
-      const first = FIRST_BASIS[node]!;
-      let sum = priorLog[node]!;
-      for (let i = 0; i < OVERLAP; i++) sum += BASIS[node * OVERLAP + i]! * coefficients[first + i]!;
-      masses[node] = sum;
-      if (sum > top) top = sum;
-    }
-    for (let node = 0; node < NODES; node++) masses[node] = Math.exp(masses[node]! - top);
-    const tilt = this.tiltToForward();
+    const { masses, errors } = this;
+    const { mass } = ARENA;
+    this.fillArena();
+    ARENA.coefficients.set(coefficients);
+    const top = kernels.sliceLogs(NODES, BLOCK);
+    for (let node = 0; node < NODES; node++) mass[node] = Math.exp(mass[node]! - top);
+    const tilt = tiltToForward();
     if (Number.isNaN(tilt)) return Number.POSITIVE_INFINITY;
     // A multiple of z is also a spline, so the tilt can be added to the coefficients.
     for (let i = 0; i < COEFFICIENTS; i++) coefficients[i]! += tilt * LINEAR[i]!;
-    let cost = 0;
-    for (let i = 0; i < COEFFICIENTS; i++) cost += coefficients[i]! * penaltyPull(coefficients, i);
-    this.errorsOf(masses);
-    for (let row = 0; row < this.count; row++) cost += lossOf(errors[row]!, side[row]!);
+    this.findErrors(ARENA.sums[0]!);
+    masses.set(mass);
+    ARENA.coefficients.set(coefficients);
+    let cost = kernels.slicePenalty(COEFFICIENTS, PENALTY_REACH, BLOCK);
+    let row = 0;
+    for (const { side } of this.groups) {
+      for (let i = 0; i < side.length; i++, row++) cost += lossOf(errors[row]!, side[i]!);
+    }
     return cost;
   }
 
@@ -168,22 +175,19 @@ export class SliceModel {
    * `errorsOf` or of `evaluate` overwrites the returned column.
    */
   errorsOf(masses: Float64Array): Float64Array {
-    const { nodes, massBefore, meanBefore, callPut, strike, nearFrom, nearTo, near, price, scale, errors } = this;
-    for (let node = 0; node < NODES; node++) {
-      massBefore[node + 1] = massBefore[node]! + masses[node]!;
-      meanBefore[node + 1] = meanBefore[node]! + masses[node]! * nodes[node]!;
-    }
-    for (let row = 0; row < this.count; row++) {
-      const from = nearFrom[row]!;
-      const to = nearTo[row]!;
-      let value =
-        callPut[row]! > 0
-          ? meanBefore[NODES]! - meanBefore[to]! - strike[row]! * (massBefore[NODES]! - massBefore[to]!)
-          : strike[row]! * massBefore[from]! - meanBefore[from]!;
-      for (let node = from, at = row * NEAR; node < to; node++, at++) value += masses[node]! * near[at]!;
-      errors[row] = (value - price[row]!) / scale[row]!;
-    }
-    return errors;
+    this.fillArena();
+    ARENA.mass.set(masses);
+    this.findErrors(1);
+    return this.errors;
+  }
+
+  /** Divides the masses in the arena by their total, and computes the errors. */
+  private findErrors(total: number): void {
+    kernels.sliceSums(NODES, total, BLOCK);
+    this.forEachChunk((count, from) => {
+      kernels.sliceErrors(count, NODES, BLOCK);
+      this.errors.set(ARENA.error.subarray(0, count), from);
+    });
   }
 
   /**
@@ -194,167 +198,107 @@ export class SliceModel {
    * If a coefficient changes, the log-density changes by a multiple of the coefficient's basis function. Centering then adds a constant and
    * a multiple of z to the change, so that the total mass and the mean stay 1. The tilted price is the derivative of a price with respect
    * to the factor of z. Before centering, many derivatives are 0. A put price depends only on basis functions near or below the strike, and
-   * a call price depends only on basis functions near or above the strike. The code first sums the derivatives over the rows and then
-   * centers the sums, because this order is faster.
+   * a call price depends only on basis functions near or above the strike. The kernels first sum the derivatives over the rows and then
+   * center the sums, because this order is faster.
    */
   normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
-    const { change, withPrice, withTilt, basisMass, basisMean, errors, side, scale, callPut } = this;
-    const n = COEFFICIENTS;
-    this.sumBasis();
-    const {
-      masses,
-      nearFrom,
-      nearTo,
-      near,
-      strike,
-      massBefore,
-      meanBefore,
-      tiltedMass,
-      tiltedMean,
-      localMass,
-      localMean,
-    } = this;
-    const center = tiltedMass[NODES]!;
-    normal.set(PENALTY);
-    for (let i = 0; i < n; i++) gradient[i] = -penaltyPull(coefficients, i);
-    withPrice.fill(0);
-    withTilt.fill(0);
-    // Sums over the rows, with weights: price^2, price * tilted price, tilted price^2, price * error, and tilted price * error.
-    let [priceSquared, priceTilt, tiltSquared, priceError, tiltError] = [0, 0, 0, 0, 0];
-    // The loop avoids destructuring, because the creation of an array per row would take most of the time.
-    for (let row = 0; row < this.count; row++) {
-      const error = errors[row]!;
-      const divisor = scale[row]!;
-      const weight = lossCurvature(error, side[row]!) / (divisor * divisor);
-      if (weight === 0) continue;
-      const pull = lossSlope(error, side[row]!) / divisor;
-      const from = nearFrom[row]!;
-      const to = nearTo[row]!;
-      const K = strike[row]!;
-      let first = 0;
-      let last = n;
-      let value: number;
-      let tilted: number;
-      // Nodes outside the range [from, to) add the intrinsic value.
-      if (callPut[row]! > 0) {
-        value = meanBefore[NODES]! - meanBefore[to]! - K * (massBefore[NODES]! - massBefore[to]!);
-        tilted = tiltedMean[NODES]! - tiltedMean[to]! - K * (tiltedMass[NODES]! - tiltedMass[to]!);
-        first = FIRST_BASIS[Math.min(from, NODES - 1)]!;
-        const local = FIRST_BASIS[Math.min(to, NODES - 1)]!;
-        for (let i = first; i < local; i++) change[i] = 0;
-        for (let i = 0, at = to * OVERLAP, j = local; i < OVERLAP; i++, at++, j++)
-          change[j] = basisMean[j]! - localMean[at]! - K * (basisMass[j]! - localMass[at]!);
-        for (let i = local + OVERLAP; i < n; i++) change[i] = basisMean[i]! - K * basisMass[i]!;
-      } else {
-        value = K * massBefore[from]! - meanBefore[from]!;
-        tilted = K * tiltedMass[from]! - tiltedMean[from]!;
-        last = FIRST_BASIS[Math.max(to - 1, 0)]! + OVERLAP;
-        const local = FIRST_BASIS[Math.min(from, NODES - 1)]!;
-        for (let i = 0; i < local; i++) change[i] = K * basisMass[i]! - basisMean[i]!;
-        for (let i = 0, at = from * OVERLAP, j = local; i < OVERLAP; i++, at++, j++)
-          change[j] = K * localMass[at]! - localMean[at]!;
-        for (let i = local + OVERLAP; i < last; i++) change[i] = 0;
-      }
-      for (let node = from, at = row * NEAR; node < to; node++, at++) {
-        const part = masses[node]! * near[at]!;
-        value += part;
-        tilted += part * NODE_Z[node]!;
-        for (let i = 0, k = node * OVERLAP, j = FIRST_BASIS[node]!; i < OVERLAP; i++, k++, j++)
-          change[j]! += part * BASIS[k]!;
-      }
-      tilted -= value * center;
-      priceSquared += weight * value * value;
-      priceTilt += weight * value * tilted;
-      tiltSquared += weight * tilted * tilted;
-      priceError += pull * value;
-      tiltError += pull * tilted;
-      for (let i = first; i < last; i++) {
-        const weighted = weight * change[i]!;
-        gradient[i]! -= pull * change[i]!;
-        withPrice[i]! += weighted * value;
-        withTilt[i]! += weighted * tilted;
-        for (let j = first, at = i * n + first; j <= i; j++, at++) normal[at]! += weighted * change[j]!;
-      }
-    }
-    // Because the mean must stay 1, a change of a coefficient also changes the tilt.
-    const covariance = tiltedMean[NODES]! - center;
-    for (let i = 0; i < n; i++) {
-      const mass = basisMass[i]!;
-      const slope = (basisMean[i]! - mass) / covariance;
-      change[i] = slope;
-      gradient[i]! += priceError * mass + tiltError * slope;
-      withPrice[i]! -= (priceSquared * mass + priceTilt * slope) / 2;
-      withTilt[i]! -= (priceTilt * mass + tiltSquared * slope) / 2;
-    }
-    for (let i = 0, at = 0; i < n; i++, at = i * n) {
-      for (let j = 0; j <= i; j++, at++) {
-        normal[at]! -=
-          withPrice[i]! * basisMass[j]! +
-          basisMass[i]! * withPrice[j]! +
-          withTilt[i]! * change[j]! +
-          change[i]! * withTilt[j]!;
-      }
+    const { errors } = this;
+    const { weight, pull } = ARENA;
+    this.fillArena();
+    ARENA.mass.set(this.masses);
+    ARENA.coefficients.set(coefficients);
+    ARENA.normal.set(PENALTY);
+    kernels.slicePenalty(COEFFICIENTS, PENALTY_REACH, BLOCK);
+    kernels.sliceSums(NODES, 1, BLOCK);
+    kernels.sliceBasis(NODES, COEFFICIENTS, BLOCK);
+    this.forEachChunk((count, first) => {
+      this.forEachGroup(first, first + count, ({ side, scale }, from, to, place) => {
+        for (let i = from, at = place; i < to; i++, at++) {
+          const error = errors[first + at]!;
+          const divisor = scale[i]!;
+          weight[at] = lossCurvature(error, side[i]!) / (divisor * divisor);
+          pull[at] = lossSlope(error, side[i]!) / divisor;
+        }
+      });
+      kernels.sliceRows(count, NODES, COEFFICIENTS, BLOCK);
+    });
+    kernels.sliceCenter(NODES, COEFFICIENTS, BLOCK);
+    normal.set(ARENA.normal);
+    gradient.set(ARENA.gradient);
+  }
+
+  /** Fills the arena with the columns of this model, unless the arena still has these columns. */
+  private fillArena(): void {
+    if (keepArena(this)) return;
+    ARENA.node.set(this.nodes);
+    ARENA.z.set(NODE_Z);
+    ARENA.first.set(FIRST_BASIS);
+    ARENA.prior.set(this.priorLog);
+    ARENA.basis.set(BASIS);
+    ARENA.penalty.set(PENALTY);
+    if (this.count <= CHUNK_ROWS) this.fillRows(0, this.count);
+  }
+
+  private fillRows(first: number, end: number): void {
+    this.forEachGroup(first, end, (rows, from, to, place) => {
+      for (const name of ROW_COLUMNS) ROWS[name].set(rows[name].subarray(from, to), place);
+      ARENA.near.set(rows.near.subarray(from * NEAR, to * NEAR), place * NEAR);
+    });
+  }
+
+  /** Calls `work` for the rows [from, to) of each group that are among the rows [first, end). The row `from` is the row `first + place`. */
+  private forEachGroup(
+    first: number,
+    end: number,
+    work: (rows: Rows, from: number, to: number, place: number) => void,
+  ): void {
+    let before = 0;
+    for (const rows of this.groups) {
+      const [from, to] = [Math.max(first - before, 0), Math.min(end - before, rows.count)];
+      if (from < to) work(rows, from, to, before + from - first);
+      before += rows.count;
     }
   }
 
-  /** Computes the sums of the masses times z, and of the masses times each basis function. */
-  private sumBasis(): void {
-    const { masses, nodes, tiltedMass, tiltedMean, localMass, localMean, basisMass, basisMean } = this;
-    basisMass.fill(0);
-    basisMean.fill(0);
-    for (let node = 0; node < NODES; node++) {
-      const first = FIRST_BASIS[node]!;
-      const mass = masses[node]!;
-      const mean = mass * nodes[node]!;
-      tiltedMass[node + 1] = tiltedMass[node]! + mass * NODE_Z[node]!;
-      tiltedMean[node + 1] = tiltedMean[node]! + mean * NODE_Z[node]!;
-      for (let i = 0, at = node * OVERLAP, j = first; i < OVERLAP; i++, at++, j++) {
-        localMass[at] = basisMass[j]!;
-        localMean[at] = basisMean[j]!;
-        basisMass[j]! += mass * BASIS[at]!;
-        basisMean[j]! += mean * BASIS[at]!;
-      }
+  private forEachChunk(work: (count: number, from: number) => void): void {
+    for (let from = 0; from < this.count; from += CHUNK_ROWS) {
+      const to = Math.min(this.count, from + CHUNK_ROWS);
+      if (this.count > CHUNK_ROWS) this.fillRows(from, to);
+      work(to - from, from);
     }
-    const first = FIRST_BASIS[NODES - 1]!;
-    localMass.set(basisMass.subarray(first), NODES * OVERLAP);
-    localMean.set(basisMean.subarray(first), NODES * OVERLAP);
   }
+}
 
-  /**
-   * Multiplies the masses by `exp(tilt * z)`, which is an Esscher transform. The tilt makes the mean equal to the forward. Scales the sum
-   * of the masses to 1. Returns the tilt, or `NaN` if no tilt is found. Newton's method finds the tilt, because the logarithm of the mean
-   * rises with the tilt.
-   */
-  private tiltToForward(): number {
-    const { masses, nodes } = this;
-    let [tilt, change] = [0, 0];
-    for (let iteration = 0; ; iteration++) {
-      // The values of exp(change z) at successive nodes are a geometric sequence.
-      let factor = Math.exp(change * NODE_Z[0]!);
-      const ratio = Math.exp(change * NODE_STEP);
-      let total = 0;
-      let mean = 0;
-      let first = 0;
-      let both = 0;
-      for (let node = 0; node < NODES; node++, factor *= ratio) {
-        const mass = masses[node]! * factor;
-        masses[node] = mass;
-        total += mass;
-        mean += mass * nodes[node]!;
-        first += mass * NODE_Z[node]!;
-        both += mass * nodes[node]! * NODE_Z[node]!;
-      }
-      const error = Math.log(mean / total);
-      if (iteration === TILTS_MAX || !(total > 0)) return Number.NaN;
-      if (Math.abs(error) < MEAN_ERROR) {
-        for (let node = 0; node < NODES; node++) masses[node]! /= total;
-        return tilt;
-      }
-      change = -error / (both / mean - first / total);
-      change = Math.max(-TILT_STEP_MAX, Math.min(TILT_STEP_MAX, change));
-      tilt += change;
-    }
+/**
+ * Multiplies the masses in the arena by `exp(tilt * z)`, which is an Esscher transform. The tilt makes the mean equal to the forward.
+ * Returns the tilt, or `NaN` if no tilt is found. The first of the arena's sums is then the total of the masses. Newton's method finds the
+ * tilt, because the logarithm of the mean rises with the tilt.
+ */
+function tiltToForward(): number {
+  let [tilt, change] = [0, 0];
+  for (let iteration = 0; ; iteration++) {
+    // The values of exp(change z) at successive nodes are a geometric sequence.
+    kernels.sliceTilt(NODES, Math.exp(change * NODE_Z[0]!), Math.exp(change * NODE_STEP), BLOCK);
+    const { 0: total = 0, 1: mean = 0, 2: first = 0, 3: both = 0 } = ARENA.sums;
+    const error = Math.log(mean / total);
+    if (iteration === TILTS_MAX || !(total > 0)) return Number.NaN;
+    if (Math.abs(error) < MEAN_ERROR) return tilt;
+    change = -error / (both / mean - first / total);
+    change = Math.max(-TILT_STEP_MAX, Math.min(TILT_STEP_MAX, change));
+    tilt += change;
   }
+}
+
+/**
+ * Solves the normal equations with a damped diagonal. Writes the solution to `step`. Returns the decrease of the cost that the normal
+ * equations predict for this step.
+ */
+export function solveDamped(normal: Float64Array, gradient: Float64Array, damping: number, step: Float64Array): number {
+  ARENA.normal.set(normal);
+  ARENA.gradient.set(gradient);
+  const promised = kernels.sliceStep(COEFFICIENTS, damping, BLOCK);
+  step.set(ARENA.step);
+  return promised;
 }
 
 /** Returns the log-density of a normal log-price at the nodes, up to a constant, for a given standard deviation. */
@@ -362,12 +306,4 @@ function normalLog(deviation: number): Float64Array {
   const logs = new Float64Array(NODES);
   for (let node = 0; node < NODES; node++) logs[node] = (-NODE_Z[node]! * (NODE_Z[node]! + deviation)) / 2;
   return logs;
-}
-
-/** Returns half of the derivative of the penalty with respect to coefficient `i`. */
-function penaltyPull(coefficients: Float64Array, i: number): number {
-  let sum = 0;
-  const end = Math.min(COEFFICIENTS, i + PENALTY_REACH + 1);
-  for (let j = Math.max(0, i - PENALTY_REACH); j < end; j++) sum += PENALTY[i * COEFFICIENTS + j]! * coefficients[j]!;
-  return sum;
 }

@@ -1,3 +1,4 @@
+import { falsePosition } from '../../math/false-position.ts';
 import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import type { PriceLaw } from './price-law.ts';
 
@@ -48,7 +49,7 @@ export function smileFigures(law: PriceLaw, years: number): SmileFigures {
 
 /**
  * Returns the log-moneyness x that solves the equation `-x / s(x) + s(x) / 2 = d1`, where `s(x)^2` is the total variance at x. Without
- * arbitrage, the left side of the equation always falls with x (Fukasawa 2012). The method is regula falsi with the Illinois rule.
+ * arbitrage, the left side of the equation always falls with x (Fukasawa 2012).
  */
 function strikeOf(law: PriceLaw, d1: number): number {
   const atm = Math.sqrt(law.totalVariance(0));
@@ -56,25 +57,8 @@ function strikeOf(law: PriceLaw, d1: number): number {
     const s = Math.sqrt(law.totalVariance(x));
     return -x / s + s / 2 - d1;
   };
-  let [low, high] = [-REACH * atm, REACH * atm];
-  let [errorLow, errorHigh] = [error(low), error(high)];
-  let side = 0;
-  for (let i = 0; i < ITERATIONS_MAX && high - low > PRECISION * atm; i++) {
-    const x = (low * errorHigh - high * errorLow) / (errorHigh - errorLow);
-    const found = error(x);
-    if (Math.abs(found) < PRECISION) return x;
-    if (found > 0) {
-      [low, errorLow] = [x, found];
-      // Illinois rule: if the same end of the interval stays in two successive iterations, the error at this end is halved.
-      if (side === 1) errorHigh /= 2;
-      side = 1;
-    } else {
-      [high, errorHigh] = [x, found];
-      if (side === -1) errorLow /= 2;
-      side = -1;
-    }
-  }
-  return (low + high) / 2;
+  const limits = { width: PRECISION * atm, value: PRECISION, iterations: ITERATIONS_MAX };
+  return falsePosition(error, [-REACH * atm, REACH * atm], limits);
 }
 
 /** The search range on each side of the forward, in standard deviations at the money. */

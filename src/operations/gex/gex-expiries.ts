@@ -5,7 +5,7 @@ import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { maxPain } from '../../analytics/exposure/max-pain.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
-import type { Steps } from '../../core/steps.ts';
+import { type ReturnOf, StepCache, type Steps } from '../../core/steps.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, objectOf } from '../engine/schemas.ts';
 import { nullableColumn, numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
@@ -79,10 +79,21 @@ export const getGexByExpiry = defineOperation({
   run: (input, context) => answerChain(input, context, gexByExpiryOf),
 });
 
-/** Computes the answer for a prepared chain. */
+/** Computes the answer for a prepared chain. The answer is cached by the chain. */
 export function* gexByExpiryOf(prepared: PreparedChain) {
+  // The request pays for the surface here, because a request that cannot pay must not leave a started answer in the cache.
+  const surface = yield* surfaceOfPrepared(prepared);
+  return yield* answers.of(prepared, '', {
+    message: 'Reading the expiries',
+    steps: () => answerOf(prepared, surface),
+  });
+}
+
+const answers = new StepCache<PreparedChain, ReturnOf<typeof answerOf>>(() => 1);
+
+function* answerOf(prepared: PreparedChain, surface: FittedSurface) {
   const { chain } = prepared;
-  const rows = yield* expiryRows(prepared, yield* surfaceOfPrepared(prepared));
+  const rows = yield* expiryRows(prepared, surface);
   const columns = Object.keys(COLUMNS).map((name) => [name, rows.map((row) => row[name as keyof Row])]);
   return {
     ...reportHead(chain),

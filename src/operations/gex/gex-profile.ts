@@ -1,8 +1,9 @@
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { exposureFlips } from '../../analytics/exposure/exposure-flips.ts';
-import { flipOfPositions, profileHalfWidth } from '../../analytics/exposure/gamma-flip.ts';
+import { gammaFlip, profileHalfWidth } from '../../analytics/exposure/gamma-flip.ts';
 import { levelsWithin, positionsOf, profileAt } from '../../analytics/exposure/gamma-profile.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
+import { cachedBy } from '../../core/steps.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, flagField, number, objectOf } from '../engine/schemas.ts';
 import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
@@ -44,13 +45,13 @@ export const getGexProfile = defineOperation({
   run: (input, context) => answerChain(input, context, gexProfileOf),
 });
 
-/** Computes the answer for a prepared chain. */
-export function* gexProfileOf(prepared: PreparedChain) {
+/** Computes the answer for a prepared chain. The answer is cached by the chain. */
+export const gexProfileOf = cachedBy('Finding the profile', function* (prepared: PreparedChain) {
   const { chain } = prepared;
+  const flip = yield* gammaFlip(prepared);
   const positions = yield* positionsOf(prepared);
-  const flip = yield* flipOfPositions(positions, chain.spot);
   yield { message: 'Pricing the chain at other spots' };
-  const { vanna, charm } = yield* exposureFlips(prepared);
+  const { vanna, charm } = yield* exposureFlips(prepared, positions);
   yield { message: 'Pricing gamma over levels of spot' };
   const levels = levelsWithin(profileHalfWidth(flip, chain.spot), chain.spot);
   const { level, gex } = yield* profileAt(positions, levels);
@@ -67,4 +68,4 @@ export function* gexProfileOf(prepared: PreparedChain) {
     net_gex: [...gex],
     sign_convention: conventionOf(prepared),
   };
-}
+});

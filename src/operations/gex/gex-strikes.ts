@@ -1,6 +1,7 @@
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { exposuresByStrike } from '../../analytics/exposure/exposures-by-strike.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
+import { cachedBy } from '../../core/steps.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, objectOf } from '../engine/schemas.ts';
 import { numberColumn } from '../engine/wrapped-schemas.ts';
@@ -41,8 +42,8 @@ export const getGexByStrike = defineOperation({
   run: (input, context) => answerChain(input, context, gexByStrikeOf),
 });
 
-/** Computes the answer for a prepared chain. */
-export function* gexByStrikeOf(prepared: PreparedChain) {
+/** Computes the answer for a prepared chain. The answer is cached by the chain. */
+export const gexByStrikeOf = cachedBy('Summing up exposures by strike', function* (prepared: PreparedChain) {
   const { chain } = prepared;
   const by = yield* exposuresByStrike(prepared);
   return {
@@ -62,4 +63,4 @@ export function* gexByStrikeOf(prepared: PreparedChain) {
     put_volume: [...by.putVolume],
     sign_convention: conventionOf(prepared),
   };
-}
+});

@@ -1,7 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { type HedgingAtMove, hedgingAtMoves } from '../../analytics/exposure/hedging-at-moves.ts';
 import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
+import { StepCache } from '../../core/steps.ts';
 import { hedgingPicture } from '../../picture/hedging-picture.ts';
 import { defineOperation, type Provenance } from '../engine/operation.ts';
 import { movesCost } from '../engine/request-cost.ts';
@@ -79,8 +81,11 @@ export const getHedgingProfile = defineOperation({
     const { chain, prepared } = reading;
     const { exposures, flip } = yield* levelsOf(reading);
     const moves = [...new Set(input.moves ?? MOVES)].toSorted((a, b) => a - b);
-    yield { message: 'Pricing the chain at other spots', tokens: movesCost(prepared.count, moves.length + 1) };
-    const profile = yield* hedgingAtMoves(prepared, moves);
+    const profile = yield* profiles.of(prepared, moves.join(), {
+      message: 'Pricing the chain at other spots',
+      tokens: movesCost(prepared.count, moves.length + 1),
+      steps: () => hedgingAtMoves(prepared, moves),
+    });
     const volume = averageDailyVolumeOf(chain, context);
     return {
       result: {
@@ -109,6 +114,10 @@ export const getHedgingProfile = defineOperation({
   },
   picture: drawn,
 });
+
+/** The hedging over the moves of the last PROFILES_CACHED requests. */
+const PROFILES_CACHED = 4;
+const profiles = new StepCache<PreparedChain, HedgingAtMove[]>(() => PROFILES_CACHED);
 
 function rowOf({ move, spot, shares: exact, gex, grossGex }: HedgingAtMove, volume: number | null) {
   // If the rounded number is -0, adding 0 changes -0 to 0.

@@ -1,6 +1,6 @@
 import { prepareChain } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { type GexLevels, gexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../../analytics/flow/customer-positions.ts';
 import { signedShare } from '../../analytics/flow/flow-sign.ts';
 import { seriesAtm } from '../../analytics/surface/series-atm.ts';
@@ -10,6 +10,7 @@ import type { Context } from '../engine/operation.ts';
 import { count, describedObject, flagField, number, textField } from '../engine/schemas.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-sign.ts';
+import { levelsOf } from '../reading/market-reading.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 
@@ -148,5 +149,5 @@ export function* byPositions(prepared: PreparedChain, positions: CustomerPositio
 }
 
 function levelsOfPrepared(prepared: PreparedChain): Steps<GexLevels> {
-  return gexLevels(prepared, new Map());
+  return levelsOf({ chain: prepared.chain, prepared, large: [] });
 }

@@ -151,7 +151,7 @@ export const runStrategicOmniRadar = defineOperation({
       });
     }
     yield step('Density of the expiry');
-    const density = densityOf(yield* surfaceOfPrepared(prepared), series);
+    const density = yield* densityOf(yield* surfaceOfPrepared(prepared), series);
     yield step('Concentration and whipsaw risk');
     const implied = (yield* whipsawIv(prepared))!;
     const { components, realised, expiring } = whipsawOf(reading, levels, implied, context);

@@ -1,9 +1,15 @@
 import type { Static } from '@sinclair/typebox';
 import type { PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
-import { densityFigures, QUANTILES, volatilityError } from '../../analytics/surface/density-figures.ts';
+import {
+  type DensityFigures,
+  densityFigures,
+  QUANTILES,
+  volatilityError,
+} from '../../analytics/surface/density-figures.ts';
 import type { FittedSurface, HorizonLaw } from '../../analytics/surface/fitted-surface.ts';
 import { clampProbability } from '../../analytics/surface/price-law.ts';
+import { oneStep, StepCache, type Steps } from '../../core/steps.ts';
 import { daysBetween } from '../../market/calendar.ts';
 import { describedObject, integerField, number, textField } from '../engine/schemas.ts';
 import { numberColumn } from '../engine/wrapped-schemas.ts';
@@ -57,12 +63,24 @@ export interface ScannedDensity {
   readonly atmIv: number;
   /** The error of the fit, vol points. The error is 0 if there are no quotes. */
   readonly fitError: number;
+  readonly figures: DensityFigures;
   /** The number of quotes of the expiry, or 0 if the quotes do not determine a smile. */
   readonly quotes: number;
 }
 
-/** Returns a series' price distribution. If the series has no smile, the distribution is interpolated between other expiries. */
-export function densityOf(surface: FittedSurface, { series: { settlesAt } }: PreparedSeries): ScannedDensity {
+/**
+ * Returns a series' price distribution. If the series has no smile, the distribution is interpolated between other expiries. The last
+ * DENSITIES_CACHED distributions of each surface are cached.
+ */
+export function densityOf(surface: FittedSurface, { series: { settlesAt } }: PreparedSeries): Steps<ScannedDensity> {
+  const steps = () => oneStep(() => densityAt(surface, settlesAt));
+  return densities.of(surface, String(settlesAt), { message: 'Density of the expiry', steps });
+}
+
+const DENSITIES_CACHED = 4;
+const densities = new StepCache<FittedSurface, ScannedDensity>(() => DENSITIES_CACHED);
+
+function densityAt(surface: FittedSurface, settlesAt: number): ScannedDensity {
   const horizon = surface.lawAt(settlesAt);
   const { law, atmVariance, tte } = horizon;
   const quotes = surface.slices.find((slice) => slice.settlesAt === settlesAt)?.quotes;
@@ -71,17 +89,18 @@ export function densityOf(surface: FittedSurface, { series: { settlesAt } }: Pre
     atmIv: Math.sqrt(atmVariance / tte),
     fitError: quotes ? volatilityError(law, quotes, Math.sqrt(atmVariance), tte) : 0,
     quotes: quotes?.price.length ?? 0,
+    figures: densityFigures(law, Math.sqrt(atmVariance)),
   };
 }
 
 export function reportDensity(
-  { horizon, atmIv, fitError, quotes }: ScannedDensity,
+  { horizon, atmIv, fitError, quotes, figures }: ScannedDensity,
   { series }: PreparedSeries,
   { walls }: GexLevels,
   today: string,
 ): Static<typeof stateDensity> {
   const { law, forward, atmVariance } = horizon;
-  const { quantiles, mode, divergence } = densityFigures(law, Math.sqrt(atmVariance));
+  const { quantiles, mode, divergence } = figures;
   const below = law.below(Math.min(walls.put.strike, walls.call.strike) / forward);
   const above = law.above(Math.max(walls.put.strike, walls.call.strike) / forward);
   return {

@@ -3,7 +3,7 @@ import { type EventVariance, findEvents, termStructure } from '../../analytics/s
 import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../../analytics/surface/fitted-surface.ts';
 import { type SmileFigures, smileFigures } from '../../analytics/surface/smile-figures.ts';
 import { ClientError } from '../../core/errors.ts';
-import type { Steps } from '../../core/steps.ts';
+import { cachedBy, type ReturnOf, StepCache, type Steps } from '../../core/steps.ts';
 import { DAY_MS, horizonEnd, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { CALENDAR } from '../../market/variance-clock.ts';
@@ -79,14 +79,7 @@ export function* reportSurface(
       hint: 'Load a snapshot in which one expiry has at least five quoted strikes, two of them on each side of the forward.',
     });
   }
-  const events = yield* findEvents(termStructure(surface));
-  const expiries = yield* smileRows(surface.slices.map((slice, i) => rowInput(slice, slice, varianceOf(events, i))));
-  const last = surface.slices.at(-1)!.settlesAt;
-  const days = MATURITIES.filter((each) => horizonEnd(chain.asOf, each) <= last);
-  const ends = days.map((each) => horizonEnd(chain.asOf, each));
-  const maturities = yield* smileRows(
-    ends.map((at) => rowInput(surface.lawAt(at), nearestSlice(surface, at), varianceAt(surface, events, at))),
-  );
+  const { events, expiries, days, ends, maturities } = yield* figuresOf(surface);
   return {
     ...reportHead(chain),
     fitted_to: surface.source,
@@ -117,10 +110,30 @@ export function* reportSurface(
     },
     quotes:
       quotesDays === undefined ? null : quotesOf(nearestSlice(surface, surface.clock.startMs + quotesDays * DAY_MS)),
-    grid: detail === 'grid' ? yield* gridOf(surface) : null,
+    grid:
+      detail === 'grid'
+        ? yield* grids.of(surface, '', { ...FILLING, tokens: GRID_TOKENS, steps: () => gridOf(surface) })
+        : null,
     parameters: detail === 'parameters' ? parametersOf(surface) : null,
   };
 }
+
+/** Computes the smile figures at the settlements and at the constant maturities, and the events. The figures are cached by the surface. */
+const figuresOf = cachedBy('Reading the smiles', function* (surface: FittedSurface) {
+  const { clock, slices } = surface;
+  const events = yield* findEvents(termStructure(surface));
+  const expiries = yield* smileRows(slices.map((slice, i) => rowInput(slice, slice, varianceOf(events, i))));
+  const last = slices.at(-1)!.settlesAt;
+  const days = MATURITIES.filter((each) => horizonEnd(clock.startMs, each) <= last);
+  const ends = days.map((each) => horizonEnd(clock.startMs, each));
+  const maturities = yield* smileRows(
+    ends.map((at) => rowInput(surface.lawAt(at), nearestSlice(surface, at), varianceAt(surface, events, at))),
+  );
+  return { events, expiries, days, ends, maturities };
+});
+
+const FILLING = { message: 'Filling the grid' };
+const grids = new StepCache<FittedSurface, ReturnOf<typeof gridOf>>(() => 1);
 
 /** Returns the quotes of a settlement. Each quote has the volatilities at the lower and the upper edge of its band. */
 function quotesOf({ settlesAt, forward, tte, quotes }: SurfaceSlice): SurfaceAnswer['quotes'] {
@@ -245,10 +258,9 @@ function* gridOf(surface: FittedSurface) {
   const reach = GRID_REACH * Math.sqrt(last.atmVariance);
   const logMoneyness = Array.from({ length: GRID.strikes }, (_, i) => reach * ((2 * i) / (GRID.strikes - 1) - 1));
   const [from, to] = [Math.sqrt(first.settlesAt - clock.startMs) * 0.4, Math.sqrt(last.settlesAt - clock.startMs)];
-  yield { message: 'Filling the grid', tokens: GRID_TOKENS };
   const times: { tte: number; years: number; variance: (number | null)[] }[] = [];
   for (let i = 0; i < GRID.times; i++) {
-    if (i > 0) yield { message: 'Filling the grid' };
+    if (i > 0) yield FILLING;
     const at = clock.startMs + (from + ((to - from) * i) / (GRID.times - 1)) ** 2;
     const { law, years } = surface.lawAt(at);
     times.push({

@@ -244,3 +244,15 @@ describe('poor chains have plausible levels and only finite numbers', () => {
     return strikes.flatMap((strike) => [1, -1].map((callPut) => contract({ strike, callPut, ...rest })));
   }
 });
+
+test('a chain weighed by volume has the columns of a chain whose open interest is that volume', () => {
+  const rows = quoted({ strikes: range(80, 120, 5) }).map((row, i) => ({
+    ...row,
+    openInterest: 10 + i,
+    volume: [3, 0, 8, Number.NaN][i % 4]! * (i + 1),
+  }));
+  const exchanged = rows.map((row) => ({ ...row, openInterest: row.volume }));
+  const { chain: _, options: __, ...byVolume } = prepared(rows, { weight: 'volume' });
+  const { chain: ___, options: ____, ...expected } = prepared(exchanged);
+  expect(byVolume).toEqual(expected);
+});

@@ -2,8 +2,15 @@ import { describe, expect, test } from 'bun:test';
 import { COEFFICIENTS, NODE_STEP, NODES } from '../../../src/analytics/surface/log-density-basis.ts';
 import { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
 import { lossCurvature, lossSlope } from '../../../src/analytics/surface/quote-loss.ts';
-import { type PriceBounds, type QuoteBands, SliceModel } from '../../../src/analytics/surface/slice-model.ts';
+import {
+  type PriceBounds,
+  type QuoteBands,
+  SliceModel,
+  solveDamped,
+} from '../../../src/analytics/surface/slice-model.ts';
 import { generator } from '../../../src/bench/workloads.ts';
+import { greeks } from '../../../src/math/black-scholes.ts';
+import { PlainSliceModel, plainSolveDamped } from './plain-slice-model.ts';
 
 const DEVIATION = 0.08;
 const STEP = 1e-4;
@@ -80,7 +87,10 @@ describe('a slice model', () => {
   });
 });
 
-function equationsOf(model: SliceModel, coefficients: Float64Array): { normal: Float64Array; gradient: Float64Array } {
+function equationsOf(
+  model: Pick<SliceModel, 'normalEquations'>,
+  coefficients: Float64Array,
+): { normal: Float64Array; gradient: Float64Array } {
   const normal = new Float64Array(COEFFICIENTS ** 2);
   const gradient = new Float64Array(COEFFICIENTS);
   model.normalEquations(coefficients, normal, gradient);
@@ -89,4 +99,62 @@ function equationsOf(model: SliceModel, coefficients: Float64Array): { normal: F
 
 function expectClose(found: number, expected: number, scale: number): void {
   expect(Math.abs(found - expected)).toBeLessThan(1e-6 * (scale + Math.abs(expected)));
+}
+
+/** Random quotes on both sides of the forward, not sorted, with some far from the forward and some outside their bands. */
+function randomQuotes(count: number, deviation: number, random: () => number): QuoteBands {
+  const moneyness = Float64Array.from({ length: count }, () => Math.exp(deviation * (26 * random() - 13)));
+  return {
+    callPut: moneyness.map((strike) => (strike < 1 ? -1 : 1)),
+    moneyness,
+    price: moneyness.map((strike) => 0.4 * deviation * Math.exp(-((Math.log(strike) / deviation) ** 2) / 2) * random()),
+    halfWidth: moneyness.map(() => 0.01 * deviation * (0.01 + random())),
+  };
+}
+
+describe('the kernels give the bits of plain JavaScript', () => {
+  test.each([
+    { quotes: 0, bounds: 1 },
+    { quotes: 1, bounds: 0 },
+    { quotes: 40, bounds: 17 },
+    { quotes: 1024, bounds: 0 },
+    { quotes: 1000, bounds: 130 },
+    { quotes: 2500, bounds: 3 },
+  ])('$quotes quotes and $bounds bounds', ({ quotes: count, bounds: limits }) => {
+    const random = generator(count + limits);
+    const deviation = 0.02 + 0.3 * random();
+    const quotes = randomQuotes(count, deviation, random);
+    const { halfWidth: tolerance, ...of } = randomQuotes(limits, deviation, random);
+    const side = tolerance.map(() => (random() < 0.5 ? 1 : -1));
+    const bounds = limits === 0 ? undefined : { ...of, tolerance, side };
+    const earlier = new SliceModel(quotes, deviation);
+    const model = new SliceModel(quotes, deviation, bounds, undefined, earlier);
+    const plain = new PlainSliceModel(quotes, deviation, bounds);
+    expect(model.nodes).toEqual(plain.nodes);
+    for (let round = 0; round < 3; round++) {
+      const coefficients = Float64Array.from({ length: COEFFICIENTS }, () => random() - 0.5);
+      const same = coefficients.slice();
+      // Models that take turns, and other kernels, overwrite the columns of the arena.
+      if (round === 1) earlier.evaluate(start());
+      expect(model.evaluate(coefficients)).toBe(plain.evaluate(same));
+      expect(coefficients).toEqual(same);
+      expect(model.masses).toEqual(plain.masses);
+      if (round === 2) greeks({ count: 1, callPut: 1, spot: 1, strike: 1, tte: 1, iv: 1, rate: 0, dividend: 0 });
+      const [found, expected] = [equationsOf(model, coefficients), equationsOf(plain, same)];
+      expect(found.gradient).toEqual(expected.gradient);
+      expect(lower(found.normal)).toEqual(lower(expected.normal));
+      const [step, plainStep] = [new Float64Array(COEFFICIENTS), new Float64Array(COEFFICIENTS)];
+      const promised = solveDamped(found.normal, found.gradient, 0.01, step);
+      expect(promised).toBe(plainSolveDamped(expected.normal, expected.gradient, 0.01, plainStep));
+      expect(step).toEqual(plainStep);
+      const other = plain.masses.map((mass) => mass * 1.01);
+      expect(model.errorsOf(other)).toEqual(plain.errorsOf(other));
+      model.evaluate(coefficients.slice());
+    }
+  });
+});
+
+/** The lower triangle of a matrix. */
+function lower(matrix: Float64Array): number[] {
+  return [...matrix].filter((_, at) => at % COEFFICIENTS <= Math.floor(at / COEFFICIENTS));
 }

@@ -15,13 +15,20 @@ import { callExtended, callRoute, contextOf, performRoute, refusalOf, smallMarke
 
 type Options = Readonly<Record<string, string | number>>;
 
-/** Checks that each part of the view is the text of the answer of its own route. Returns the view. */
-function expectParts(chain: Chain, options: Options, context = marketOf(chain)): Record<string, unknown> {
+/**
+ * Checks that each part of the view is the text of the answer of its own route. Returns the view. Without `market`, each route has a market
+ * of its own, because the view and the routes share what they compute for a market.
+ */
+function expectParts(chain: Chain, options: Options, market?: ReturnType<typeof marketOf>): Record<string, unknown> {
+  const context = market ?? marketOf(chain);
   const args = { ticker: chain.underlying, ...options };
   const { body, provenance } = performRoute(getGexView, args, context);
   expect(Object.keys(body)).toEqual(['levels', 'strikes', 'profile', 'expiries', 'provenance']);
   for (const [part, operation] of PARTS) {
-    expect([part, JSON.stringify(body[part])]).toEqual([part, JSON.stringify(callRoute(operation, args, context))]);
+    expect([part, JSON.stringify(body[part])]).toEqual([
+      part,
+      JSON.stringify(callRoute(operation, args, market ?? marketOf(chain))),
+    ]);
   }
   const nodes = performRoute(getLiveGexNodes, args, context);
   const levels = body.levels as Record<string, unknown>;

@@ -1,0 +1,138 @@
+import type { Steps } from '../../core/steps.ts';
+import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { type DayAhead, dayAheadOf } from './day-ahead.ts';
+import { type ChainPositions, gexOfColumns, type PositionColumns, STEP } from './gamma-profile.ts';
+
+/** Bounds of vanna and charm exposure at a spot, each up to a positive factor. `charm` is relative to its value at the present spot. */
+export type ExposureBounds = Readonly<Record<'vanna' | 'charm', readonly [least: number, most: number]>>;
+
+/** Narrow gamma curves need a finer grid. A curve with a standard deviation below two of its steps could lie between two grid points. */
+const FINENESS = 16;
+const DEVIATION_STEPS_MIN = 2;
+/** The number of grid points beyond the searched spots on each side. */
+const MARGIN = 4;
+/** An upper bound of the rounding errors of the sums at the grid points, as a share of the largest sum. */
+const ROUNDING = 1e-10;
+
+/**
+ * Returns a function that bounds the dealers' vanna and charm exposure at spots up to `reach` (a fraction) from the present spot. Returns
+ * `undefined` if a curve is too narrow for the grid.
+ *
+ * Gamma at levels a fixed percentage apart takes little time. With x = ln(spot), the vanna exposure is H'(x) + H(x), where H is the sum of
+ * weight * sqrt(T) * factor * phi(d1), which is a sum of gammas with other weights. The derivative of the charm exposure with respect to x is
+ * a difference of two sums of gammas, a day later and now. Differences of fourth order give the derivative of H and the integral. The
+ * distances to the results of second order bound the errors.
+ */
+export function* sketchExposures(
+  prepared: PreparedChain,
+  { pairsOf, ...positions }: ChainPositions,
+  reach: number,
+): Steps<((spot: number) => ExposureBounds) | undefined> {
+  const ahead = dayAheadOf(prepared);
+  const groups: ((spot: number) => ExposureBounds)[] = [];
+  for (const name of ['wide', 'narrow'] as const) {
+    const columns = positions[name];
+    if (columns.count === 0) continue;
+    const { later, narrowest } = laterColumns(prepared, ahead, columns, pairsOf[name]);
+    const step = Math.log1p(STEP) / (name === 'wide' ? 1 : FINENESS);
+    if (narrowest < DEVIATION_STEPS_MIN * step) return undefined;
+    groups.push(yield* boundsOf(columns, later, prepared.chain.spot, reach, step));
+  }
+  return (spot) => {
+    const bounds = { vanna: [0, 0], charm: [0, 0] } satisfies Record<string, [number, number]>;
+    for (const group of groups) {
+      const more = group(spot);
+      for (const name of ['vanna', 'charm'] as const) {
+        bounds[name][0]! += more[name][0];
+        bounds[name][1]! += more[name][1];
+      }
+    }
+    return bounds as ExposureBounds;
+  };
+}
+
+/**
+ * Returns columns whose gamma is that of the pairs after the coming day, as `DayAhead` describes it. `narrowest` is the smallest standard
+ * deviation of a pair's curve, now or then.
+ */
+function laterColumns(
+  { pairs, seriesIndex }: PreparedChain,
+  ahead: readonly DayAhead[],
+  columns: PositionColumns,
+  pair: Uint32Array,
+): { later: PositionColumns; narrowest: number } {
+  const { count, iv, tte: present } = columns;
+  const { contracts } = pairs;
+  const yields = ahead.map(({ laterFactor, laterTte }) => -Math.log(laterFactor) / laterTte);
+  const tte = new Float64Array(count);
+  const rate = new Float64Array(count);
+  const dividend = new Float64Array(count);
+  let narrowest = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < count; i++) {
+    const series = seriesIndex[contracts[pair[i]!]!]!;
+    const { carry, laterTte, laterDrift } = ahead[series]!;
+    const v = iv[i]!;
+    tte[i] = laterTte;
+    dividend[i] = yields[series]!;
+    rate[i] = dividend[i]! + (carry + v * v * (laterDrift - laterTte / 2)) / laterTte;
+    narrowest = Math.min(narrowest, v * Math.sqrt(Math.min(present[i]!, laterTte)));
+  }
+  return { later: { ...columns, tte, rate, dividend }, narrowest };
+}
+
+function* boundsOf(
+  columns: PositionColumns,
+  later: PositionColumns,
+  spot: number,
+  reach: number,
+  step: number,
+): Steps<(spot: number) => ExposureBounds> {
+  const center = Math.ceil(-Math.log1p(-reach) / step) + MARGIN;
+  const count = center + Math.ceil(Math.log1p(reach) / step) + MARGIN + 1;
+  const first = spot * Math.exp(-center * step);
+  const sums = function* (of: PositionColumns): Steps<Float64Array> {
+    yield { message: 'Pricing the chain at other spots' };
+    const gex = yield* gexOfColumns(of, { first, step, count });
+    return gex.map((each, i) => each / (0.01 * first * Math.exp(i * step)));
+  };
+  const { weight, iv, tte } = columns;
+  const rooted = new Float64Array(columns.count);
+  for (let i = 0; i < rooted.length; i++) rooted[i] = weight[i]! * iv[i]! * tte[i]!;
+  const root = yield* sums({ ...columns, weight: rooted });
+  const [now, then] = [yield* sums(columns), yield* sums(later)];
+  const slope = then.map((each, i) => each - now[i]!);
+  const size = (values: Float64Array) => ROUNDING * values.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
+  const vanna = new Float64Array(count);
+  const vannaError = new Float64Array(count).fill(size(root) / step);
+  const charm = new Float64Array(count);
+  const charmError = new Float64Array(count).fill(size(now) + size(then));
+  for (let i = 2; i < count - 2; i++) {
+    const simple = (root[i + 1]! - root[i - 1]!) / (2 * step);
+    const wider = (root[i + 2]! - root[i - 2]!) / (4 * step);
+    vanna[i] = (4 * simple - wider) / 3 + root[i]!;
+    vannaError[i]! += Math.abs(simple - wider) / 3;
+  }
+  const integrate = (i: number, direction: 1 | -1) => {
+    const at = direction > 0 ? i - 1 : i;
+    const outer = (slope[at - 1]! - slope[at]! - slope[at + 1]! + slope[at + 2]!) / 24;
+    charm[i] = charm[i - direction]! + direction * step * ((slope[at]! + slope[at + 1]!) / 2 - outer);
+    charmError[i] = charmError[i - direction]! + step * Math.abs(outer);
+  };
+  for (let i = center + 1; i < count - 2; i++) integrate(i, 1);
+  for (let i = center - 1; i >= 1; i--) integrate(i, -1);
+  // As in `sketchProfile`, the second differences at the two ends of a step bound the error of linear interpolation. The bound is doubled,
+  // because vanna and charm bend more than gamma.
+  const bend = (values: Float64Array, i: number) => Math.abs(values[i - 1]! - 2 * values[i]! + values[i + 1]!);
+  const bounds = (values: Float64Array, errors: Float64Array, at: number): readonly [number, number] => {
+    const left = Math.floor(at);
+    const share = at - left;
+    const value = values[left]! + share * (values[left + 1]! - values[left]!);
+    const bent = 2 * share * (1 - share) * Math.max(bend(values, left), bend(values, left + 1));
+    const slack = bent + errors[left]! + errors[left + 1]!;
+    return [value - slack, value + slack];
+  };
+  return (at) => {
+    const place = center + Math.log(at / spot) / step;
+    return { vanna: bounds(vanna, vannaError, place), charm: bounds(charm, charmError, place) };
+  };
+}
