@@ -9,8 +9,8 @@ const COLUMNS_MAX = 32;
 const PAGE_BYTES = 65_536;
 /** The offset of the arena, a block of COLUMNS_MAX columns. `load` checks that the module's own constants end before the arena. */
 const ARENA_START = PAGE_BYTES;
-/** Number of pages of the memory, which contains the module's constants and the arena. */
-const PAGES = 6;
+/** Number of pages of the memory: the module's constants, the arena and the text area. A page takes memory when it is first used. */
+const PAGES = 16;
 
 type Offset = number;
 
@@ -51,6 +51,9 @@ export function arenaSpan(index: number, columns: number): Float64Array {
     (columns * kernels.columnBytes()) / Float64Array.BYTES_PER_ELEMENT,
   );
 }
+
+/** The memory after the arena, for texts that kernels read or write. `start` is the offset of its first byte. */
+export const textArea = areaAfter(ARENA_START + COLUMNS_MAX * kernels.columnBytes());
 
 /**
  * Divides columns of any length into chunks of at most CHUNK_ROWS rows. Copies each chunk into the arena, to the positions of the layout.
@@ -134,6 +137,10 @@ export function checkLengths(count: number, columns: Readonly<Record<string, Col
 
 function lengthError(name: string, length: number, count: number): RangeError {
   return new RangeError(`column ${name} has ${length} rows, expected ${count}`);
+}
+
+function areaAfter(start: Offset) {
+  return { start, bytes: Buffer.from(memory.buffer, start) };
 }
 
 function load(): Kernels {

@@ -1,0 +1,315 @@
+import { describe, expect, test } from 'bun:test';
+import { ByteText, readNumbers, writeRows } from '../../src/math/decimals.ts';
+
+/** By hand: `ZOMMA_RANDOM_DOUBLES=10000000 bun test test/math/decimals.test.ts --timeout 600000`. */
+const RANDOM = Number(process.env.ZOMMA_RANDOM_DOUBLES ?? 200_000);
+const BATCH = 5_000;
+
+const text = (values: Float64Array | readonly (number | null)[], digits?: number) => {
+  const written = new ByteText(1);
+  expect(written.addNumbers(values, digits)).toBe(true);
+  return written.toString();
+};
+
+const word = new Uint32Array(2);
+const double = new Float64Array(word.buffer);
+const int32 = () => Math.floor(Math.random() * 2 ** 32);
+const any = (upper: number, lower: number) => {
+  word.set([lower, upper]);
+  return double[0]!;
+};
+const power = (from: number, to: number) => 10 ** Math.floor(from + (to - from) * Math.random());
+
+/** Draws doubles. All exponents, also subnormal numbers, have the same probability in the first. */
+const DRAWS: Readonly<Record<string, () => number>> = {
+  'any bits': () => any(int32(), int32()),
+  'powers of two and their neighbours': () => any((int32() & 0xfff) * 2 ** 20, int32() % 3),
+  'below a power of two': () => any((int32() & 0xfff) * 2 ** 20 + 0xfffff, -1 - (int32() % 3)),
+  subnormal: () => any(int32() & 0xfffff, int32()),
+  'usual sizes': () => (Math.random() - 0.5) * power(-9, 12),
+  'few decimals': () => Math.round(Math.random() * 1e6) / power(0, 9),
+  'whole numbers': () => Math.round((Math.random() - 0.5) * power(0, 24)),
+  halves: () => (Math.floor(Math.random() * 1e4) + 0.5) / 2 ** Math.floor(Math.random() * 20),
+};
+const draws = Object.entries(DRAWS);
+
+/** Calls `check` with columns of random doubles: RANDOM in all. */
+function forRandom(draw: () => number, check: (values: Float64Array) => void): void {
+  for (let left = RANDOM / draws.length; left > 0; left -= BATCH) {
+    check(Float64Array.from({ length: Math.min(BATCH, left) }, draw));
+  }
+}
+
+describe('all digits', () => {
+  test.each(draws)('%s: the text is that of JSON.stringify, and gives the same doubles', (_, draw) => {
+    forRandom(draw, (values) => {
+      const written = text(values);
+      // A comparison of whole texts is fast. The message of a comparison of lists names the numbers that differ.
+      if (`[${written}]` !== JSON.stringify([...values])) {
+        expect(written.split(',')).toEqual([...values].map((each) => JSON.stringify(each)));
+      }
+    });
+  });
+
+  test.each([
+    0,
+    -0,
+    1,
+    -1,
+    10,
+    0.1,
+    0.3,
+    1e21,
+    1e20,
+    123456789012345680000,
+    1e-6,
+    1e-7,
+    1.5e-7,
+    5e-324,
+    2.2250738585072014e-308,
+    1.7976931348623157e308,
+    9007199254740993,
+    4.35,
+    0.000001234,
+    2 ** 53,
+    2 ** -1074,
+    2 ** 1023,
+    1e23,
+    9.5e-5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+  ])('%p', (value) => {
+    expect(text([value])).toBe(JSON.stringify(value));
+    expect(text([-value])).toBe(JSON.stringify(-value));
+  });
+});
+
+/** The text of a number that is rounded to so many digits, half up. */
+function rounded(value: number, digits: number): string {
+  const isTiny = Math.abs(value) < 2 ** -1022;
+  if (!Number.isFinite(value) || Number.isInteger(value) || isTiny) return JSON.stringify(value);
+  // Up to 15 digits always come back from a double. JavaScript writes 16 digits only without an exponent.
+  const [, sign, whole, part = '', exponent] = /^(-?)(\d)\.?(\d*)e(.*)$/.exec(value.toExponential(digits - 1))!;
+  const all = (whole! + part).replace(/0+$/, '');
+  const point = Number(exponent) + 1;
+  if (point > 21 || point < -5) {
+    const tail = all.length > 1 ? `.${all.slice(1)}` : '';
+    return `${sign}${all[0]}${tail}e${point > 0 ? '+' : ''}${point - 1}`;
+  }
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${all}`;
+  return all.length <= point ? `${sign}${all.padEnd(point, '0')}` : `${sign}${all.slice(0, point)}.${all.slice(point)}`;
+}
+
+test.each(draws)('%s: fewer digits are rounded exactly, and whole numbers stay', (_, draw) => {
+  let digits = 0;
+  forRandom(draw, (values) => {
+    digits = (digits % 16) + 1;
+    const written = text(values, digits);
+    const expected = Array.from(values, (each) => rounded(each, digits));
+    if (written !== expected.join(',')) expect(written.split(',')).toEqual(expected);
+    if (digits > 15) return;
+    const numbers = Array.from(values, (each) =>
+      Number.isFinite(each) && !Number.isInteger(each) && Math.abs(each) >= 2 ** -1022
+        ? Number(each.toPrecision(digits))
+        : each,
+    );
+    expect(`[${written}]`).toBe(JSON.stringify(numbers));
+  });
+});
+
+test('null and numbers share a column; other values leave the text unchanged', () => {
+  expect(text([1, null, 0.5])).toBe('1,null,0.5');
+  const written = new ByteText(1);
+  written.add('"é":');
+  expect(written.addNumbers([...Array(5_000).fill(1), 'x'])).toBe(false);
+  expect(written.toString()).toBe('"é":');
+});
+
+test('a column is longer than the text area of one call', () => {
+  const values = Float64Array.from({ length: 50_001 }, () => -Math.random() * 1e-300);
+  expect(`[${text(values)}]`).toBe(JSON.stringify([...values]));
+});
+
+describe('reading numbers', () => {
+  const numbersIn = (given: string) => {
+    const bytes = Buffer.from(`x${given}]`);
+    return readNumbers(bytes, 1, bytes.length - 1);
+  };
+
+  test.each(draws)('%s: reads what JSON.parse reads', (_, draw) => {
+    forRandom(draw, (values) => {
+      const given = [...values].filter(Number.isFinite);
+      for (const written of [
+        JSON.stringify(given).slice(1, -1),
+        given.map((each) => each.toPrecision(12)).join(' , '),
+      ]) {
+        expect(numbersIn(written)).toEqual(Float64Array.from(JSON.parse(`[${written}]`)));
+      }
+    });
+  });
+
+  test.each([
+    '1',
+    '-0',
+    '0',
+    '-0.0e5',
+    '1e5',
+    '1E+05',
+    '0.1e-2',
+    ' 1\n,\t2\r',
+    '12345678901234567890123',
+    '9007199254740993',
+    '1e308',
+    '1e309',
+    '2.5e-324',
+    '1e-400',
+    '0e999',
+    '179769313486231580793',
+    '1.7976931348623157e308',
+    '123456789e-300',
+    `0.${'0'.repeat(400)}1`,
+    '4503599627370497.5',
+    '4503599627370496.5000000000000001',
+    '0.1234567890123456789',
+    '9223372036854775808',
+    '1e22',
+    '1e23',
+    '8.5e-22',
+  ])('%p', (given) => {
+    expect(numbersIn(given)).toEqual(Float64Array.from(JSON.parse(`[${given}]`)));
+  });
+
+  test.each([
+    '',
+    ' ',
+    ',',
+    '1,',
+    ',1',
+    '1,,2',
+    '01',
+    '-',
+    '+1',
+    '.5',
+    '1.',
+    '1e',
+    '1e+',
+    '0x10',
+    'NaN',
+    'Infinity',
+    '1_000',
+    '1 2',
+    '"1"',
+    'null',
+    '1,null',
+    '[1',
+    '1\u00a0',
+    '--1',
+    '1.2.3',
+    '1e5.5',
+    '-01',
+    '\0',
+    '1\0',
+  ])('%p is not read', (given) => {
+    expect(numbersIn(given)).toBeUndefined();
+  });
+
+  test('a column is longer than one piece, with commas anywhere', () => {
+    const given = Array.from({ length: 60_000 }, (_, i) => (i % 3 === 0 ? i : i / 7));
+    expect(numbersIn(given.join(','))).toEqual(Float64Array.from(given));
+    expect(numbersIn(`${'1,'.repeat(100_000)}x`)).toBeUndefined();
+    expect(numbersIn(' '.repeat(200_000))).toBeUndefined();
+  });
+});
+
+/** No double has a longer text. */
+const LONGEST = -1.2345678901234568e-300;
+
+describe('rows', () => {
+  /** Writes rows by the rule that `writeRows` documents. */
+  function joined(
+    pattern: readonly number[],
+    rows: readonly (readonly string[])[],
+    columns: readonly number[][],
+  ): string {
+    return rows
+      .map((parts, row) => {
+        let part = 0;
+        const cells = pattern.map((kind) => {
+          const value = kind === 0 ? undefined : columns[kind - 1]![row]!;
+          return value === undefined ? parts[part++]! : Number.isFinite(value) ? String(value) : '';
+        });
+        return `${cells.join(',')}\n`;
+      })
+      .join('');
+  }
+
+  test.each<[what: string, pattern: number[], rows: string[][]]>([
+    ['outputs after the row', [0, 1, 2], [['1,2'], [''], ['"a, b",\xff']]],
+    [
+      'an output in the middle',
+      [0, 2, 0, 1],
+      [
+        ['a', 'b'],
+        ['', ''],
+        ['x'.repeat(40), 'y'],
+      ],
+    ],
+    ['only outputs', [2, 1], [[], [], []]],
+    ['an output first', [1, 0, 2], [['q'], ['rr'], ['']]],
+    [
+      'a row longer than the text area',
+      [0, 1, 0, 2],
+      [
+        ['a', 'b'],
+        ['x'.repeat(200_000), 'y'],
+        ['c', 'd'],
+      ],
+    ],
+    ['rows that fill more than one block', [0, 1, 2], Array.from({ length: 3_000 }, (_, i) => ['z'.repeat(i % 200)])],
+  ])('%s', (_, pattern, rows) => {
+    const columns = [0, 1].map((column) =>
+      rows.map((_, row) => (row % 5 === 4 ? Number.NaN : (row + 1) / (column + 3))),
+    );
+    // Bytes between the parts belong to replaced cells.
+    let text = 'header\n';
+    const ranges = rows.flatMap((parts) =>
+      parts.flatMap((part) => {
+        const start = text.length;
+        text += `${part},old,`;
+        return [start, start + part.length];
+      }),
+    );
+    const pieces = writeRows({
+      count: rows.length,
+      pattern: Uint8Array.from(pattern),
+      bytes: Buffer.from(text, 'latin1'),
+      ranges: Uint32Array.from(ranges),
+      columns: columns.map((column) => Float64Array.from(column)),
+    });
+    expect(Buffer.concat(pieces).toString('latin1')).toBe(joined(pattern, rows, columns));
+  });
+
+  test('the longest numbers of a full block fit', () => {
+    const rows = 1_024;
+    expect(String(LONGEST)).toHaveLength(24);
+    const columns = Array.from({ length: 9 }, () => new Float64Array(rows).fill(LONGEST));
+    const pattern = Uint8Array.from([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const bytes = Buffer.alloc(128 * 1024, 'a');
+    const ranges = Uint32Array.from({ length: 2 * rows }, (_, i) => 128 * ((i + (i % 2)) >> 1));
+    const written = Buffer.concat(writeRows({ count: rows, pattern, bytes, ranges, columns })).toString();
+    expect(written).toBe(`${'a'.repeat(128)}${`,${LONGEST}`.repeat(9)}\n`.repeat(rows));
+  });
+
+  test('refuses more columns than the text area has room for', () => {
+    const columns = Array.from({ length: 10 }, () => new Float64Array(1));
+    const given = {
+      count: 1,
+      pattern: new Uint8Array(1),
+      bytes: new Uint8Array(),
+      ranges: new Uint32Array(2),
+      columns,
+    };
+    expect(() => writeRows(given)).toThrow('a table has at most 9 columns');
+  });
+});
