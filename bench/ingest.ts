@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type RaceOptions, type Runner, race } from '../src/bench/race.ts';
 import { runToCompletion } from '../src/core/steps.ts';
-import { delayedQuotes } from '../src/feeds/files/delayed-quotes.ts';
-import { decode } from '../src/feeds/files/read-market-file.ts';
+import { writtenChain } from '../src/feeds/files/delayed-quotes.ts';
 import { spotOf } from '../src/feeds/implied-spot.ts';
 import { buildChain, type ContractRow } from '../src/market/build-chain.ts';
 import type { Chain } from '../src/market/chain.ts';
@@ -46,7 +45,7 @@ function chainTable(path: string, effort: Omit<RaceOptions, 'units'>): string[] 
   const store = openStore(join(dir, 'zomma.sqlite'), Date.now);
   try {
     const bytes = readFileSync(path);
-    const text = decode(bytes)!;
+    const text = bytes.toString();
     const chain = chainOf(text);
     const rows = rowsOf(chain);
     const symbols = symbolsOf(text);
@@ -54,8 +53,8 @@ function chainTable(path: string, effort: Omit<RaceOptions, 'units'>): string[] 
     const [floor, all, ...stages] = race(
       [
         stage('JSON.parse and the transaction only', () => [JSON.parse(text), store.saveChain(chain)]),
-        stage('**from bytes to a stored chain**', () => store.saveChain(chainOf(decode(bytes)!))),
-        stage('decode', () => decode(bytes)),
+        stage('**from bytes to a stored chain**', () => store.saveChain(chainOf(bytes.toString()))),
+        stage('decode', () => bytes.toString()),
         stage('JSON.parse', () => JSON.parse(text)),
         stage('symbols', () => symbols.map(parseOptionSymbol)),
         stage('check of spot against the quotes', () => spotOf(chain.spot, rows, chain.asOf)),
@@ -85,9 +84,9 @@ function chainTable(path: string, effort: Omit<RaceOptions, 'units'>): string[] 
 }
 
 function chainOf(text: string): Chain {
-  const [delivery] = runToCompletion(delayedQuotes.read({ text, origin: 'RUT', modifiedMs: 0 }));
-  if (delivery?.kind !== 'chain') throw new Error('the recorded file has no chain');
-  return delivery.chain;
+  const snapshot = runToCompletion(writtenChain(text, 'files:RUT'));
+  if (!snapshot) throw new Error('the recorded file has no chain');
+  return snapshot.chain;
 }
 
 function symbolsOf(text: string): string[] {

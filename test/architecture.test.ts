@@ -119,7 +119,7 @@ test('only the composition root and the layers above it import feeds and store',
 test.each([
   ['main.ts', ['commander']],
   ['server/stored-data.ts', []],
-  ['server/serve.ts', ['@logtape/logtape', '@sinclair/typebox', 'elysia', 'hyparquet', 'papaparse', 'swagger-ui-dist']],
+  ['server/serve.ts', ['@logtape/logtape', '@sinclair/typebox', 'elysia', 'hyparquet', 'swagger-ui-dist']],
 ])('%s loads no packages at startup except %p', (file, packages) => {
   expect(packagesLoadedBy(file)).toEqual(packages);
 });

@@ -1,3 +1,4 @@
+import type { CellRow } from '../core/delimited-rows.ts';
 import { parseDecimal } from '../market/digits.ts';
 
 /** The result for a value that is present but not a number. No field accepts infinity, so `buildChain` drops the value and counts it. */
@@ -15,6 +16,12 @@ export function cellNumber(cell: string | undefined): number {
   if (!Number.isNaN(plain)) return plain;
   if (NOT_GIVEN.has(text.toLowerCase())) return Number.NaN;
   return THOUSANDS.test(text) ? Number(text.replaceAll(',', '')) : GARBLED;
+}
+
+/** Parses a cell of a row like `cellNumber`, without a copy of its text if it is a usual number. */
+export function numberOf(row: CellRow, cell: number): number {
+  const value = row.decimal(cell);
+  return Number.isNaN(value) && row.start(cell) < row.end(cell) ? cellNumber(row.text(cell)) : value;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { memoize } from '../core/cache.ts';
+import { memoizeBytes } from '../core/memoize-bytes.ts';
 import { isDate } from './calendar.ts';
 import { parseDigits } from './digits.ts';
 
@@ -40,6 +41,23 @@ export function parseOptionSymbol(text: string): OptionSymbol | undefined {
   if (callPut === undefined || !(thousandths > 0) || expiry === undefined) return undefined;
   const root = text.slice(from, rootEnd);
   const { underlying, adjusted } = rootOf(root);
+  return { root, underlying, adjusted, expiry, callPut, strike: thousandths / 1000 };
+}
+
+/** Works like `parseOptionSymbol` for the UTF-8 text in the bytes [from, to). */
+export function optionSymbolIn(bytes: Uint8Array, from: number, to: number): OptionSymbol | undefined {
+  const sideAt = to - STRIKE_LENGTH - 1;
+  if (sideAt <= from) return undefined;
+  const callPut = bytes[sideAt] === CALL ? 1 : bytes[sideAt] === PUT ? -1 : undefined;
+  const series = seriesIn(bytes, from, sideAt);
+  let thousandths = 0;
+  for (let at = sideAt + 1; at < to; at++) {
+    const digit = bytes[at]! - 0x30;
+    if (!(digit >= 0 && digit <= 9)) return undefined;
+    thousandths = 10 * thousandths + digit;
+  }
+  if (series === undefined || callPut === undefined || thousandths === 0) return undefined;
+  const { root, underlying, adjusted, expiry } = series;
   return { root, underlying, adjusted, expiry, callPut, strike: thousandths / 1000 };
 }
 
@@ -115,6 +133,7 @@ export function isEuropeanIndexRoot(root: string): boolean {
 
 /** The number of characters after the root: 6 for the date, 1 for the side, and 8 for the strike in thousandths of a dollar. */
 const TAIL_LENGTH = 15;
+const STRIKE_LENGTH = 8;
 const ROOT_LENGTH = 6;
 const [SPACE, CALL, PUT] = [0x20, 0x43, 0x50];
 
@@ -140,6 +159,11 @@ const expiryOf = memoize(EXPIRIES_CACHED_MAX, (digits: string): string | undefin
   const expiry = `20${digits.slice(0, 2)}-${digits.slice(2, 4)}-${digits.slice(4)}`;
   return isDate(expiry) ? expiry : undefined;
 });
+
+const SERIES_CACHED_MAX = 4_000;
+
+/** Parses the root and the expiry of a symbol. The strike is an example. */
+const seriesIn = memoizeBytes(SERIES_CACHED_MAX, (text) => parseOptionSymbol(`${text}C00001000`));
 
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 

@@ -1,13 +1,12 @@
+import type { CellRow } from '../../core/delimited-rows.ts';
 import { OperatorError } from '../../core/errors.ts';
+import { CsvRows } from './csv-rows.ts';
 import { CsvRun } from './csv-run.ts';
 import { ProgressBar } from './progress.ts';
-import { type CsvRecord, RecordSplitter } from './records.ts';
 import type { RowKernel } from './row-kernel.ts';
 import { openInput, writeOut } from './streams.ts';
 
-/** In Latin-1, each byte is one character. Unchanged cells therefore keep their bytes, whatever the encoding of the file is. */
-const ENCODING = 'latin1';
-const BOM = Buffer.from('\ufeff').toString(ENCODING);
+const BOM = Buffer.from('\ufeff');
 
 /**
  * Streams a CSV through a kernel to stdout. The input is read in chunks, so the use of memory does not grow with its size. Throws
@@ -22,26 +21,26 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
     bytes,
     () => performance.now(),
   );
-  const splitter = new RecordSplitter();
+  const rows = new CsvRows();
   let run: CsvRun | undefined;
   let read = 0;
-  /** Writes the records with their outputs to stdout. Resolves with false if the reader of stdout has closed the stream. */
-  const writeRecords = (records: readonly CsvRecord[]): Promise<boolean> => {
-    const [first, ...rest] = records;
-    if (first === undefined) return Promise.resolve(true);
-    if (run) return writeOut(Buffer.from(run.compute(records), ENCODING));
-    run = new CsvRun(kernel, first.text);
-    return writeOut(Buffer.from(run.header() + run.compute(rest), ENCODING));
+  const addRow = (row: CellRow, line: number) => {
+    if (run) run.add(row, line);
+    else run = new CsvRun(kernel, row);
+  };
+  /** Writes the rows in the bytes with their outputs to stdout. Resolves with false if the reader of stdout has closed the stream. */
+  const writeRows = async (bytes: Uint8Array): Promise<boolean> => {
+    const text = run?.compute(bytes) ?? '';
+    return text.length === 0 || writeOut(text);
   };
   try {
     for await (const piece of pieces) {
-      const text = piece.toString(ENCODING);
-      if (!(await writeRecords(splitter.push(read === 0 && text.startsWith(BOM) ? text.slice(BOM.length) : text))))
-        return;
+      const bytes = read === 0 && piece.subarray(0, BOM.length).equals(BOM) ? piece.subarray(BOM.length) : piece;
+      if (!(await writeRows(rows.push(bytes, addRow)))) return;
       read += piece.length;
       progress.update(read, run?.rows ?? 0);
     }
-    if (!(await writeRecords(splitter.end()))) return;
+    if (!(await writeRows(rows.end(addRow)))) return;
   } finally {
     progress.end();
   }

@@ -1,20 +1,24 @@
-import Papa from 'papaparse';
+import { CellRow, RowScanner } from '../../core/delimited-rows.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { unreadable } from '../rejections.ts';
-import { type FileFacts, type Format, READING } from './format.ts';
-import { withPlainBreaks } from './lines.ts';
+import type { IsHeader } from './file-head.ts';
+import { type FileFacts, type Format, type MarketFile, READING } from './format.ts';
 
-/** A table in a text. The names in the header of the table are in lower case. */
+/** A table. The names in the header of the table are in lower case. */
 export interface Table {
   readonly header: readonly string[];
+  /**
+   * The rows below the header that are not empty. The rows can be iterated only once, and all of them are the same object: the next row
+   * replaces the cells of the row before. The iteration throws a `ClientError` if the table is rejected.
+   */
+  readonly rows: Iterable<CellRow>;
+}
+
+/** A table in a text. */
+interface TextTable extends Table {
   /** The lines above the header, each cut after PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];
-  /**
-   * The rows below the header. The rows can be iterated only once. The iteration reads each row when it is requested, so the whole table is
-   * never in memory. The iteration throws a `ClientError` if the table is rejected.
-   */
-  readonly rows: Iterable<readonly string[]>;
 }
 
 /** Maximum number of rows of a table. A chain may have 200,000 contracts. */
@@ -30,26 +34,18 @@ const LINES_OF_ROW_MAX = 16;
 /** Maximum length of a line above the header, characters. Longer lines are cut. Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
-/** Number of lines at the start of a text in which a header is sought. The lines above a header have a title, a date and other text. */
-export const PREAMBLE_LINES_MAX = 50;
-
-/** The characters that separate cells in the tables that people and spreadsheets write. */
-const DELIMITERS = [',', ';', '\t', '|'] as const;
-
-/** Returns whether the cells of a line, in lower case, are the header of a table. */
-type IsHeader = (cells: readonly string[]) => boolean;
-
-/** Returns whether one of the first PREAMBLE_LINES_MAX lines is a header. */
-export function hasHeader(text: string, isHeader: IsHeader): boolean {
-  return findHeader(firstLines(text), isHeader) !== undefined;
-}
-
-/** Returns the format of tables whose header `isHeader` recognizes. `read` reads the rows. */
-export function tableFormat(isHeader: IsHeader, read: (table: Table, file: FileFacts) => Steps<Delivery[]>): Format {
+/**
+ * Returns the format of tables whose header `isHeader` recognizes. Each header matches `words`. `read` reads the rows.
+ */
+export function tableFormat(
+  isHeader: IsHeader,
+  words: RegExp,
+  read: (table: Table, file: FileFacts) => Steps<Delivery[]>,
+): Format {
   return {
-    claims: (text) => hasHeader(text, isHeader),
+    claims: (head) => head.findHeader(isHeader, words) !== undefined,
     *read(file) {
-      const table = readTable(file.text, isHeader);
+      const table = readTable(file, isHeader, words);
       yield READING;
       return yield* read(table, file);
     },
@@ -57,19 +53,19 @@ export function tableFormat(isHeader: IsHeader, read: (table: Table, file: FileF
 }
 
 /**
- * Reads the table below the first line that is a header. Throws a `ClientError` if no line is a header, or if the header has more than
- * COLUMNS_MAX columns. The iteration of the rows throws a `ClientError` if there are too many rows, if a row is too long, or if a quotation
- * mark is never closed. The iteration also throws a `ClientError` if the file ends within a row, because the rest of the data is missing.
+ * Reads the table below the first line that is a header. Throws a `ClientError` if the text has more than LINES_MAX lines, if no line is a
+ * header, or if the header has more than COLUMNS_MAX columns. The iteration of the rows throws a `ClientError` if there are too many rows,
+ * if a row is too long, or if a quotation mark is never closed. The iteration also throws a `ClientError` if the file ends within a row,
+ * because the rest of the data is missing.
  */
-export function readTable(text: string, isHeader: IsHeader): Table {
-  const lines = firstLines(text);
-  const found = findHeader(lines, isHeader);
+export function readTable({ bytes, head }: MarketFile, isHeader: IsHeader, words: RegExp): TextTable {
+  assertLineCount(bytes);
+  const found = head.findHeader(isHeader, words);
   if (found === undefined) throw unreadable('no header row was found');
-  const { header, delimiter, row } = found;
+  const { cells: header, delimiter, row, end } = found;
   assertColumnCount(header);
-  const start = lines.slice(0, row + 1).reduce((length, line) => length + line.length + 1, 0);
-  const preamble = lines.slice(0, row).map((line) => line.slice(0, PREAMBLE_CHARS_MAX));
-  return { header, preamble, rows: rowsOf(text, start, delimiter, header.length) };
+  const preamble = head.firstLines(row, PREAMBLE_CHARS_MAX);
+  return { header, preamble, rows: rowsOf(bytes, end, delimiter, header.length) };
 }
 
 /** Throws a `ClientError` if a table has more than COLUMNS_MAX columns. */
@@ -78,94 +74,40 @@ export function assertColumnCount({ length }: readonly string[]): void {
     throw unreadable(`the table has ${length} columns, more than the maximum of ${COLUMNS_MAX}`);
 }
 
-/** Returns the text with the line break `\n`. Throws a `ClientError` if the text has more than LINES_MAX lines. */
-export function boundedLines(text: string): string {
+/** Throws a `ClientError` if a text has more than LINES_MAX line breaks (LF, CRLF or CR). */
+function assertLineCount(bytes: Uint8Array): void {
+  if (bytes.length <= LINES_MAX) return;
   let lines = 0;
-  for (const lineBreak of ['\n', '\r']) {
-    for (let i = text.indexOf(lineBreak); i >= 0; i = text.indexOf(lineBreak, i + 1)) {
-      // CRLF is one line break, so the code counts only the `\n`.
-      if (lineBreak === '\r' && text[i + 1] === '\n') continue;
+  for (const lineBreak of [LF, CR]) {
+    for (let i = bytes.indexOf(lineBreak); i >= 0; i = bytes.indexOf(lineBreak, i + 1)) {
+      if (lineBreak === CR && bytes[i + 1] === LF) continue;
       if (++lines > LINES_MAX) throw unreadable(`the table has more than the maximum of ${LINES_MAX} lines`);
     }
   }
-  return withPlainBreaks(text);
 }
 
-/** Yields the rows that are not empty. The first row begins at the index `from` of the text. */
-function* rowsOf(text: string, from: number, delimiter: string, columns: number): Generator<readonly string[]> {
+const [LF, CR] = [0x0a, 0x0d];
+
+/** Yields the rows that are not empty. The first row begins at the index `from` of the bytes. */
+function* rowsOf(bytes: Uint8Array, from: number, delimiter: string, columns: number): Generator<CellRow> {
+  const row = new RowScanner({ delimiter, linesMax: LINES_OF_ROW_MAX, charsMax: ROW_CHARS_MAX, isRaw: false });
   let count = 0;
-  for (let start = from; start < text.length; ) {
-    let end = endOfLine(text, start);
-    let cells = splitRow(text.slice(start, checkedEnd(start, end, count)), delimiter);
-    for (let lines = 1; cells === undefined; lines++) {
-      const isLast = end >= text.length || lines === LINES_OF_ROW_MAX;
-      if (isLast) throw unreadable(`a quotation mark in row ${count + 1} is never closed`);
-      end = endOfLine(text, end + 1);
-      cells = splitRow(text.slice(start, checkedEnd(start, end, count)), delimiter);
-    }
-    start = end + 1;
-    if (cells.every((cell) => cell.trim() === '')) continue;
+  for (let at = from; at < bytes.length; ) {
+    at = row.scan(bytes, at, bytes.length);
+    if (row.isLong) throw unreadable(`row ${count + 1} has more than ${ROW_CHARS_MAX} characters`);
+    if (row.isOpen) throw unreadable(`a quotation mark in row ${count + 1} is never closed`);
+    if (row.isBlank()) continue;
     if (++count > FILE_ROWS_MAX) throw unreadable(`the table has more than the maximum of ${FILE_ROWS_MAX} rows`);
-    if (start > text.length && cells.length < columns) throw unreadable(`the file ends within row ${count}`);
-    yield cells;
+    if (!row.isTerminated && row.count < columns) throw unreadable(`the file ends within row ${count}`);
+    yield row;
   }
 }
 
-function endOfLine(text: string, from: number): number {
-  const end = text.indexOf('\n', from);
-  return end < 0 ? text.length : end;
-}
-
-/** Returns the parameter `end`, which is the index of the row's end. Throws a `ClientError` if the row is too long. */
-function checkedEnd(start: number, end: number, rowsBefore: number): number {
-  if (end - start > ROW_CHARS_MAX) throw unreadable(`row ${rowsBefore + 1} has more than ${ROW_CHARS_MAX} characters`);
-  return end;
-}
-
-/** Returns the cells of a row, or `undefined` if a quotation mark is not closed. */
-function splitRow(row: string, delimiter: string): readonly string[] | undefined {
-  if (!row.includes('"')) return row.split(delimiter);
-  const { data, errors } = Papa.parse<string[]>(row, { delimiter, newline: NO_BREAK });
-  return errors.some(({ code }) => code === 'MissingQuotes') ? undefined : data[0];
-}
-
-/** The row separator for Papa. All line breaks in the text of a row are within quotation marks, so Papa reads the text as one row. */
-const NO_BREAK = '\n';
-
-/** Returns the index, the delimiter and the cells of the first line that is a header, or `undefined` if no line is a header. */
-export function findHeader(lines: readonly string[], isHeader: IsHeader) {
-  for (const [row, line] of lines.entries()) {
-    for (const delimiter of DELIMITERS) {
-      const header = headerCells(line, delimiter);
-      if (isHeader(header)) return { row, delimiter, header };
-    }
+/** Yields rows of texts, for tables that are not text. All rows are the same object. */
+export function* rowsOfTexts(rows: Iterable<readonly string[]>): Generator<CellRow> {
+  const row = new CellRow();
+  for (const texts of rows) {
+    row.setTexts(texts);
+    yield row;
   }
-  return undefined;
 }
-
-/** Returns whether a row has at least `columns` cells and all additional cells are empty. A truncated or shifted row has wrong values. */
-export function isWholeRow(row: readonly string[], columns: number): boolean {
-  return row.length >= columns && row.slice(columns).every((cell) => cell.trim() === '');
-}
-
-function firstLines(text: string): string[] {
-  const lines: string[] = [];
-  for (let start = 0; lines.length < PREAMBLE_LINES_MAX && start < text.length; ) {
-    const end = text.indexOf('\n', start);
-    lines.push(text.slice(start, end < 0 ? text.length : end));
-    if (end < 0) break;
-    start = end + 1;
-  }
-  return lines;
-}
-
-/** Returns the cells of a header line in lower case, without empty cells at its end. */
-function headerCells(line: string, delimiter: string): string[] {
-  if (line.length > HEADER_CHARS_MAX) return [];
-  const cells = (Papa.parse<string[]>(line, { delimiter }).data[0] ?? []).map((cell) => cell.trim().toLowerCase());
-  while (cells.at(-1) === '') cells.pop();
-  return cells;
-}
-
-/** Maximum length of a header line, characters. A longer line may be a JSON document on one line. */
-export const HEADER_CHARS_MAX = 10_000;

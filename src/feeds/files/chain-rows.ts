@@ -1,20 +1,23 @@
+import type { CellRow } from '../../core/delimited-rows.ts';
 import { ClientError } from '../../core/errors.ts';
+import { memoizeBytes } from '../../core/memoize-bytes.ts';
+import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
-import { buildChain, type ContractRow, contractRow, type QuoteField } from '../../market/build-chain.ts';
+import { buildChain, type ContractRow, contractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import {
   canonicalTicker,
   isTicker,
   type OptionSymbol,
+  optionSymbolIn,
   parseCallPut,
-  parseOptionSymbol,
   rootOf,
 } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
-import { cellNumber } from '../numbers.ts';
+import { numberOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
-import { isWholeRow, type Table } from './cells.ts';
+import type { Table } from './cells.ts';
 import { type FileFacts, READING, STEP_ROWS, sourceOf } from './format.ts';
 import { rootOn } from './roots.ts';
 
@@ -26,37 +29,37 @@ import { rootOn } from './roots.ts';
  * the time of the quotes is the file's modification time. Without `spot`, the spot is computed from the quotes. Throws a `ClientError` if
  * no row can be read.
  */
-export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): Steps<Delivery[]> {
+export function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
-  const column = columnFinder(header);
+  const at = columnsOf(header);
   const snapshots = new Map<string, Snapshot>();
   const refusedBefore: Record<string, number> = {};
   let latest: Snapshot | undefined;
-  const symbolOf = contractReader();
-  const asOfFrom = cacheLast((text) => (text === '' ? file.modifiedMs : instantOf(text)));
+  const contractOf = contractReader(at);
+  const asOfIn = memoizeBytes(CELLS_CACHED_MAX, (text) => (text === '' ? file.modifiedMs : instantOf(text)));
   let count = 0;
   for (const row of rows) {
     if (++count % STEP_ROWS === 0) yield READING;
-    const cell = (name: string) => row[column(name)]?.trim() ?? '';
-    const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
-    const asOf = asOfFrom(cell('as_of'));
+    const contract = row.isWhole(header.length) ? contractOf(row) : 'malformed_row';
+    const asOf = asOfIn(row.bytes, row.start(at.as_of), row.end(at.as_of));
     if (typeof contract === 'string' || asOf === undefined) {
       // Tables list one chain after the other. So an unreadable row counts towards the chain of the previous row.
       countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
       continue;
     }
-    const key = `${contract.underlying} ${asOf}`;
-    latest = snapshots.get(key);
-    if (latest === undefined) {
-      latest = { underlying: contract.underlying, asOf, spots: [], rows: [], refused: {} };
+    if (latest?.underlying !== contract.underlying || latest.asOf !== asOf) {
+      const key = `${contract.underlying} ${asOf}`;
+      latest = snapshots.get(key) ?? { underlying: contract.underlying, asOf, spots: [], rows: [], refused: {} };
       snapshots.set(key, latest);
       tickers.add(contract.underlying);
       assertAtMost(tickers.size, TICKERS_MAX, 'underlyings');
       assertAtMost(snapshots.size, SNAPSHOTS_MAX, 'snapshots');
     }
-    const spot = cellNumber(cell('spot'));
+    const spot = numberOf(row, at.spot);
     if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
-    latest.rows.push(contractRow(contract, (field) => cellNumber(cell(QUOTE_CELLS[field] ?? field))));
+    latest.rows.push(
+      contractRow(contract, (field) => numberOf(row, at[field === 'openInterest' ? 'open_interest' : field])),
+    );
   }
   const [first] = snapshots.values();
   if (first === undefined) throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(refusedBefore)}`);
@@ -92,9 +95,6 @@ export function isChainHeader(cells: readonly string[]): boolean {
   return isOfZomma && cells.every((name) => /^[\w .%/()-]*$/.test(name));
 }
 
-/** The column names that differ from the names of their fields. */
-const QUOTE_CELLS: Readonly<Partial<Record<QuoteField, string>>> = { openInterest: 'open_interest' };
-
 interface Snapshot {
   readonly underlying: string;
   readonly asOf: number;
@@ -129,56 +129,55 @@ function median(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
-/**
- * Returns a function that finds the index of a column. The index of a missing column is -1. Throws a `ClientError` if a required column is
- * missing, or if two columns have the same name.
- */
-function columnFinder(header: readonly string[]): (name: string) => number {
-  const columns = new Map(header.map((name, i) => [name, i]));
-  const missing = ['underlying', 'open_interest'].filter((name) => !columns.has(name));
-  if (!columns.has('symbol')) missing.push(...['expiry', 'put_call', 'strike'].filter((name) => !columns.has(name)));
+const COLUMNS = [
+  ...['underlying', 'as_of', 'spot', 'symbol', 'expiry', 'put_call', 'strike', 'open_interest'],
+  ...['bid', 'ask', 'last', 'volume', 'iv', 'delta', 'gamma', 'multiplier'],
+] as const;
+/** The index of each column. The index of a missing column is -1. */
+type Columns = Readonly<Record<(typeof COLUMNS)[number], number>>;
+
+/** Finds the columns. Throws a `ClientError` if a required column is missing, or if two columns have the same name. */
+function columnsOf(header: readonly string[]): Columns {
+  const missing = ['underlying', 'open_interest'].filter((name) => !header.includes(name));
+  if (!header.includes('symbol')) missing.push(...CONTRACT_COLUMNS.filter((name) => !header.includes(name)));
   if (missing.length > 0) throw unreadable(`the table has no column ${missing.join(', ')}`);
   const repeated = header.filter((name, i) => name !== '' && header.indexOf(name) !== i);
   if (repeated.length > 0) throw unreadable(`column ${repeated.join(', ')} is named twice`);
-  return (name) => columns.get(name) ?? -1;
+  return recordOf(COLUMNS, (name) => header.indexOf(name));
 }
 
-/** Returns the cell of a row in the column with the given name. */
-type Cell = (name: string) => string;
+const CONTRACT_COLUMNS = ['expiry', 'put_call', 'strike'];
+
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
 /**
  * Returns a function that reads the contract of a row. If the contract cannot be read, the function returns the reason. If the row has a
  * symbol, the contract is read only from the symbol.
  */
-function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contract' {
-  const seriesOf = cacheLast((underlying, expiry) => {
-    const ticker = canonicalTicker(underlying);
-    if (!isTicker(ticker) || !isDate(expiry)) return undefined;
-    const root = rootOn(ticker, expiry);
-    return { root, underlying: rootOf(root).underlying, expiry };
+function contractReader(at: Columns): (row: CellRow) => Contract | 'bad_symbol' | 'bad_contract' {
+  const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (text) => {
+    const ticker = canonicalTicker(text);
+    return memoizeBytes(CELLS_CACHED_MAX, (expiry) => {
+      if (!isTicker(ticker) || !isDate(expiry)) return undefined;
+      const root = rootOn(ticker, expiry);
+      return { root, underlying: rootOf(root).underlying, expiry };
+    });
   });
-  return (cell) => {
-    const symbol = cell('symbol');
-    if (symbol !== '') return parseOptionSymbol(symbol) ?? 'bad_symbol';
-    const callPut = parseCallPut(cell('put_call'));
-    const series = seriesOf(cell('underlying'), cell('expiry'));
+  const callPutIn = memoizeBytes(CELLS_CACHED_MAX, parseCallPut);
+  return (row) => {
+    const { bytes } = row;
+    const [start, end] = [row.start(at.symbol), row.end(at.symbol)];
+    if (start < end) return optionSymbolIn(bytes, start, end) ?? 'bad_symbol';
+    const callPut = callPutIn(bytes, row.start(at.put_call), row.end(at.put_call));
+    const seriesIn = rootsOf(bytes, row.start(at.underlying), row.end(at.underlying));
+    const series = seriesIn(bytes, row.start(at.expiry), row.end(at.expiry));
     if (series === undefined || callPut === undefined) return 'bad_contract';
-    return { ...series, callPut, strike: cellNumber(cell('strike')) };
+    return { ...series, callPut, strike: numberOf(row, at.strike) };
   };
 }
 
-/**
- * Returns a function that works like `read`, but caches the last result. Tables list one chain and one series after the other, so most rows
- * repeat the values of the previous row.
- */
-function cacheLast<T>(read: (first: string, second: string) => T): (first: string, second?: string) => T {
-  let last: { readonly first: string; readonly second: string; readonly value: T } | undefined;
-  return (first, second = '') => {
-    if (last?.first !== first || last.second !== second) last = { first, second, value: read(first, second) };
-    return last.value;
-  };
-}
+/** Maximum number of cached texts of a column. A file has fewer underlyings, expiries and times than this maximum. */
+const CELLS_CACHED_MAX = 4_000;
 
 /** Returns the chain of a snapshot. Returns a rejection if the chain cannot be built. Other snapshots of the file are still delivered. */
 function deliver(snapshot: Snapshot, file: FileFacts): Delivery {

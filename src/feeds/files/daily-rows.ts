@@ -3,7 +3,7 @@ import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, isTicker } from '../../market/option-symbol.ts';
 import type { Close } from '../../market/prints.ts';
-import { cellNumber } from '../numbers.ts';
+import { numberOf } from '../numbers.ts';
 import { unreadable } from '../rejections.ts';
 import { type Table, tableFormat } from './cells.ts';
 import { type FileFacts, READING, STEP_ROWS } from './format.ts';
@@ -12,10 +12,17 @@ import { type FileFacts, READING, STEP_ROWS } from './format.ts';
 export interface DailyRows<Row> {
   /** The singular noun for a row, such as `close`. */
   readonly name: string;
-  /** Reads a row. Returns undefined if the row is not valid. `cell` returns a cell's text, or an empty text if the column is missing. */
-  read(cell: (column: string) => string): Row | undefined;
+  /** Reads a row. Returns undefined if the row is not valid. */
+  read(row: DailyCells): Row | undefined;
   /** Returns a delivery that contains `rows`. Further rows are added to `rows` after the call. */
   delivery(rows: Row[]): Delivery;
+}
+
+/** The cells of a row by the names of their columns. If the table does not have the column, the cell is empty. */
+interface DailyCells {
+  text(column: string): string;
+  /** Works like `numberOf`. */
+  number(column: string): number;
 }
 
 /** Maximum number of rows in a delivery. The write of a delivery takes a few milliseconds. */
@@ -23,7 +30,7 @@ const DELIVERED_ROWS = 500;
 
 /** Reads the rows of a table. Adds a rejection if some rows are not valid. Throws a `ClientError` if no row is valid. */
 export function* readDailyRows<Row>(
-  { header, rows }: Pick<Table, 'header' | 'rows'>,
+  { header, rows }: Table,
   { origin }: FileFacts,
   { name, read, delivery }: DailyRows<Row>,
 ): Steps<Delivery[]> {
@@ -35,7 +42,10 @@ export function* readDailyRows<Row>(
   let bad = 0;
   for (const row of rows) {
     if (++count % STEP_ROWS === 0) yield READING;
-    const valid = read((column) => row[places.get(column) ?? -1]?.trim() ?? '');
+    const valid = read({
+      text: (column) => row.text(places.get(column) ?? -1),
+      number: (column) => numberOf(row, places.get(column) ?? -1),
+    });
     if (valid === undefined) {
       bad++;
       continue;
@@ -50,18 +60,16 @@ export function* readDailyRows<Row>(
 }
 
 /** The format of daily closes: the columns `date,ticker,close` in any order, and optionally `volume` (shares traded). */
-export const closesCsv = tableFormat(isClosesHeader, closesOf);
+export const closesCsv = tableFormat(isClosesHeader, /close/, closesOf);
 
 /** Reads the closes of a table. Adds a rejection if some rows are not valid closes. Throws a `ClientError` if no row is a close. */
-export function closesOf(table: Pick<Table, 'header' | 'rows'>, file: FileFacts): Steps<Delivery[]> {
+export function closesOf(table: Table, file: FileFacts): Steps<Delivery[]> {
   return readDailyRows(table, file, {
     name: 'close',
-    read(cell): Close | undefined {
-      const [ticker, date, close] = [canonicalTicker(cell('ticker')), cell('date'), cellNumber(cell('close'))];
+    read({ text, number }): Close | undefined {
+      const [ticker, date, close] = [canonicalTicker(text('ticker')), text('date'), number('close')];
       const isValid = isDate(date) && isTicker(ticker) && close > 0 && close <= CLOSE_MAX;
-      return isValid
-        ? { ticker, date, close, volume: sharesOf(cellNumber(cell('volume'))), simulated: false }
-        : undefined;
+      return isValid ? { ticker, date, close, volume: sharesOf(number('volume')), simulated: false } : undefined;
     },
     delivery: (closes) => ({ kind: 'closes', closes }),
   });

@@ -15,10 +15,10 @@ import { underlyingOfMost } from './roots.ts';
  * time of the quotes is `data.last_trade_time` (New York time). Without `data.last_trade_time`, the time is `timestamp` (UTC).
  */
 export const delayedQuotes: Format = {
-  claims: (text) => /^\s*\{/.test(text),
+  claims: ({ text }) => /^\s*\{/.test(text),
 
-  *read({ text, ...file }) {
-    const snapshot = yield* writtenChain(text, sourceOf(file));
+  *read({ bytes, ...file }) {
+    const snapshot = yield* writtenChain(new TextDecoder().decode(bytes), sourceOf(file));
     return snapshot === undefined ? [] : [{ kind: 'chain', ...snapshot }];
   },
 };

@@ -4,11 +4,12 @@ import { ClientError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { unreadable } from '../rejections.ts';
+import type { FileHead } from './file-head.ts';
 import { inflated, isGzip } from './gzip.ts';
 import { type Content, openNamed, openWithin } from './opened-file.ts';
 import { isParquet, readParquet } from './parquet.ts';
 import { claimsPrints, readPrints } from './prints-csv.ts';
-import { decode, readMarketFile } from './read-market-file.ts';
+import { headOf, readMarketFile } from './read-market-file.ts';
 import type { FoundFile } from './walk.ts';
 
 /**
@@ -75,13 +76,13 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   if (readIsolated && (isPacked || isParquet(start))) return yield* readIsolated(content);
   if (isParquet(start)) return yield* readParquet(content, nowMs, onProgress);
   const pieces = () => (isPacked ? inflated(content, onProgress) : withProgress(content.pieces(), onProgress));
-  const head = isPacked ? await firstBytes(pieces(), HEAD_BYTES) : start;
-  const text = decode(head);
-  if (text !== undefined && claimsPrints(text)) {
+  const bytes = isPacked ? await firstBytes(pieces(), HEAD_BYTES) : start;
+  const head = headOf(bytes);
+  if (head && claimsPrints(head)) {
     yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
   } else if (!isPacked && size > FILE_BYTES_MAX) {
     throw unreadable(`the file has ${size} bytes, more than the limit of ${FILE_BYTES_MAX} bytes`);
-  } else if (readIsolated && size > (isJson(text) ? IN_PROCESS_JSON_BYTES_MAX : IN_PROCESS_BYTES_MAX)) {
+  } else if (readIsolated && size > (isJson(head) ? IN_PROCESS_JSON_BYTES_MAX : IN_PROCESS_BYTES_MAX)) {
     yield* readIsolated(content);
   } else {
     const bytes = isPacked ? await firstBytes(pieces(), FILE_BYTES_MAX + 1) : await content.slice(0, size);
@@ -92,8 +93,8 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   }
 }
 
-function isJson(head: string | undefined): boolean {
-  return /^\s*[[{]/.test(head ?? '');
+function isJson(head: FileHead | undefined): boolean {
+  return /^\s*[[{]/.test(head?.text ?? '');
 }
 
 /** Returns the first `bytesMax` bytes of a file, or all bytes of a shorter file. */

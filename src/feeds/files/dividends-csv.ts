@@ -3,25 +3,24 @@ import { isDate } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, isTicker } from '../../market/option-symbol.ts';
-import { cellNumber } from '../numbers.ts';
 import { type Table, tableFormat } from './cells.ts';
 import { readDailyRows } from './daily-rows.ts';
 import type { FileFacts } from './format.ts';
 
 /** The format of cash dividends: the columns `ticker,ex_date,amount` in any order, and optionally `status`. */
-export const dividendsCsv = tableFormat(isDividendsHeader, dividendsOf);
+export const dividendsCsv = tableFormat(isDividendsHeader, /ex_date/, dividendsOf);
 
 /**
  * Reads the dividends of a table. An amount of 0 means that there is no dividend on that date. Adds a rejection if some rows are not
  * dividends. Throws a `ClientError` if no row is a dividend.
  */
-export function dividendsOf(table: Pick<Table, 'header' | 'rows'>, file: FileFacts): Steps<Delivery[]> {
+export function dividendsOf(table: Table, file: FileFacts): Steps<Delivery[]> {
   return readDailyRows(table, file, {
     name: 'dividend',
-    read(cell): CashDividend | undefined {
-      const [ticker, exDate, amount] = [canonicalTicker(cell('ticker')), cell('ex_date'), cellNumber(cell('amount'))];
+    read({ text, number }): CashDividend | undefined {
+      const [ticker, exDate, amount] = [canonicalTicker(text('ticker')), text('ex_date'), number('amount')];
       const isValid = isTicker(ticker) && isDate(exDate) && amount >= 0 && amount <= AMOUNT_MAX;
-      return isValid ? { ticker, exDate, amount, status: statusOf(cell('status')), simulated: false } : undefined;
+      return isValid ? { ticker, exDate, amount, status: statusOf(text('status')), simulated: false } : undefined;
     },
     delivery: (dividends) => ({ kind: 'dividends', dividends }),
   });

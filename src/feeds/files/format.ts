@@ -1,5 +1,6 @@
 import type { Step, Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
+import type { FileHead } from './file-head.ts';
 
 /** Number of table rows that one step reads. A step takes some milliseconds. */
 export const STEP_ROWS = 2_000;
@@ -8,7 +9,9 @@ export const READING: Step = { message: 'reading market data' };
 
 /** A file of the drop folder with its whole text. */
 export interface MarketFile extends FileFacts {
-  readonly text: string;
+  /** The text as UTF-8, without a byte-order mark. */
+  readonly bytes: Uint8Array;
+  readonly head: FileHead;
 }
 
 /** Facts about a file, without its content. */
@@ -21,8 +24,8 @@ export interface FileFacts {
 
 /** A format of market data. Formats are detected from the content, because names can be wrong. */
 export interface Format {
-  /** Returns whether a file that begins with `text` is meant to be in this format. A damaged file of the format counts too. */
-  claims(text: string): boolean;
+  /** Returns whether a file is meant to be in this format. A damaged file of the format counts too. */
+  claims(head: FileHead): boolean;
   /** Reads the file. Throws a `ClientError` if no market data can be read. */
   read(file: MarketFile): Steps<Delivery[]>;
 }

@@ -1,54 +1,88 @@
+import { textIn } from '../../core/memoize-bytes.ts';
 import { unreadable } from '../rejections.ts';
-
-/** Lines of a text, in the order of the text. */
-export interface Lines {
-  /** Whole lines, without their line breaks (LF, CRLF or CR). */
-  readonly lines: readonly string[];
-  /** True if `lines` is only the text's last line and this line has no line break. A last line without a line break may be incomplete. */
-  readonly isUnterminated: boolean;
-}
 
 /** Maximum length of a line, characters. The bound limits the memory. Rows of tables are shorter. */
 const LINE_LENGTH_MAX = 1024 * 1024;
 
-/**
- * Splits a text that arrives in pieces of any size into lines. The use of memory does not grow with the length of the text. Throws a
- * `ClientError` if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
- *
- * @param decoder the text's decoder. If omitted, the first bytes of the text show its encoding.
- */
-export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: TextDecoder): AsyncGenerator<Lines> {
-  let head: Uint8Array = new Uint8Array();
-  let rest = '';
-  for await (const piece of pieces) {
-    // The first bytes show the encoding, but may arrive in several pieces.
-    if (!decoder) head = Buffer.concat([head, piece]);
-    if (!decoder && head.length < BOM_BYTES) continue;
-    const bytes = decoder ? piece : head;
-    decoder ??= decoderOf(head);
-    if (!decoder) throw unreadable('the file is not text');
-    rest += decoder.decode(bytes, { stream: true });
-    // A CR at the end of a piece may be the first half of a CRLF.
-    const returned = rest.endsWith('\r') ? '\r' : '';
-    const lines = withPlainBreaks(returned ? rest.slice(0, -1) : rest).split('\n');
-    rest = lines.pop()! + returned;
-    if (rest.length > LINE_LENGTH_MAX) throw unreadable(`a line has more than ${LINE_LENGTH_MAX} characters`);
-    if (lines.length > 0) yield { lines, isUnterminated: false };
-  }
-  rest += decoder ? decoder.decode() : new TextDecoder().decode(head);
-  const lines = withPlainBreaks(rest).split('\n');
-  const last = lines.pop()!;
-  if (lines.length > 0) yield { lines, isUnterminated: false };
-  if (last !== '') yield { lines: [last], isUnterminated: true };
+/** Whole lines of a text, as UTF-8. */
+export interface LineBytes {
+  readonly bytes: Uint8Array;
+  /** True if `bytes` is only the text's last line and this line has no line break. A last line without a line break may be incomplete. */
+  readonly isUnterminated: boolean;
 }
+
+/**
+ * Cuts a text that arrives in pieces of any size after line breaks (LF, CRLF or CR). The use of memory does not grow with the length of the
+ * text. Throws a `ClientError` if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
+ *
+ * @param isContinuation true for a later section of a text, which is UTF-8. The first bytes of a first section show its encoding.
+ */
+export async function* lineBytesOf(
+  pieces: AsyncIterable<Uint8Array>,
+  isContinuation = false,
+): AsyncGenerator<LineBytes> {
+  let toUtf8: ToUtf8 | undefined = isContinuation ? (bytes) => bytes : undefined;
+  let rest: Uint8Array = new Uint8Array();
+  for await (const piece of pieces) {
+    rest = Buffer.concat([rest, toUtf8 ? toUtf8(piece) : piece]);
+    // The first bytes show the encoding, but may arrive in several pieces.
+    if (!toUtf8 && rest.length < UTF8_BOM.length) continue;
+    if (!toUtf8) {
+      toUtf8 = converterOf(rest);
+      if (!toUtf8) throw unreadable('the file is not text');
+      rest = toUtf8(rest);
+    }
+    const end = endOfLines(rest);
+    const bytes = rest.subarray(0, end);
+    rest = rest.subarray(end);
+    if (rest.length > LINE_LENGTH_MAX && textIn(rest, 0, rest.length).length > LINE_LENGTH_MAX)
+      throw unreadable(`a line has more than ${LINE_LENGTH_MAX} characters`);
+    if (end > 0) yield { bytes, isUnterminated: false };
+  }
+  if (toUtf8) rest = Buffer.concat([rest, toUtf8(new Uint8Array(), true)]);
+  const end = endOfLines(rest);
+  if (end > 0) yield { bytes: rest.subarray(0, end), isUnterminated: false };
+  if (end < rest.length) yield { bytes: rest.subarray(end), isUnterminated: rest.at(-1) !== CR };
+}
+
+/** Returns a whole text as UTF-8 without a byte-order mark, or `undefined` for binary data. */
+export function utf8Of(bytes: Uint8Array): Uint8Array | undefined {
+  return converterOf(bytes)?.(bytes, true);
+}
+
+type ToUtf8 = (bytes: Uint8Array, isLast?: boolean) => Uint8Array;
+
+/**
+ * Returns a function that converts the pieces of a text to UTF-8 and removes the byte-order mark. Returns `undefined` for binary data.
+ * `head` is the start of the text.
+ */
+function converterOf(head: Uint8Array): ToUtf8 | undefined {
+  const decoder = decoderOf(head);
+  if (decoder === undefined) return undefined;
+  if (decoder.encoding !== 'utf-8')
+    return (bytes, isLast = false) => Buffer.from(decoder.decode(bytes, { stream: !isLast }));
+  let start = UTF8_BOM.every((byte, i) => head[i] === byte) ? UTF8_BOM.length : 0;
+  return (bytes) => {
+    const text = bytes.subarray(start);
+    start = 0;
+    return text;
+  };
+}
+
+/** Returns the index after the last line break. A CR at the end of a piece may be the first half of a CRLF. */
+function endOfLines(text: Uint8Array): number {
+  const feed = text.lastIndexOf(LF) + 1;
+  return feed + text.subarray(feed, -1).lastIndexOf(CR) + 1;
+}
+
+const [LF, CR] = [0x0a, 0x0d];
+const UTF8_BOM = [0xef, 0xbb, 0xbf];
 
 /** Returns the text with `\n` as its line break. */
 export function withPlainBreaks(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 
-/** Length of a byte-order mark of UTF-16. */
-const BOM_BYTES = 2;
 /** Number of bytes at the start of a file in which a zero byte is searched. Only binary data contains zero bytes. */
 const BINARY_PROBE_BYTES = 8_192;
 
@@ -75,7 +109,7 @@ function isBreak(byte: number): boolean {
  * Returns a decoder for UTF-16 if the text begins with a UTF-16 byte-order mark. Otherwise, returns a decoder for UTF-8. Returns
  * `undefined` for binary data. The UTF-8 decoder turns invalid bytes into `U+FFFD`, so invalid bytes damage only their own row.
  */
-export function decoderOf(head: Uint8Array): TextDecoder | undefined {
+function decoderOf(head: Uint8Array): TextDecoder | undefined {
   const start = `${head[0]} ${head[1]}`;
   const utf16 = start === '255 254' ? 'utf-16le' : start === '254 255' ? 'utf-16be' : undefined;
   if (!utf16 && head.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;

@@ -9,7 +9,7 @@ import { ClientError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { countRejected, unreadable } from '../rejections.ts';
-import { assertColumnCount, FILE_ROWS_MAX } from './cells.ts';
+import { assertColumnCount, FILE_ROWS_MAX, rowsOfTexts } from './cells.ts';
 import { chainsOf, isChainHeader } from './chain-rows.ts';
 import { closesOf, isClosesHeader } from './daily-rows.ts';
 import { dividendsOf, isDividendsHeader } from './dividends-csv.ts';
@@ -75,7 +75,7 @@ export async function* readParquet(
     throw unreadable(`the table has ${table.rows} rows, more than the maximum of ${FILE_ROWS_MAX}`);
   const rows: string[][] = [];
   for await (const slice of table.slices(table.header)) for (const row of slice) rows.push(row);
-  yield* await runInTurns('reading a table', read({ header: table.header, rows }, facts));
+  yield* await runInTurns('reading a table', read({ header: table.header, rows: rowsOfTexts(rows) }, facts));
 }
 
 const READERS = [

@@ -1,11 +1,12 @@
-import Papa from 'papaparse';
+import { RowScanner } from '../../core/delimited-rows.ts';
 import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 import { CONDITIONS } from '../print-execution.ts';
 import { countRejected, unreadable } from '../rejections.ts';
-import { findHeader, hasHeader, isWholeRow, PREAMBLE_LINES_MAX, ROW_CHARS_MAX } from './cells.ts';
-import { linesOf } from './lines.ts';
+import { ROW_CHARS_MAX } from './cells.ts';
+import { FileHead, PREAMBLE_LINES_MAX } from './file-head.ts';
+import { lineBytesOf } from './lines.ts';
 import { type Columns, isPrintsHeader, printColumnsOf, type RowReader, rowReader } from './print-row.ts';
 
 /** The number of prints in a complete delivery. The write of a delivery takes a few transactions. */
@@ -14,9 +15,11 @@ export const BATCH_PRINTS = 2_000;
 export type PrintsDelivery = Extract<Delivery, { kind: 'prints' }>;
 
 /** Returns whether a text's first lines contain the header of a tape. */
-export function claimsPrints(head: string): boolean {
-  return hasHeader(head, isPrintsHeader);
+export function claimsPrints(head: FileHead): boolean {
+  return head.findHeader(isPrintsHeader, WORDS) !== undefined;
 }
+
+const WORDS = /executed_at/;
 
 /** Time after which the reading of rows lets requests be answered, ms. The time is checked after each `CHECKED_ROWS` rows. */
 const STEP_MS = 8;
@@ -40,40 +43,48 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
  * its last row can be read again when the tape has grown.
  */
 export class PrintsCsvReader {
-  #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;
-  #row: RowReader | undefined;
+  #table:
+    | { readonly width: number; readonly columns: Columns; readonly row: RowScanner; readonly read: RowReader }
+    | undefined;
 
   /**
    * Reads the next section of the tape. A section begins at the start of a row. `nowMs` is the wall clock. All sections after the first
    * must be UTF-8. Throws a `ClientError` if the text is not a tape.
    */
   async *read(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
-    const preamble: string[] = [];
+    let preamble: Uint8Array = new Uint8Array();
     let prints: Print[] = [];
     let refused: Record<string, number> = {};
-    for await (const { lines, isUnterminated } of linesOf(pieces, this.#row && continuationDecoder())) {
+    for await (const { bytes, isUnterminated } of lineBytesOf(pieces, this.#table !== undefined)) {
       announceStep('reading a tape');
-      let rows = lines;
-      if (!this.#row) {
-        preamble.push(...lines);
-        const found = findHeader(preamble.slice(0, PREAMBLE_LINES_MAX), isPrintsHeader);
-        if (!found && preamble.length >= PREAMBLE_LINES_MAX) break;
+      let text = bytes;
+      let at = 0;
+      if (!this.#table) {
+        preamble = Buffer.concat([preamble, bytes]);
+        const head = new FileHead(preamble);
+        const found = head.findHeader(isPrintsHeader, WORDS);
+        if (!found && head.lines >= PREAMBLE_LINES_MAX) break;
         if (!found) continue;
-        const columns = printColumnsOf(found.header);
-        this.#header = { cells: found.header, delimiter: found.delimiter, columns };
-        this.#row = rowReader(columns);
-        rows = preamble.slice(found.row + 1);
+        const { cells, delimiter, end } = found;
+        const columns = printColumnsOf(cells);
+        const row = new RowScanner({ delimiter, linesMax: 1, charsMax: ROW_CHARS_MAX, isRaw: false });
+        this.#table = { width: cells.length, columns, row, read: rowReader(columns) };
+        text = preamble;
+        at = end;
       }
+      const { row } = this.#table;
       let pauseAt = performance.now() + STEP_MS;
-      for (const [i, row] of rows.entries()) {
+      for (let i = 0; at < text.length; i++) {
         // Of short rows, a piece has a hundred thousand. Requests are answered between them.
         if (i % CHECKED_ROWS === 0 && performance.now() > pauseAt) {
           await new Promise(setImmediate);
           announceStep('reading a tape');
           pauseAt = performance.now() + STEP_MS;
         }
-        if (row === '') continue;
-        const print = this.#print(row, isUnterminated, nowMs);
+        const isEmpty = text[at] === LF || text[at] === CR;
+        at = row.scan(text, at, text.length);
+        if (isEmpty) continue;
+        const print = this.#print(isUnterminated, nowMs);
         if (typeof print === 'string') countRejected(refused, print);
         else prints.push(print);
       }
@@ -83,43 +94,36 @@ export class PrintsCsvReader {
         refused = {};
       }
     }
-    if (!this.#row) throw unreadable('no header row was found');
+    if (!this.#table) throw unreadable('no header row was found');
     yield { kind: 'prints', prints, refused };
   }
 
   /**
-   * Reads a row. Returns the print, or the reason why the row is rejected.
+   * Returns the print of the scanned row, or the reason why the row is rejected.
    *
-   * @param isUnterminated true if the line is the last line of the text and has no line break.
+   * @param isUnterminated true if the row is the last line of the text and has no line break.
    */
-  #print(line: string, isUnterminated: boolean, nowMs: number): Print | string {
-    const { cells: header, delimiter, columns } = this.#header!;
-    const cells = line.length <= ROW_CHARS_MAX ? cellsOf(line, delimiter) : undefined;
-    if (isUnterminated && mayBeCut(cells, header, columns)) return 'cut_row';
-    const isRow = cells !== undefined && (cells.length === header.length || isWholeRow(cells, header.length));
-    return isRow ? this.#row!(cells, nowMs) : 'malformed_row';
+  #print(isUnterminated: boolean, nowMs: number): Print | string {
+    const { width, columns, row, read } = this.#table!;
+    const isReadable = !row.isLong && !row.isOpen && !row.isMalformed;
+    if (isUnterminated && (!isReadable || mayBeCut(row, width, columns))) return 'cut_row';
+    if (!isReadable || !row.isWhole(width)) return 'malformed_row';
+    return read(
+      Array.from({ length: width }, (_, cell) => row.text(cell)),
+      nowMs,
+    );
   }
 }
 
-/** Returns the decoder for a later section of a text. In a later section, a byte-order mark is an ordinary character. */
-function continuationDecoder(): TextDecoder {
-  return new TextDecoder('utf-8', { ignoreBOM: true });
-}
-
-/** Returns the cells of a row, or `undefined` if a quotation mark is never closed. Cells of a tape have no line breaks. */
-function cellsOf(line: string, delimiter: string): readonly string[] | undefined {
-  if (!line.includes('"')) return line.split(delimiter);
-  const { data, errors } = Papa.parse<string[]>(line, { delimiter, newline: '\n' });
-  return errors.length > 0 ? undefined : data[0];
-}
+const [LF, CR] = [0x0a, 0x0d];
 
 /**
  * Returns whether a last row without a line break may be incomplete. If the row ends with the cell `1`, the cell may be the start of `100`.
  * A row that ends with a known trade condition is complete.
  */
-function mayBeCut(cells: readonly string[] | undefined, header: readonly string[], columns: Columns): boolean {
-  if (cells === undefined || cells.length < header.length) return true;
-  const last = header.length - 1;
+function mayBeCut(row: RowScanner, width: number, columns: Columns): boolean {
+  if (row.count < width) return true;
+  const last = width - 1;
   if (!Object.values(columns).includes(last)) return false;
-  return last !== columns.upstream_condition_detail || !CONDITIONS.has(cells[last]!.trim().toLowerCase());
+  return last !== columns.upstream_condition_detail || !CONDITIONS.has(row.text(last).toLowerCase());
 }

@@ -1,9 +1,9 @@
 import { buildChain, type ContractRow, contractRow, type QuoteField } from '../../market/build-chain.ts';
-import { parseOptionSymbol } from '../../market/option-symbol.ts';
+import { optionSymbolIn } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
-import { cellNumber } from '../numbers.ts';
+import { cellNumber, numberOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
-import { hasHeader, isWholeRow, readTable } from './cells.ts';
+import { readTable } from './cells.ts';
 import { type Format, READING, STEP_ROWS, sourceOf } from './format.ts';
 import { quoteDate } from './quote-date.ts';
 import { underlyingOfMost } from './roots.ts';
@@ -14,11 +14,13 @@ import { underlyingOfMost } from './roots.ts';
  * of `Strike` are the columns of the put, in any order.
  */
 export const quoteTable: Format = {
-  claims: (text) =>
-    hasHeader(text, isHeader) || (/^[\t ]*"?date:/im.test(text.slice(0, 5_000)) && LAST.test(text.slice(0, 5_000))),
+  claims(head) {
+    const start = head.text.slice(0, 5_000);
+    return head.findHeader(isHeader, WORDS) !== undefined || (/^[\t ]*"?date:/im.test(start) && LAST.test(start));
+  },
 
-  *read({ text, ...file }) {
-    const { header, preamble, rows } = readTable(text, isHeader);
+  *read(file) {
+    const { header, preamble, rows } = readTable(file, isHeader, WORDS);
     yield READING;
     const strikeColumn = header.indexOf('strike');
     if (strikeColumn < 0) throw unreadable('the table has no column Strike');
@@ -31,19 +33,19 @@ export const quoteTable: Format = {
     let count = 0;
     for (const row of rows) {
       if (++count % STEP_ROWS === 0) yield READING;
-      if (!isWholeRow(row, header.length)) {
+      if (!row.isWhole(header.length)) {
         countRejected(refused, 'malformed_row');
         continue;
       }
       for (const columns of [call, put]) {
-        const symbolCell = row[columns.symbol]?.trim() ?? '';
-        if (symbolCell === '') continue;
-        const symbol = parseOptionSymbol(symbolCell);
+        const [start, end] = [row.start(columns.symbol), row.end(columns.symbol)];
+        if (start === end) continue;
+        const symbol = optionSymbolIn(row.bytes, start, end);
         if (symbol === undefined) {
           countRejected(refused, 'bad_symbol');
           continue;
         }
-        contracts.push(contractRow(symbol, (field) => cellNumber(row[columns[field]])));
+        contracts.push(contractRow(symbol, (field) => numberOf(row, columns[field])));
       }
     }
     if (contracts.length === 0) throw unreadable(`none of ${count} rows has a symbol that can be read`);
@@ -60,6 +62,7 @@ export const quoteTable: Format = {
 const LAST = /\blast:\s*\$?([\d,]*\d(?:\.\d+)?)/i;
 const CALLS = ['calls', 'call'];
 const PUTS = ['puts', 'put'];
+const WORDS = /\bcalls?\b|expiration date/;
 
 /** The possible names of each column, in lower case. Older downloads use the short names. */
 const NAMES: Readonly<Record<QuoteField, readonly string[]>> = {

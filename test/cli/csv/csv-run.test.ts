@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { CsvRows } from '../../../src/cli/csv/csv-rows.ts';
 import { CsvRun } from '../../../src/cli/csv/csv-run.ts';
 import { anyNumber, notNegative, orElse, positive, type RowKernel, side } from '../../../src/cli/csv/row-kernel.ts';
+import type { CellRow } from '../../../src/core/delimited-rows.ts';
 
 /** Computes a + b and a / b. The second has no result if b is 0. */
 const kernel: RowKernel<'a' | 'b'> = {
@@ -13,10 +15,16 @@ const kernel: RowKernel<'a' | 'b'> = {
 const THREE = '3.0000000000000000';
 const HALF = '0.50000000000000000';
 
-function run(header: string, ...rows: string[]) {
-  const made = new CsvRun(kernel, header);
-  const text = made.compute(rows.map((text, i) => ({ text, line: i + 2 })));
-  return { lines: (made.header() + text).trimEnd().split('\n'), messages: made.messages, badRows: made.badRows };
+function run(...rows: string[]) {
+  const csv = new CsvRows();
+  let made: CsvRun | undefined;
+  const add = (row: CellRow, line: number) => {
+    if (made) made.add(row, line);
+    else made = new CsvRun(kernel, row);
+  };
+  const bytes = csv.push(Buffer.from(`${rows.join('\n')}\n`), add);
+  const text = made!.compute(bytes).toString();
+  return { lines: text.trimEnd().split('\n'), messages: made!.messages, badRows: made!.badRows };
 }
 
 describe('columns', () => {
@@ -47,7 +55,7 @@ describe('columns', () => {
     ['an input named twice', 'a,b,"a"', /column a is named twice/],
     ['an output named twice', 'a,sum,sum', /column sum is named twice/],
   ])('rejects %s', (_what, header, message) => {
-    expect(() => new CsvRun(kernel, header)).toThrow(message);
+    expect(() => run(header)).toThrow(message);
   });
 
   test('columns that are neither input nor output may share a name', () => {

@@ -1,0 +1,90 @@
+import { RowScanner } from '../../core/delimited-rows.ts';
+import { textIn } from '../../core/memoize-bytes.ts';
+import { withPlainBreaks } from './lines.ts';
+
+/** Number of lines at the start of a text in which a header is sought. The lines above a header have a title, a date and other text. */
+export const PREAMBLE_LINES_MAX = 50;
+/** Maximum length of a header line, characters. A longer line may be a JSON document on one line. */
+const HEADER_CHARS_MAX = 10_000;
+/** Number of bytes in which the first lines are sought. A long file without market data is not searched to its end. */
+const HEAD_BYTES = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
+/** Number of bytes at the start of a text that have at least 5,000 characters. */
+const TEXT_BYTES = 20_000;
+
+/** Returns whether the cells of a line, in lower case, are the header of a table. */
+export type IsHeader = (cells: readonly string[]) => boolean;
+
+/** The header of a table. */
+export interface TableHeader {
+  /** The cells in lower case, without empty cells at the end of the line. */
+  readonly cells: readonly string[];
+  /** The character between two cells. */
+  readonly delimiter: string;
+  /** Number of lines above the header. */
+  readonly row: number;
+  /** Index of the first byte after the header line. */
+  readonly end: number;
+}
+
+/** The start of a text, from which the format of a file is detected. */
+export class FileHead {
+  /** The lines that may be a header, and all text above them, in lower case and with the line break `\n`. At least 5,000 characters. */
+  readonly text: string;
+  /** For each of the first lines, the index after its line break (LF, CRLF or CR). */
+  readonly #ends: number[] = [];
+
+  constructor(readonly bytes: Uint8Array) {
+    const to = Math.min(bytes.length, HEAD_BYTES);
+    const [, scanner] = SCANNERS[0]!;
+    let size = Math.min(bytes.length, TEXT_BYTES);
+    for (let at = 0; at < to && this.#ends.length < PREAMBLE_LINES_MAX; ) {
+      at = scanner.scan(bytes, at, to);
+      this.#ends.push(at);
+      if (!scanner.isLong) size = Math.max(size, at);
+    }
+    this.text = withPlainBreaks(textIn(bytes, 0, size)).toLowerCase();
+  }
+
+  /** Number of lines in which a header is sought. */
+  get lines(): number {
+    return this.#ends.length;
+  }
+
+  /** Returns the first line that is a header. Each header matches `words`, and texts are in lower case. */
+  findHeader(isHeader: IsHeader, words: RegExp): TableHeader | undefined {
+    // Most files are in another format. The search for words takes less time than the search for cells.
+    if (!words.test(this.text)) return undefined;
+    for (const [row, end] of this.#ends.entries()) {
+      const start = this.#ends[row - 1] ?? 0;
+      for (const [delimiter, scanner] of SCANNERS) {
+        if (delimiter !== ',' && !this.bytes.subarray(start, end).includes(delimiter.charCodeAt(0))) continue;
+        const cells = headerCells(scanner, this.bytes, start, end);
+        if (isHeader(cells)) return { cells, delimiter, row, end };
+      }
+    }
+    return undefined;
+  }
+
+  /** Returns the first `count` lines without their line breaks, each cut after `charsMax` characters. */
+  firstLines(count: number, charsMax: number): string[] {
+    return this.#ends.slice(0, count).map((end, i) => {
+      const line = textIn(this.bytes, this.#ends[i - 1] ?? 0, end);
+      return line.replace(/\r?\n$|\r$/, '').slice(0, charsMax);
+    });
+  }
+}
+
+/** The characters that separate cells in the tables that people and spreadsheets write, with a scanner for each of them. */
+const SCANNERS = [',', ';', '\t', '|'].map((delimiter) => {
+  const syntax = { delimiter, linesMax: 1, charsMax: HEADER_CHARS_MAX, isRaw: false };
+  return [delimiter, new RowScanner(syntax)] as const;
+});
+
+/** Returns the cells of a line in lower case, without empty cells at its end. Returns no cells if the line is too long for a header. */
+function headerCells(scanner: RowScanner, bytes: Uint8Array, start: number, end: number): string[] {
+  scanner.scan(bytes, start, end);
+  if (scanner.isLong) return [];
+  const cells = Array.from({ length: scanner.count }, (_, cell) => scanner.text(cell).toLowerCase());
+  while (cells.at(-1) === '') cells.pop();
+  return cells;
+}
