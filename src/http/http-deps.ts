@@ -5,6 +5,7 @@ import type { RateLimiter } from '../access/rate-limit.ts';
 import type { SignInCodes } from '../access/sign-in-codes.ts';
 import type { Observe } from '../core/events.ts';
 import type { RequestTracing } from '../core/trace-context.ts';
+import type { AnswerCache } from '../operations/engine/answer-cache.ts';
 import type { Context } from '../operations/engine/operation.ts';
 import type { Scheduler } from '../operations/engine/scheduler.ts';
 import type { BasePath } from './base-path.ts';
@@ -32,8 +33,8 @@ export interface HttpDeps {
   readonly mcp: McpLoader;
   /** The host names and the page origins that the server accepts. */
   readonly origins: OriginPolicy;
-  /** Returns a text that changes with every write to the store. */
-  readonly storeVersion: () => string;
+  /** The cached answers of operations. */
+  readonly answers: AnswerCache;
   /**
    * Returns undefined if the store had data at the start or the initial load is complete, because requests then need not wait. Otherwise,
    * returns a promise that settles when the initial load is complete or takes too long.

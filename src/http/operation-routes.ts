@@ -4,59 +4,40 @@ import { charge, rateLimitHeaders } from '../access/rate-limit.ts';
 import { ClientError, type ClientErrorCode } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { runToCompletion, StepMeter, type Steps } from '../core/steps.ts';
-import { type Context, type Operation, PICTURE_TYPE, type Provenance } from '../operations/engine/operation.ts';
+import { keyOfArguments } from '../operations/engine/answer-cache.ts';
+import type { Context, Operation } from '../operations/engine/operation.ts';
 import { extendedView, perform, plainToolView, restView, type View } from '../operations/engine/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { countBody, FREE_BYTES, isDrained, parseJson, readBytes, readJson, readText } from './body.ts';
+import { type CachedResponse, cacheResponse, provenanceHeaders, sendAgain, sendResponse } from './cached-response.ts';
 import { respondCounted } from './counted-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { type PreparedResponse, sendPrepared } from './prepared-response.ts';
-import { createResponseCache, type JsonAnswer, provenanceHeaders, type ResponseCache } from './response-cache.ts';
 
 /** Adds the routes of the registry: operations with their own path, and every tool at `/api/v1/tools`. */
 export const operationRoutes = (deps: OperationDeps) => (app: HttpApp) => {
-  const cache = createResponseCache(deps.storeVersion, deps.context.nowMs);
-  for (const operation of OPERATIONS) if (operation.rest) addRoute(app, operation, deps, cache);
+  for (const operation of OPERATIONS) if (operation.rest) addRoute(app, operation, deps);
   for (const tool of TOOLS) addToolRoute(app, tool, deps);
   return app;
 };
 
-type OperationDeps = Pick<HttpDeps, 'context' | 'storeVersion' | 'loaded' | 'scheduler' | 'limiter' | 'budget'>;
+type OperationDeps = Pick<HttpDeps, 'context' | 'answers' | 'loaded' | 'scheduler' | 'limiter' | 'budget'>;
 
 /** Adds the route of an operation. On GET, arguments come from the path and the query. On POST, arguments come from the body. */
-function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache: ResponseCache): void {
+function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps): void {
   const { context, loaded, budget } = deps;
   const { method, path, bodyBytesMax, binary } = operation.rest!;
   const view = restView(operation);
   if (method === 'GET') {
-    const respond = (caller: Caller, params: object) => {
-      const { request, set } = caller;
-      const args = { ...queryArguments(view, queryOf(request.url)), ...params };
-      const steps = computeAnswer(view, args, context, 'invalid_parameter');
-      if (operation.ofNow)
-        return compute(deps, operation, caller, steps, (answer, run) => sendAnswer(budget, caller, answer, run));
-      return compute(
-        deps,
-        operation,
-        caller,
-        cachedAnswer(cache, request.url, deps.storeVersion(), steps),
-        (answer, run) =>
-          'picture' in answer
-            ? sendAnswer(budget, caller, answer, run)
-            : sendPrepared(answer, request.headers, set, (body, fields) =>
-                respondCounted(budget, caller, body, fields),
-              ),
-      );
-    };
     app.get(routerPath(path), async ({ request, params, account, set }) => {
       const loading = operation.ofMarket && loaded();
       if (loading) await loading;
-      const cached = operation.ofNow ? undefined : cache.get(request.url);
-      // Cached responses are small, so they do not count towards the byte budget.
-      if (cached) return sendPrepared(cached, request.headers, set);
-      return respond({ request, account: account!.id, set }, params as object);
+      const caller = { request, account: account!.id, set };
+      const args = () => ({ ...queryArguments(view, queryOf(request.url)), ...(params as object) });
+      // The path and the query as the client has sent them hold all arguments.
+      const key = operation.ofNow ? undefined : `GET ${request.url.slice(request.url.indexOf('/', 'https://'.length))}`;
+      return answer(deps, caller, view, args, { key, code: 'invalid_parameter', isCacheable: !operation.ofNow });
     });
     return;
   }
@@ -125,9 +106,9 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     if (!tool.ofMarket) return sendNow(view, args, context, set);
     await loaded();
     const dated = at !== null && isRecord(args) ? { ...args, at } : args;
-    return compute(deps, tool, caller, computeAnswer(view, dated, context, 'invalid_body'), (answer, run) =>
-      sendAnswer(budget, caller, answer, run),
-    );
+    const ofArguments = keyOfArguments(dated);
+    const key = ofArguments && `POST ${view.answers ? 'tool' : 'extended'} ${tool.name} ${ofArguments}`;
+    return answer(deps, caller, view, () => dated, { key, code: 'invalid_body', isCacheable: false });
   });
 }
 
@@ -227,51 +208,45 @@ function isColumn(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && (typeof value[0] !== 'object' || value[0] === null);
 }
 
-/** An answer as SVG text. The server sends the answer as PNG. */
-interface PictureAnswer {
-  readonly picture: string;
-  readonly provenance: Provenance | undefined;
+interface AnswerRules {
+  /** The key of the cached answer. Undefined if the answer is not cached. */
+  readonly key: string | undefined;
+  /** The code of errors in the arguments. */
+  readonly code: ClientErrorCode;
+  /** Whether clients may cache the answer. */
+  readonly isCacheable: boolean;
 }
 
-function* computeAnswer(
-  view: View,
-  args: unknown,
-  context: Context,
-  code: ClientErrorCode,
-): Steps<JsonAnswer | PictureAnswer> {
-  const { body, provenance, picture } = yield* perform(view, args, context, code);
-  if (picture) return { picture, provenance };
-  yield { message: 'Writing the answer' };
-  return { text: yield* writeJson(body), provenance };
-}
-
-/**
- * Computes an answer, and caches the answer unless it is a picture. Reads the version of the store before the computation, so that a write
- * during the computation invalidates the answer.
- */
-function* cachedAnswer(
-  cache: ResponseCache,
-  address: string,
-  version: string,
-  steps: Steps<JsonAnswer | PictureAnswer>,
-): Steps<PreparedResponse | PictureAnswer> {
-  const answer = yield* steps;
-  return 'picture' in answer ? answer : cache.add(address, version, answer);
-}
-
-async function sendAnswer(
-  budget: ByteBudget,
+/** Sends the cached answer of a request. If there is none, computes, caches and sends the answer. `args` returns the arguments of the request. */
+async function answer(
+  deps: OperationDeps,
   caller: Caller,
-  answer: JsonAnswer | PictureAnswer,
-  run: RunSteps,
+  view: View,
+  args: () => unknown,
+  { key, code, isCacheable }: AnswerRules,
 ): Promise<Response> {
-  if (answer.provenance) Object.assign(caller.set.headers, provenanceHeaders(answer.provenance));
-  return 'picture' in answer
-    ? respondCounted(budget, caller, await pngOf(answer.picture, run), PICTURE_FIELDS)
-    : respondCounted(budget, caller, answer.text, JSON_FIELDS);
+  const { answers, context, budget } = deps;
+  const cached = key === undefined ? undefined : answers.get<CachedResponse>(key);
+  // A repeat costs no further tokens, because nothing is computed.
+  if (cached) return sendAgain(cached, context, budget, caller);
+  const recording = answers.record(key);
+  return compute(deps, view.operation, caller, written(view, args(), recording.context, code), async (given, run) => {
+    const body = 'picture' in given ? await pngOf(given.picture, run) : given.body;
+    const response = cacheResponse(recording, { view, ...given, body }, isCacheable);
+    return sendResponse(response, { provenance: given.provenance, isRepeat: false }, budget, caller);
+  });
 }
 
-const PICTURE_FIELDS = fieldsOf({ 'Content-Type': PICTURE_TYPE });
+/** Computes an answer, and writes it as JSON text or draws it as SVG text. */
+function* written(view: View, args: unknown, context: Context, code: ClientErrorCode) {
+  const { body, provenance, picture, echoes } = yield* perform(view, args, context, code);
+  const shared = { provenance, isReplay: 'at' in echoes };
+  if (picture) return { ...shared, picture };
+  yield { message: 'Writing the answer' };
+  // The provenance in an extended answer is written when the answer is sent.
+  const { provenance: _, ...figures } = body;
+  return { ...shared, body: yield* writeJson(view.answers ? body : figures) };
+}
 
 /** Converts a path to the syntax of Elysia: `{parameter}` becomes `:parameter`. */
 function routerPath(path: string): string {

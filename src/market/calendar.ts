@@ -102,26 +102,31 @@ export function isStale(asOf: number, nowMs: number, staleAfterMs: number): bool
 
 /** Returns whether the exchange is open at any time between two instants. */
 export function tradesWithin(fromMs: number, toMs: number): boolean {
+  return toMs >= tradesFrom(fromMs);
+}
+
+/** Returns the open of the session at an instant, or of the next session if the exchange is closed, ms since the epoch. */
+export function tradesFrom(fromMs: number): number {
   const from = newYorkDate(fromMs);
-  const day = isTradingDay(from) && fromMs < closeOf(from) ? from : nextTradingDay(from);
-  return toMs >= openOf(day);
+  return openOf(isTradingDay(from) && fromMs < closeOf(from) ? from : nextTradingDay(from));
 }
 
 /** Returns the New York date of an instant. */
 export function newYorkDate(atMs: number): string {
-  if (atMs >= lastDay.from && atMs < lastDay.to) return lastDay.date;
+  for (const day of lastDays) if (atMs >= day.from && atMs < day.to) return day.date;
   const date = newYorkTime(atMs).slice(0, 10);
   if (atMs >= 0 && atMs < YEARS_END) {
-    lastDay = { date, from: newYorkInstant(date, '00:00'), to: newYorkInstant(addDays(date, 1), '00:00') };
+    lastDays.pop();
+    lastDays.unshift({ date, from: newYorkInstant(date, '00:00'), to: newYorkInstant(addDays(date, 1), '00:00') });
   }
   return date;
 }
 
 /**
- * The last result of `newYorkDate`. The result is valid for the instants from `from` (included) to `to` (excluded). The result is cached,
- * because most calls are for the day of the previous call, and `Temporal` is slow.
+ * The last results of `newYorkDate`, the newest first. A result is valid for the instants from `from` (included) to `to` (excluded). The
+ * results are cached, because most calls are for the present day or the days of the newest quotes, and `Temporal` is slow.
  */
-let lastDay = { date: '', from: 0, to: 0 };
+const lastDays = Array.from({ length: 4 }, () => ({ date: '', from: 0, to: 0 }));
 /**
  * Only dates of instants before YEARS_END are cached. A cached date needs the start of the next day, whose year must also have four digits.
  */

@@ -41,6 +41,11 @@ export interface Market {
   /** Returns the moment of a ticker's newest snapshot, ms since the epoch. Does not read the snapshot. */
   quotedAt(ticker: string): number | undefined;
   /**
+   * Returns the moment from which a snapshot that is dated too far in the future counts as the ticker's newest snapshot, ms since the epoch.
+   * Returns `undefined` if there is no such snapshot, and in a market at a past moment.
+   */
+  nextChainFrom(ticker: string): number | undefined;
+  /**
    * Returns the sums of the prints with a premium of at least `minPremiumUsd` dollars in a period of `days` times 24 hours. The period ends
    * at the moment of the chain or of the last print, whichever is later. Leaves out prints of contracts with an adjusted deliverable.
    */
@@ -87,8 +92,8 @@ export interface Market {
   newestLevels(ticker: string): Omit<LevelEvent, 'seq'> | undefined;
   volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): readonly (number | null)[];
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
-  /** Returns a number that changes when levels of any ticker are stored. Levels that are only removed do not change the number. */
-  levelsVersion(): number;
+  /** Returns a text that changes when levels of the ticker are stored or removed. */
+  levelsVersion(ticker: string): string;
   /**
    * Returns the market as it was at an instant, without data of a later date. A ticker that has a chain now may have no chain in this
    * market. Later requests to this market get the same answers, as long as no past data is added or removed.
@@ -220,6 +225,12 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       tracked,
       quotedAt: (spelling) =>
         store.snapshotsAround(tickerOf(spelling), simulated, untilMs ?? nowMs() + AHEAD_MS, 0).before ?? undefined,
+      nextChainFrom(spelling) {
+        if (untilMs !== undefined) return undefined;
+        const presentMs = nowMs() + AHEAD_MS;
+        const { after } = store.snapshotsAround(tickerOf(spelling), simulated, presentMs, Number.MAX_SAFE_INTEGER);
+        return after === null ? undefined : after - AHEAD_MS;
+      },
       chain(spelling) {
         const chain = findChain(spelling);
         if (chain) return chain;
@@ -294,7 +305,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       },
       levelSpots: (ticker, fromMs, toMs) =>
         store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),
-      levelsVersion: () => store.lastLevelSeq(),
+      levelsVersion: (ticker) => `${store.otherChanges()} ${store.changes('levels', tickerOf(ticker))}`,
       at: (instantMs) => marketUntil(Math.min(instantMs, until)),
     };
   };
@@ -367,7 +378,7 @@ function withoutAdjusted(columns: TapeColumns): TapeColumns {
  * Returns the canonical ticker of any spelling of a symbol. For the root of weekly index options or of a share class, returns the ticker of
  * the underlying.
  */
-function symbolOf(spelling: string): string {
+export function symbolOf(spelling: string): string {
   const ticker = tickerWithin(spelling);
   const { underlying, adjusted } = rootOf(ticker);
   return adjusted ? ticker : underlying;

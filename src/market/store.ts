@@ -36,12 +36,36 @@ export interface Retention {
  * recorded data, unless its comment states otherwise. Each write is one transaction, but `packTape` takes many transactions. Every other
  * process sees a write immediately.
  */
-export interface MarketStore extends SnapshotStore, RetentionStore, PrintStore, CloseStore, DividendStore, LevelStore {
+export interface MarketStore
+  extends DataChanges,
+    SnapshotStore,
+    RetentionStore,
+    PrintStore,
+    CloseStore,
+    DividendStore,
+    LevelStore {
   /**
-   * Returns a text that changes with every write. The text changes immediately for a write of this process, and within 10 ms for a write of
-   * another process. Data that was read under one version is valid until the version changes.
+   * Returns a text that changes with every write, except writes of the feeds' state and of the audit trail. The text changes immediately for
+   * a write of this process, and within 10 ms for a write of another process. Data that was read under one version is valid until the
+   * version changes.
    */
   version(): string;
+}
+
+/** The kinds of data whose changes the store counts. `feeds` is the state of the feeds, and `gaps` are the gaps of their streams. */
+export type DataKind = 'snapshots' | 'prints' | 'closes' | 'dividends' | 'levels' | 'feeds' | 'gaps';
+
+export interface DataChanges {
+  /**
+   * Returns how often this process has written data of a kind, of one underlying or of all. The kinds `feeds` and `gaps` have no
+   * underlying. Data that was read under equal counts, and under an equal text of `otherChanges`, is unchanged.
+   */
+  changes(kind: DataKind, underlying?: string): number;
+  /**
+   * Returns a text that changes with every write that `changes` does not count, for example with retention, with a damaged snapshot, and
+   * within 10 ms with a write of another process. Members, the audit trail and the state of the feeds do not change the text.
+   */
+  otherChanges(): string;
 }
 
 export interface SnapshotStore {

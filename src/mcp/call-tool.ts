@@ -3,15 +3,17 @@ import { cleaned, cleanLine } from '../core/clean-text.ts';
 import { ClientError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import type { Steps } from '../core/steps.ts';
+import { keyOfArguments } from '../operations/engine/answer-cache.ts';
 import { type Operation, PICTURE_TYPE } from '../operations/engine/operation.ts';
-import { perform, toolView } from '../operations/engine/perform.ts';
+import { type Performed, perform, toolView } from '../operations/engine/perform.ts';
+import { agedNow } from '../operations/reading/market-reading.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
 import { repairArguments } from './repair-arguments.ts';
 import { columnResourcesOf } from './resources.ts';
 import { textForModel } from './text-for-model.ts';
-import { toolAnswer } from './tool-answer.ts';
+import { figuresForModel, PROVENANCE_KEY, provenanceForModel } from './tool-answer.ts';
 
 export interface ToolCall extends Requester {
   readonly name: string;
@@ -57,26 +59,65 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
   }
 }
 
+/** A cached answer of a tool. The provenance is written anew for each call, because it contains the age. */
+interface CachedAnswer extends Pick<Performed, 'echoes' | 'provenance'> {
+  readonly tool: Operation;
+  readonly figures: Record<string, unknown>;
+  /** The figures as JSON text. */
+  readonly text: string;
+  readonly notes: readonly string[];
+  /** The picture and the links. */
+  readonly further: CallToolResult['content'];
+}
+
 async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
-  const { context } = deps;
+  const { answers } = deps;
+  // An answer without market data takes less time to compute than to find.
+  const ofArguments = answers && tool.ofMarket && keyOfArguments(call.args);
+  const key = ofArguments && `mcp ${call.linksResources} ${tool.name} ${ofArguments}`;
+  const cached = key ? answers.get<CachedAnswer>(key) : undefined;
+  if (cached?.tool === tool) {
+    const { provenance, echoes } = cached;
+    const isReplay = 'at' in echoes;
+    return resultOf({
+      ...cached,
+      provenance: provenance && (isReplay ? provenance : agedNow(provenance, deps.context)),
+    });
+  }
+  const recording = key ? answers.record(key) : undefined;
+  const context = recording?.context ?? deps.context;
   const progress = new ProgressReport(call.onProgress);
   const run = <Result>(steps: Steps<Result>) => runJob(deps, call, tool.name, steps);
-  const { args, note } = repairArguments(toolView(tool).input, call.args, context.nowMs());
+  const { args, note } = repairArguments(toolView(tool).input, call.args, context.nowMs);
   const performed = await run(progress.of(perform(toolView(tool), args, context, 'invalid_body')));
   const picture = performed.picture && (await pngOf(performed.picture, run));
   await progress.flush();
-  const notes = [note, picture && PICTURE_NOTE].filter((each) => typeof each === 'string');
-  const answer = cleaned(toolAnswer(performed, notes));
-  const { provenance } = performed;
-  return {
-    content: [
-      { type: 'text', text: JSON.stringify(answer) },
+  const figures = figuresForModel(performed);
+  const answer: CachedAnswer = {
+    ...{ tool, figures, echoes: performed.echoes, provenance: performed.provenance },
+    text: JSON.stringify(figures),
+    notes: [note, picture && PICTURE_NOTE].filter((each) => typeof each === 'string'),
+    further: [
       ...(picture ? [pictureContent(picture)] : []),
       ...(call.linksResources
         ? columnResourcesOf(tool, args, context).map((link) => ({ type: 'resource_link' as const, ...link }))
         : []),
     ],
-    structuredContent: answer,
+  };
+  // The figures are cached as an object and as text. The object takes about as much memory as the text.
+  recording?.add(answer, 2 * answer.text.length + 2 * (picture ? picture.byteLength : 0));
+  return resultOf(answer);
+}
+
+function resultOf({ figures, text, echoes, provenance, notes, further }: CachedAnswer): CallToolResult {
+  const ofModel = provenanceForModel({ echoes, provenance }, notes);
+  const separator = text === '{}' ? '' : ',';
+  return {
+    content: [
+      { type: 'text', text: `${text.slice(0, -1)}${separator}"${PROVENANCE_KEY}":${JSON.stringify(ofModel)}}` },
+      ...further,
+    ],
+    structuredContent: { ...figures, [PROVENANCE_KEY]: ofModel },
     ...(provenance && { _meta: { [PROVENANCE_META]: cleaned(provenance) } }),
   };
 }

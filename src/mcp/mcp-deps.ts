@@ -1,6 +1,7 @@
 import type { Account } from '../access/access.ts';
 import type { Observe } from '../core/events.ts';
 import type { Steps } from '../core/steps.ts';
+import type { AnswerCache } from '../operations/engine/answer-cache.ts';
 import type { Context, Operation } from '../operations/engine/operation.ts';
 import type { Scheduler } from '../operations/engine/scheduler.ts';
 import type { TaskPrompt } from './prompts.ts';
@@ -23,6 +24,8 @@ export type CancelSignal = Pick<AbortSignal, 'aborted'>;
 /** Dependencies that all MCP servers of this process share. */
 export interface McpDeps extends Catalog {
   readonly context: Context;
+  /** The cached answers of tools. Without it, each call is computed. */
+  readonly answers?: AnswerCache | undefined;
   readonly version: string;
   readonly observe: Observe;
   readonly scheduler: Scheduler;

@@ -8,13 +8,13 @@ import { instructionsFor } from './instructions.ts';
 import { readsResources as canRead } from './known-clients.ts';
 import { type McpDeps, type McpSession, SUBSCRIPTIONS_MAX } from './mcp-deps.ts';
 import { getPrompt, promptDefinitions } from './prompts.ts';
-import { READ_RESOURCE, readResource } from './read-resource.ts';
+import { readResource } from './read-resource.ts';
 import { textForModel } from './text-for-model.ts';
-import { registryVersion, toolDefinitions } from './tool-definitions.ts';
+import { listedTools, registryVersion } from './tool-definitions.ts';
 
 /** Creates an SDK server with the tools, resources and prompts. The SDK server serves a whole connection, or the requests of one POST. */
 export function createMcpServer(deps: McpDeps, { account, subscribed, readsResources }: McpSession): Server {
-  const { context, version, tools, resources, hasReader = false, prompts = [] } = deps;
+  const { context, version, tools, resources, prompts = [] } = deps;
   const names = () => tools().map(({ name }) => name);
   const server = new ReadableErrorServer(
     { name: 'zomma', title: 'Zomma', version, icons: ICONS },
@@ -31,10 +31,7 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
     },
   );
   server.onInternalError = (method, error) => deps.observe({ kind: 'tool_failed', tool: method, error });
-  server.setRequestHandler('tools/list', () => ({
-    tools: [...toolDefinitions(tools()), ...(hasReader ? [READ_RESOURCE] : [])],
-    _meta: { 'zomma/registry': registryVersion(tools()) },
-  }));
+  server.setRequestHandler('tools/list', () => listedTools(deps));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal, notify } }) => {
     const { progressToken, [LINKS_META]: wantsLinks } = (params._meta ?? {}) as RequestMeta;
     const { name, arguments: args = {} } = params;

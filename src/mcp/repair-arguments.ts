@@ -15,21 +15,21 @@ const SHOWN_MAX = 60;
  * - A text becomes a number, boolean, array or object if the schema wants one. A list may be JSON or separated by commas.
  * - A choice may be in any case, and `call` and `put` stand for C and P. Full-width characters become plain ones.
  * - A time without a zone is New York time. `now`, `today`, `yesterday` and `previous close` become a moment, as seen from `at` or else from
- *   `nowMs`. As `at`, `now` and `today` mean the newest data.
+ *   `nowMs`, which is called only for these words. As `at`, `now` and `today` mean the newest data.
  *
  * Returns the arguments, with unknown fields unchanged, and a note that names every repair. The note is undefined if there is none.
  */
 export function repairArguments(
   { properties }: TObject,
   given: unknown,
-  nowMs: number,
+  nowMs: () => number,
 ): { readonly args: unknown; readonly note: string | undefined } {
   if (!isRecord(given)) return { args: given ?? {}, note: undefined };
   const repairs: string[] = [];
   const kept = Object.entries(given).flatMap(([field, value]) => {
     const schema = Object.hasOwn(properties, field) ? properties[field] : undefined;
     const repaired =
-      schema && repairedArgument(field, schema, value, () => (field === 'at' ? nowMs : presentOf(given.at, nowMs)));
+      schema && repairedArgument(field, schema, value, field === 'at' ? nowMs : () => presentOf(given.at, nowMs));
     if (!schema || repaired === value) return [[field, value] as const];
     repairs.push(repaired === undefined ? `${field} is left out` : `${field} is ${shown(repaired)}`);
     return repaired === undefined ? [] : [[field, repaired] as const];
@@ -139,11 +139,11 @@ const LOCAL_TIME =
   /^(\d{4}-\d{2}-\d{2})[T ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?) ?(Z|[+-]\d{2}:\d{2})?$/i;
 
 /** Returns the moment to which words such as `yesterday` refer, ms since the epoch: the moment of a replay, or else the present. */
-function presentOf(at: unknown, nowMs: number): number {
-  const text = typeof at === 'string' ? momentIn('at', plainText(at), () => nowMs) : undefined;
-  if (text === undefined) return nowMs;
+function presentOf(at: unknown, nowMs: () => number): number {
+  const text = typeof at === 'string' ? momentIn('at', plainText(at), nowMs) : undefined;
+  if (text === undefined) return nowMs();
   const atMs = isDate(text) ? newYorkInstant(text, '23:59:59.999') : Date.parse(text);
-  return Number.isNaN(atMs) ? nowMs : atMs;
+  return Number.isNaN(atMs) ? nowMs() : atMs;
 }
 
 /** Returns an instant with the offset of New York, for example `2026-11-20T16:00:00-05:00`. */

@@ -1,3 +1,4 @@
+import { cleaned } from '../core/clean-text.ts';
 import { lastQuoted } from '../market/calendar.ts';
 import { tradingSession } from '../market/trading-session.ts';
 import type { Operation, Provenance } from '../operations/engine/operation.ts';
@@ -11,8 +12,18 @@ export const PROVENANCE_KEY = 'provenance';
  * Returns a tool's answer for models: the contract's keys and `provenance`, with six significant digits. Many hosts show a model only this
  * object, so it contains all values on which the figures depend.
  */
-export function toolAnswer(
-  { body, echoes, provenance }: Performed,
+export function toolAnswer(performed: Performed): Record<string, unknown> {
+  return { ...figuresForModel(performed), [PROVENANCE_KEY]: provenanceForModel(performed) };
+}
+
+/** Returns the contract's keys of a tool's answer for models. */
+export function figuresForModel({ body }: Pick<Performed, 'body'>): Record<string, unknown> {
+  return cleaned(sixDigits(body));
+}
+
+/** Returns the provenance of a tool's answer for models, with the echoes and further notes. */
+export function provenanceForModel(
+  { echoes, provenance }: Pick<Performed, 'echoes' | 'provenance'>,
   further: readonly string[] = [],
 ): Record<string, unknown> {
   const { notes: given = [], ...means } = echoes as { notes?: readonly string[] };
@@ -21,10 +32,7 @@ export function toolAnswer(
     : { source: 'the arguments of this call; no market data was read', notes: [] };
   // A replay is as old as its moment asks for.
   const ofAge = provenance && !('at' in echoes) ? staleNotes(provenance) : [];
-  return sixDigits({
-    ...body,
-    [PROVENANCE_KEY]: { ...origin, ...means, notes: [...ofAge, ...origin.notes, ...given, ...further] },
-  });
+  return cleaned(sixDigits({ ...origin, ...means, notes: [...ofAge, ...origin.notes, ...given, ...further] }));
 }
 
 /** Returns a note with the age of stale quotes. Models read the notes, and overlook an age among the other values. */

@@ -3,6 +3,8 @@ import type { TObject, TSchema } from '@sinclair/typebox';
 import { memoizeByObject } from '../core/cache.ts';
 import type { Operation } from '../operations/engine/operation.ts';
 import { toolView } from '../operations/engine/perform.ts';
+import type { Catalog } from './mcp-deps.ts';
+import { READ_RESOURCE } from './read-resource.ts';
 import { describeProvenanceOf, PROVENANCE_KEY } from './tool-answer.ts';
 
 /** Returns the definitions of the tools for `tools/list`, in the registry's order. Builds the definitions once for each registry. */
@@ -15,10 +17,22 @@ export function registryVersion(tools: readonly Operation[]): string {
   return definitionsOf(tools).version;
 }
 
+/** Returns the answer to `tools/list`. With `hasReader`, the list also has the tool that reads resources. */
+export function listedTools({ tools, hasReader = false }: Pick<Catalog, 'tools' | 'hasReader'>) {
+  const { definitions, version } = definitionsOf(tools());
+  return { tools: [...definitions, ...(hasReader ? [READ_RESOURCE] : [])], _meta: { 'zomma/registry': version } };
+}
+
+/** Returns the answer to `tools/list` as JSON text. The text is written once for each registry. */
+export function listedToolsText(catalog: Pick<Catalog, 'tools' | 'hasReader'>): string {
+  const { texts } = definitionsOf(catalog.tools());
+  return texts.getOrInsertComputed(catalog.hasReader ?? false, () => JSON.stringify(listedTools(catalog)));
+}
+
 const definitionsOf = memoizeByObject((tools: readonly Operation[]) => {
   const definitions = tools.map(definitionOf);
   const version = new Bun.CryptoHasher('sha256').update(JSON.stringify(definitions)).digest('hex').slice(0, 16);
-  return { definitions, version };
+  return { definitions, version, texts: new Map<boolean, string>() };
 });
 
 const EXAMPLE_META = 'zomma/example';

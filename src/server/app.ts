@@ -16,6 +16,7 @@ import { originPolicy } from '../http/origins.ts';
 import { createRefusals } from '../http/refusals.ts';
 import { createMcpOnDemand } from '../mcp/http/on-demand.ts';
 import type { Catalog } from '../mcp/mcp-deps.ts';
+import { createAnswerCache } from '../operations/engine/answer-cache.ts';
 import { createLoading, marketWhileLoading } from '../operations/engine/loading.ts';
 import { createScheduler } from '../operations/engine/scheduler.ts';
 import type { Tracing } from '../ops/tracing.ts';
@@ -80,6 +81,7 @@ export function buildApp(
   };
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
+  const answers = createAnswerCache(context, store);
   // A clock that is set back would otherwise refill no bucket until the old time is reached again.
   const limiter = policy && createRateLimiter(policy, () => performance.now());
   const scheduler = tracing ? tracing.traced(createScheduler()) : createScheduler();
@@ -107,6 +109,7 @@ export function buildApp(
     const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens, message));
     return createMcpOverHttp({
       context,
+      answers,
       version,
       observe: observeTools,
       scheduler,
@@ -145,7 +148,7 @@ export function buildApp(
     connections,
     mcp,
     origins: originPolicy(settings),
-    storeVersion: store.version,
+    answers,
     loaded: () => (isEmpty && !loading.isComplete ? loading.waitUntilComplete(LOADING_WAIT_MS) : undefined),
     openapi: () => openapiDocument(version, basePath),
     basePath,

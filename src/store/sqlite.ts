@@ -9,6 +9,7 @@ import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
 import { auditTable } from './audit-table.ts';
 import { closeTable } from './close-table.ts';
+import { dataVersions } from './data-versions.ts';
 import { dividendTable } from './dividend-table.ts';
 import { feedTable } from './feed-table.ts';
 import { SCHEMA, upgrade } from './folder/upgrade.ts';
@@ -108,20 +109,48 @@ const BUSY_PAUSE_MS = 5;
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
 function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undefined): Store {
-  const { version, unchanged, uncounted } = versionOf(db);
+  const { version, changes, otherChanges, counted, unlisted, uncounted, unchanged, ofFeeds } = dataVersions(db);
+  const chains = chainTable(db, onDamaged);
   const prints = printTable(db);
+  const closes = closeTable(db);
+  const dividends = dividendTable(db);
+  const levels = levelTable(db, nowMs);
+  const members = memberTables(db);
   const audit = auditTable(db);
   return {
-    version,
-    ...chainTable(db, onDamaged),
+    ...{ version, changes, otherChanges },
+    ...chains,
+    saveChain: (chain) => counted([['snapshots', [chain.underlying]]], () => chains.saveChain(chain)),
+    forgetSnapshots: (underlying, asOf) =>
+      counted(
+        [
+          ['snapshots', [underlying]],
+          ['levels', [underlying]],
+        ],
+        () => chains.forgetSnapshots(underlying, asOf),
+      ),
     ...prints,
+    savePrints: (given, options) =>
+      counted([['prints', new Set(given.map(({ underlying }) => underlying))]], () =>
+        prints.savePrints(given, options),
+      ),
     packTape: (...range) => unchanged(prints.packTape(...range)),
-    ...closeTable(db),
-    ...dividendTable(db),
-    ...levelTable(db, nowMs),
-    ...feedTable(db),
+    ...closes,
+    saveCloses: (given) => counted([['closes', new Set(given.map(tickerOf))]], () => closes.saveCloses(given)),
+    ...dividends,
+    saveDividends: (given) =>
+      counted([['dividends', new Set(given.map(tickerOf))]], () => dividends.saveDividends(given)),
+    ...levels,
+    // Without a record, the underlying is not known, so the write counts as any other write. The case is rare.
+    saveLevels: (snapshotId, record) =>
+      record
+        ? counted([['levels', [record.underlying]]], () => levels.saveLevels(snapshotId, record))
+        : levels.saveLevels(snapshotId, record),
+    ...feedLedger(db, ofFeeds),
     ...retention(db),
-    ...memberTables(db),
+    ...members,
+    saveMember: (member) => unlisted(() => members.saveMember(member)),
+    saveTelegramLink: (uuid, link) => unlisted(() => members.saveTelegramLink(uuid, link)),
     ...audit,
     saveAudit: (entry) => uncounted(() => audit.saveAudit(entry)),
     markAuditLogged: (id) => uncounted(() => audit.markAuditLogged(id)),
@@ -137,51 +166,19 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
   };
 }
 
-/** Minimum time between two checks for writes of other processes, ms. A check locks the file, which takes as much time as a read. */
-const OTHERS_CHECK_MS = 10;
+const tickerOf = ({ ticker }: { readonly ticker: string }) => ticker;
 
-/**
- * Creates three functions for the version of the stored data. The function `version` returns a text that changes when the data changes. The
- * text consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. The function
- * `unchanged` runs steps that change only the format of the stored data. The function `uncounted` runs work whose writes do not affect any
- * cached result. `unchanged` and `uncounted` do not change the version, so results that are cached by version stay valid.
- */
-function versionOf(db: Database) {
-  const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
-  const selectOthers = db.prepare<{ data_version: number }, []>('PRAGMA data_version');
-  let [ownChanges, othersVersion, version] = [-1, -1, ''];
-  let checkedAt = Number.NEGATIVE_INFINITY;
-  let discounted = 0;
-  const changes = () => selectOwn.get()!.changes;
-  const uncounted = <T>(work: () => T): T => {
-    const before = changes();
-    try {
-      return work();
-    } finally {
-      discounted += changes() - before;
-    }
-  };
+/** Creates the functions of the feeds' state. Their writes move no version of the market data, because polls write all the time. */
+function feedLedger(db: Database, ofFeeds: ReturnType<typeof dataVersions>['ofFeeds']): FeedLedger {
+  const { checkpoints, gapsIn, feedStates, clockSteps, connection, ...writes } = feedTable(db);
+  const wrapped = Object.entries(writes).map(([name, write]) => [
+    name,
+    (...given: unknown[]) => ofFeeds(['feeds'], () => (write as (...given: unknown[]) => unknown)(...given)),
+  ]);
   return {
-    uncounted,
-    version(): string {
-      const nowMs = performance.now();
-      const isDue = nowMs - checkedAt >= OTHERS_CHECK_MS;
-      if (isDue) checkedAt = nowMs;
-      const ownNow = changes() - discounted;
-      const othersNow = isDue ? selectOthers.get()!.data_version : othersVersion;
-      if (ownNow !== ownChanges || othersNow !== othersVersion) {
-        [ownChanges, othersVersion] = [ownNow, othersNow];
-        version = `${othersVersion}.${ownChanges}`;
-      }
-      return version;
-    },
-    *unchanged<T>(steps: Generator<T, void>): Generator<T, void> {
-      for (;;) {
-        const { value, done } = uncounted(() => steps.next());
-        if (done) return;
-        yield value;
-      }
-    },
+    ...{ checkpoints, gapsIn, feedStates, clockSteps },
+    ...(Object.fromEntries(wrapped) as typeof writes),
+    connection: (...given) => ofFeeds(['feeds', 'gaps'], () => connection(...given)),
   };
 }
 

@@ -241,7 +241,8 @@ function contextOf(chain: Chain, seed: number): Context {
       levelTimes: () => [],
       levels: () => [],
       levelSpots: () => [],
-      levelsVersion: () => 0,
+      nextChainFrom: () => undefined,
+      levelsVersion: () => '',
       newestLevels: () => undefined,
       volatilitiesOfDays: () => [],
       at() {

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'bun:test';
-import { createResponseCache, provenanceHeaders } from '../../src/http/response-cache.ts';
+import { afterEach, describe, expect, setSystemTime, spyOn, test } from 'bun:test';
+import { provenanceHeaders } from '../../src/http/cached-response.ts';
 import { buildApp } from '../../src/server/app.ts';
 import { parseSettings } from '../../src/settings/config.ts';
 import { serviceForTests } from '../support/for-tests.ts';
@@ -76,6 +76,54 @@ test('an ETag stays the same after a restart', async () => {
   again.store.close();
 });
 
+describe('an answer is computed once for a snapshot', () => {
+  const SURFACE = '/api/v1/surface/SPY';
+  afterEach(() => setSystemTime());
+
+  test.each([
+    `${GEX}/view?rate=0.011`,
+    SURFACE,
+    `${SURFACE}?detail=grid`,
+    `${GEX}/matrix?rate=0.011`,
+    `${GEX}/profile?rate=0.011`,
+    `${GEX}/hedging?format=image`,
+  ])('%s', async (path) => {
+    const computed = spyOn(service.app.scheduler, 'run');
+    const nowMs = Date.now();
+    const first = await get(path);
+    expect(first.status).toBe(200);
+    const [body, calls] = [await first.bytes(), computed.mock.calls.length];
+    expect(calls).toBeGreaterThan(0);
+    // A poll without data and the passing of seconds change no answer.
+    service.app.store.pollBegan('sim', nowMs);
+    setSystemTime(nowMs + 5_000);
+    const again = await get(path);
+    expect(await again.bytes()).toEqual(body);
+    const tag = first.headers.get('etag');
+    expect(again.headers.get('etag')).toBe(tag);
+    const ages = [first, again].map((each) => Number(each.headers.get('x-data-age')));
+    expect(ages[1]! - ages[0]!).toBeWithin(4, 7);
+    if (tag !== null) expect((await get(path, { 'If-None-Match': tag })).status).toBe(304);
+    expect(computed.mock.calls.length).toBe(calls);
+    computed.mockRestore();
+  });
+
+  test.each([
+    ['a tool', '/api/v1/tools/run_strategic_omni_radar'],
+    ['an extended answer', '/api/v1/tools/run_strategic_omni_radar?extended=true'],
+  ])('%s', async (_, path) => {
+    const computed = spyOn(service.app.scheduler, 'run');
+    const ask = (body: object) => service.request('POST', path, { body });
+    await ask({ ticker: 'SPY', target_dte: 20 });
+    const calls = computed.mock.calls.length;
+    expect((await ask({ ticker: 'SPY', target_dte: 20 })).status).toBe(200);
+    expect([calls > 0, computed.mock.calls.length]).toEqual([true, calls]);
+    await ask({ ticker: 'SPY', target_dte: 21 });
+    expect(computed.mock.calls.length).toBeGreaterThan(calls);
+    computed.mockRestore();
+  });
+});
+
 test.each([
   ['an answer with a key', () => get(`/api/v1/auth/my-key?uuid=${service.uuid}`, { 'X-API-Key': null })],
   ['an answer with a link', () => get(`/api/v1/auth/telegram-status?uuid=${service.uuid}`, { 'X-API-Key': null })],
@@ -90,79 +138,6 @@ test.each([
   const response = await ask();
   expect(response.status).not.toBe(304);
   expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null]);
-});
-
-describe('the response cache', () => {
-  const AS_OF = Date.UTC(2026, 0, 5, 21);
-  function keeper() {
-    const state = { version: '1', nowMs: AS_OF, performed: 0 };
-    const answers = createResponseCache(
-      () => state.version,
-      () => state.nowMs,
-    );
-    const perform = () => {
-      state.performed++;
-      const age_s = Math.round((state.nowMs - AS_OF) / 1000);
-      const as_of = new Date(AS_OF).toISOString();
-      return {
-        text: '{"ticker":"SPY"}',
-        provenance: { source: 'test', simulated: false, as_of, age_s, stale: false, notes: [] },
-      };
-    };
-    return {
-      state,
-      perform,
-      answers,
-      of: (address: string, answerOf = perform) =>
-        answers.get(address) ?? answers.add(address, state.version, answerOf()),
-    };
-  }
-
-  test('stores an answer while the store version and the data age in seconds stay the same', () => {
-    const { state, of } = keeper();
-    const age = () => of('/a').fields.get('x-data-age');
-    expect([age(), age(), state.performed]).toEqual(['0', '0', 1]);
-    state.nowMs += 499;
-    expect([age(), state.performed]).toEqual(['0', 1]);
-    state.nowMs += 1;
-    expect([age(), age(), state.performed]).toEqual(['1', '1', 2]);
-    state.version = '2';
-    expect([age(), age(), state.performed]).toEqual(['1', '1', 3]);
-  });
-
-  test('uses the whole address as its key', () => {
-    const { state, of } = keeper();
-    for (const address of ['/a', '/b', '/a?x=1', '/a?x=2', '/a', '/a?x=1']) of(address);
-    expect(state.performed).toBe(4);
-  });
-
-  test('stores no refusal', () => {
-    const { of, state } = keeper();
-    const refuse = (): never => {
-      throw new Error('refused');
-    };
-    of('/a');
-    state.version = '2';
-    expect(() => of('/a', refuse)).toThrow('refused');
-    expect(() => of('/a', refuse)).toThrow('refused');
-    of('/a');
-    expect(state.performed).toBe(2);
-  });
-
-  test('stores the newest answers up to its limit, and no large answer or long address', () => {
-    const { of, state, perform } = keeper();
-    for (let each = 0; each < 1_025; each++) of(`/${each}`);
-    of('/1');
-    expect(state.performed).toBe(1_025);
-    of('/0');
-    expect(state.performed).toBe(1_026);
-    const large = () => ({ ...perform(), text: 'x'.repeat(20_000) });
-    of('/large', large);
-    of('/large', large);
-    of(`/${'x'.repeat(300)}`);
-    of(`/${'x'.repeat(300)}`);
-    expect(state.performed).toBe(1_030);
-  });
 });
 
 test('an answer about the present moment is no-store and has no ETag', async () => {

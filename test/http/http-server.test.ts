@@ -7,6 +7,7 @@ import { createDrain } from '../../src/http/drain.ts';
 import { createServerApp } from '../../src/http/http-server.ts';
 import { createMyKeyPolicy } from '../../src/http/my-key-policy.ts';
 import { createRefusals } from '../../src/http/refusals.ts';
+import { createAnswerCache } from '../../src/operations/engine/answer-cache.ts';
 import { createScheduler } from '../../src/operations/engine/scheduler.ts';
 import { serviceForTests } from '../support/for-tests.ts';
 import { ROOT } from '../support/process.ts';
@@ -30,7 +31,7 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
       refusals: createRefusals(() => {}, Date.now),
       signInCodes: createSignInCodes(),
       myKeyPolicy: createMyKeyPolicy({ myKey: 'loopback', myKeyFrom: undefined, myKeyToken: undefined }),
-      storeVersion: store.version,
+      answers: createAnswerCache(context, store),
       isHttps: false,
     },
     origins: { hosts: undefined, origins: new Set<string>() },

@@ -20,7 +20,7 @@ const SCHEMA = objectOf({
 
 /** A Monday, 10:00 in New York. */
 const NOW = Date.parse('2026-11-23T15:00:00Z');
-const repaired = (given: unknown) => repairArguments(SCHEMA, given, NOW);
+const repaired = (given: unknown) => repairArguments(SCHEMA, given, () => NOW);
 
 describe('reads', () => {
   test.each<[given: Record<string, unknown>, read: Record<string, unknown>]>([

@@ -16,6 +16,7 @@ import { callTool } from '../call-tool.ts';
 import { readsResources } from '../known-clients.ts';
 import type { CancelSignal, McpSession } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
+import { listedToolsText } from '../tool-definitions.ts';
 import { BatchDelivery } from './batch.ts';
 import { type GuardedStream, guardResponse, isEventStream, openGuardedStream } from './guarded-stream.ts';
 import { Liveness, PING_ID } from './liveness.ts';
@@ -70,11 +71,21 @@ export class StreamableSession implements McpSession {
         linksResources: this.readsResources ?? false,
       });
       if (signal.aborted) return new Response(null, { status: 202 });
-      const text = JSON.stringify({ jsonrpc: '2.0', id, result });
-      return new Response(text, { headers: { 'Content-Type': 'application/json', 'Mcp-Session-Id': this.id } });
+      return this.respond(id, JSON.stringify(result));
     } finally {
       this.calls.delete(signal);
     }
+  }
+
+  /** Answers a request for the list of tools without the SDK. The list is a constant text, which is identical to the SDK's answer. */
+  list(id: RequestId): Response {
+    this.deps.streams.assertCapacity(this.account);
+    return this.respond(id, listedToolsText(this.deps));
+  }
+
+  private respond(id: RequestId, result: string): Response {
+    const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+    return new Response(text, { headers: { 'Content-Type': 'application/json', 'Mcp-Session-Id': this.id } });
   }
 
   /** Answers a POST with a message or a batch. */

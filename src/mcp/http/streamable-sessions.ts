@@ -3,7 +3,7 @@ import { AccountCounts } from '../../access/account-counts.ts';
 import { ClientError } from '../../core/errors.ts';
 import { notificationOf } from '../change-publisher.ts';
 import { isEventStream } from './guarded-stream.ts';
-import { plainCallOf } from './plain-call.ts';
+import { plainCallOf, plainListOf } from './plain-call.ts';
 import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
@@ -89,14 +89,19 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 
   return {
-    /** Answers a plain tool call in a session. Returns `undefined` for any other request. The caller passes other requests to `handle`. */
-    call(account: Account, request: Request, body: unknown) {
+    /**
+     * Answers a plain tool call or a plain request for the list of tools in a session. Returns `undefined` for any other request. The caller
+     * passes other requests to `handle`.
+     */
+    call(account: Account, request: Request, body: unknown): Response | Promise<Response> | undefined {
       const call = plainCallOf(request, body);
-      const session = call && sessions.get(request.headers.get('mcp-session-id') ?? '');
-      if (!call || session?.account.id !== account.id || !session.hasBegun) return undefined;
-      if (!deps.tools().some(({ name }) => name === call.name)) return undefined;
+      const listId = call ? undefined : plainListOf(request, body);
+      if (!call && listId === undefined) return undefined;
+      const session = sessions.get(request.headers.get('mcp-session-id') ?? '');
+      if (session?.account.id !== account.id || !session.hasBegun) return undefined;
+      if (call && !deps.tools().some(({ name }) => name === call.name)) return undefined;
       session.liveness.touch();
-      return session.call(request, call);
+      return call ? session.call(request, call) : session.list(listId!);
     },
     async handle(account: Account, request: Request, body: unknown) {
       const id = request.headers.get('mcp-session-id');

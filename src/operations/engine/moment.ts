@@ -1,7 +1,7 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import { type ClientErrorCode, invalidField } from '../../core/errors.ts';
 import { isDate, newYorkInstant } from '../../market/calendar.ts';
-import type { Context, Operation } from './operation.ts';
+import { type Context, hasPassed, type Operation } from './operation.ts';
 import { objectOf, textField } from './schemas.ts';
 
 const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T16:00:00-05:00';
@@ -64,7 +64,7 @@ export function withMoment(operation: Operation, input: TObject): TObject {
  */
 export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
   const instantMs = momentOf(at, '/at', 'last', code);
-  if (instantMs > context.nowMs())
+  if (!hasPassed(instantMs, context))
     throw invalidField(code, '/at', 'must not be in the future; a date means the end of that day');
-  return { ...context, market: context.market.at(instantMs), nowMs: () => instantMs };
+  return { ...context, market: context.market.at(instantMs), nowMs: () => instantMs, cacheClock: undefined };
 }

@@ -127,11 +127,27 @@ export const PROVENANCE = describedObject('Source and age of the data.', {
   notes: textColumn('Caveats on the figures.'),
 });
 
+/** The clock of an answer that may be cached. */
+export interface CacheClock {
+  /** Returns whether a moment has passed, ms since the epoch. The answer is cached only while the result stays the same. */
+  hasPassed(atMs: number): boolean;
+  /** Returns the present moment for the age in the provenance, which is written anew whenever the answer is sent. */
+  nowMs(): number;
+}
+
+/** Returns whether a moment has passed, ms since the epoch. Notes must use this function and not `nowMs`, so that answers can be cached. */
+export function hasPassed(atMs: number, { cacheClock, nowMs }: Pick<Context, 'cacheClock' | 'nowMs'>): boolean {
+  return cacheClock ? cacheClock.hasPassed(atMs) : atMs <= nowMs();
+}
+
 /** The dependencies of operations: the market, the universe, the clock (for ages only), the feeds and the operator's thresholds. */
 export interface Context {
   readonly market: Market;
   readonly universe: Universe;
+  /** Returns the present moment, ms since the epoch. An answer that calls this function is not cached. `hasPassed` is the alternative. */
   readonly nowMs: () => number;
+  /** Present while an answer is computed that may be cached. */
+  readonly cacheClock?: CacheClock | undefined;
   /** Returns the state of each feed. */
   readonly feedStates: () => readonly FeedState[];
   readonly clockSteps: () => readonly ClockStep[];

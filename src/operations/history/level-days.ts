@@ -47,7 +47,7 @@ export function levelPeriod(name: string, days: number, market: Market): LevelPe
   const before = firstIndex(all, (date) => market.lastLevelsAt(name, openOf(date) - 1) !== undefined);
   const closes = new Map(market.officialCloses(name, from, to).map(({ date, close }) => [date, close]));
   const sum = closes.values().reduce((total, close) => total + close, 0);
-  const version = `${from} ${newest} ${market.levelsVersion()} ${closes.size} ${sum}`;
+  const version = `${from} ${newest} ${market.levelsVersion(name)} ${closes.size} ${sum}`;
   return { from, to, dates: all.slice(before), before, closes, version };
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { invalidField } from '../../core/errors.ts';
-import { count, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { integerField, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { IV_NOTED } from '../engine/unlikely-units.ts';
 import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { headFields } from '../reading/market-reading.ts';
@@ -34,7 +34,7 @@ export const screenRow = objectOf({
       'Whipsaw risk, 0 (calm) to 100. Present only if where or sort_by names it; null without usable quotes.',
     ),
   ),
-  age_s: count('Age of the quotes, seconds.'),
+  age_s: integerField('Age of the quotes, seconds; negative if they are dated in the future.'),
   stale: Type.Optional(
     Type.Literal(true, {
       description: 'Present if the quotes are older than the --stale-after setting, counted in trading hours.',

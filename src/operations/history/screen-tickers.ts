@@ -12,7 +12,7 @@ import { count, defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { textColumn } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
+import { ageInFigures, provenanceOf } from '../reading/market-reading.ts';
 import { yearIvRank } from '../reading/year-iv-rank.ts';
 import { whipsawIndexOf } from '../surface/radar-whipsaw.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
@@ -165,7 +165,7 @@ function readRow(name: string, context: Context): Reading | undefined {
   if (!levels) return undefined;
   const { spot, netGex, grossGex, asOf } = levels;
   const flip = levels.flipResolved ? levels.gexFlip : null;
-  const { age_s, stale } = provenanceOf(levels, context);
+  const { age_s, stale } = ageInFigures(asOf, context);
   const { rank, days } = yearIvRank(name, asOf, context.market);
   return {
     levels,

@@ -9,7 +9,7 @@ import { addDays, closeOf, DAY_MS, iso, isStale, newYorkDate } from '../../marke
 import type { Chain, Series } from '../../market/chain.ts';
 import { AHEAD_MS } from '../../market/market.ts';
 import type { Close, PrintSum } from '../../market/prints.ts';
-import type { Context, Provenance } from '../engine/operation.ts';
+import { type Context, hasPassed, type Provenance } from '../engine/operation.ts';
 import { analysisCost } from '../engine/request-cost.ts';
 import { number, textField } from '../engine/schemas.ts';
 import { withSign } from './dealer-sign.ts';
@@ -95,26 +95,46 @@ export function provenanceOf(
   context: Context,
   notes: readonly string[] = [],
 ): Provenance {
-  const nowMs = context.nowMs();
   return {
     source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: iso(chain.asOf),
-    age_s: Math.round((nowMs - chain.asOf) / 1000),
-    stale: chain.asOf > nowMs + AHEAD_MS || isStale(chain.asOf, nowMs, context.staleAfterMs),
+    ...ageOf(chain.asOf, (context.cacheClock ?? context).nowMs(), context),
     notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
   };
+}
+
+/** Returns the age of quotes at a moment in whole seconds, and whether the quotes are stale. All arguments are ms since the epoch. */
+function ageOf(asOf: number, nowMs: number, { staleAfterMs }: Pick<Context, 'staleAfterMs'>) {
+  return {
+    age_s: Math.round((nowMs - asOf) / 1000),
+    stale: asOf > nowMs + AHEAD_MS || isStale(asOf, nowMs, staleAfterMs),
+  };
+}
+
+/** Returns the provenance of a cached answer with its present age. */
+export function agedNow(provenance: Provenance, context: Pick<Context, 'nowMs' | 'staleAfterMs'>): Provenance {
+  return { ...provenance, ...ageOf(Date.parse(provenance.as_of), context.nowMs(), context) };
+}
+
+/** Returns the age of quotes for the figures of an answer. Unlike the age in the provenance, such an age is not written anew. */
+export function ageInFigures(asOf: number, context: Context): Pick<Provenance, 'age_s' | 'stale'> {
+  const nowMs = (context.cacheClock ?? context).nowMs();
+  const age = ageOf(asOf, nowMs, context);
+  if (!context.cacheClock) return age;
+  const changesAt = asOf + 1000 * age.age_s + 500;
+  // If the quotes become stale within the second, the answer is not cached. The call of `nowMs` says so.
+  if (ageOf(asOf, changesAt - 1, context).stale !== age.stale) context.nowMs();
+  for (const atMs of [changesAt - 1000, changesAt]) hasPassed(atMs, context);
+  return age;
 }
 
 /** Maximum number of expiries that a note names. */
 const SETTLED_NAMED = 5;
 
 /** Returns a note if some of these series have settled since the quotes were taken. In a replay, nothing has happened since. */
-export function settledSince(
-  series: readonly Pick<Series, 'expiry' | 'settlesAt'>[],
-  { market, nowMs }: Context,
-): string[] {
-  const settled = market.isPast ? [] : series.filter(({ settlesAt }) => settlesAt <= nowMs());
+export function settledSince(series: readonly Pick<Series, 'expiry' | 'settlesAt'>[], context: Context): string[] {
+  const settled = context.market.isPast ? [] : series.filter(({ settlesAt }) => hasPassed(settlesAt, context));
   if (settled.length === 0) return [];
   const expiries = [...new Set(settled.map(({ expiry }) => expiry))].sort();
   const more = expiries.length > SETTLED_NAMED ? ` and ${expiries.length - SETTLED_NAMED} more` : '';

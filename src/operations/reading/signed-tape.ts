@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { countAllocated } from '../../core/garbage.ts';
 import type { Step, StepCache, Steps } from '../../core/steps.ts';
-import { DAY_MS, iso, tradesWithin } from '../../market/calendar.ts';
+import { DAY_MS, iso, tradesFrom, tradesWithin } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { type PrintsQuery, type Stretch, stretchesOf } from '../../market/tape.ts';
-import type { Context } from '../engine/operation.ts';
+import { type Context, hasPassed } from '../engine/operation.ts';
 import { tapeCost } from '../engine/request-cost.ts';
 import { defaulted, number } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
@@ -91,11 +91,17 @@ const NAMED_GAPS_MAX = 3;
 /** Returns a note on the gaps since `days` days before a snapshot. In a gap, the feed received no prints although the exchange was open. */
 export function gapNotes(chain: Chain, days: number, context: Context): string[] {
   if (chain.simulated) return [];
-  const now = context.nowMs();
-  const gaps = context.gapsIn(chain.asOf - days * DAY_MS, now).filter(({ from, to }) => tradesWithin(from, to ?? now));
+  const isPast = (atMs: number) => hasPassed(atMs, context);
+  const fromMs = chain.asOf - days * DAY_MS;
+  // A gap counts if the exchange was open in the gap. A gap without an end lasts until the present.
+  const gaps = context
+    .gapsIn(fromMs, Number.MAX_SAFE_INTEGER)
+    .filter(({ from, to }) =>
+      to === null ? isPast(Math.max(tradesFrom(from), from, fromMs)) : isPast(from) && tradesWithin(from, to),
+    );
   const named = gaps
     .slice(0, NAMED_GAPS_MAX)
-    .map(({ from, to, reason }) => `${iso(from)} ${to === null || to > now ? 'on' : `to ${iso(to)}`} (${reason})`);
+    .map(({ from, to, reason }) => `${iso(from)} ${to === null || !isPast(to) ? 'on' : `to ${iso(to)}`} (${reason})`);
   if (named.length === 0) return [];
   const more = gaps.length - named.length;
   return [`No trades were received from ${named.join(', ')}${more > 0 ? ` and in ${more} earlier periods` : ''}.`];

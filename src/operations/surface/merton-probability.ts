@@ -8,9 +8,9 @@ import { clampProbability, lognormalLaw, type PriceLaw } from '../../analytics/s
 import { endBeyond, touchProbabilities, touchProducts } from '../../analytics/surface/touch-probability.ts';
 import { verticalBounds } from '../../analytics/surface/vertical-bounds.ts';
 import { ClientError } from '../../core/errors.ts';
-import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
+import { addDays, horizonEnd, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
-import { defineOperation } from '../engine/operation.ts';
+import { type Context, defineOperation, hasPassed } from '../engine/operation.ts';
 import { touchCost } from '../engine/request-cost.ts';
 import { count, defaulted, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { priceField, ticker } from '../engine/shared-fields.ts';
@@ -203,7 +203,7 @@ export const calculateMertonProbability = defineOperation({
         dividend: rate - Math.log(horizon.forward / chain.spot) / tte,
       },
       provenance: provenanceOf(chain, context, [
-        ...horizonNotes(chain, endsAt, context.nowMs()),
+        ...horizonNotes(chain, endsAt, context),
         ...caveats(chain, surface, reading, spot, moneyness),
       ]),
     };
@@ -214,13 +214,16 @@ export const calculateMertonProbability = defineOperation({
 const SPOT_DIFFERENCE_NOTED = 0.1;
 
 /** Returns notes on a horizon that may surprise the caller. Days are counted from the day of the quotes, not from today. */
-function horizonNotes({ asOf }: Chain, endsAt: number, nowMs: number): string[] {
+function horizonNotes({ asOf }: Chain, endsAt: number, context: Context): string[] {
   const end = new Date(endsAt).toISOString();
   if (endsAt <= asOf + TTE_FLOOR_MS)
     return [`The session of the quotes is over: the horizon is 15 minutes, to ${end}.`];
-  if (newYorkDate(asOf) === newYorkDate(nowMs)) return [];
-  const past = endsAt <= nowMs ? ', which is over' : '';
-  return [`Days count from the day of the quotes, ${newYorkDate(asOf)}: the horizon ends at ${end}${past}.`];
+  const day = newYorkDate(asOf);
+  const midnights = [day, addDays(day, 1)].map((date) => hasPassed(newYorkInstant(date, '00:00'), context));
+  const isToday = midnights[0] && !midnights[1];
+  if (isToday) return [];
+  const past = hasPassed(endsAt, context) ? ', which is over' : '';
+  return [`Days count from the day of the quotes, ${day}: the horizon ends at ${end}${past}.`];
 }
 
 /** Returns notes on inputs for which the answer is not reliable. */

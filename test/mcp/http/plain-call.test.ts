@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { plainCallOf } from '../../../src/mcp/http/plain-call.ts';
+import { plainCallOf, plainListOf } from '../../../src/mcp/http/plain-call.ts';
 import { ACCEPT, INITIALIZE, INITIALIZED } from '../../support/mcp-wire.ts';
 import { type Service, startService } from '../../support/service.ts';
 
@@ -79,6 +79,30 @@ describe('gets the same answer as from the SDK', () => {
           .replaceAll(/("age\\?":\\?")[^"\\]*/g, '$1'),
       );
     expect(await answerOf(plain)).toEqual(await answerOf(sdk));
+  });
+
+  test.each([undefined, {}])('the list of tools, with the parameters %j', async (params) => {
+    const list = { jsonrpc: '2.0', id: 'a', method: 'tools/list', params };
+    const plain = await post(list);
+    const sdk = await post({ ...list, params: { _meta: {} } });
+    for (const name of ['content-type', 'mcp-session-id', 'cache-control']) {
+      expect([name, plain.headers.get(name)]).toEqual([name, sdk.headers.get(name)]);
+    }
+    expect(plainListOf(new Request('http://localhost/mcp', { headers: HEADERS }), list)).toBe('a');
+    // The order of the two fields `result` and `id` does not matter. Everything within them is equal byte by byte.
+    const [ofPlain, ofSdk] = [await plain.json(), await sdk.json()] as { id: string; result: object }[];
+    expect(JSON.stringify(ofPlain!.result)).toBe(JSON.stringify(ofSdk!.result));
+    expect(ofPlain!.id).toBe('a');
+  });
+
+  test.each([
+    ['a cursor', { params: { cursor: 'x' } }],
+    ['metadata', { params: { _meta: {} } }],
+    ['parameters that are a list', { params: [] }],
+    ['no id', { id: undefined }],
+  ])('but not a list of tools with %s', (_, change) => {
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', ...change };
+    expect(plainListOf(new Request('http://localhost/mcp', { headers: HEADERS }), list)).toBeUndefined();
   });
 
   test('accepts a canceled call and sends no answer', async () => {

@@ -61,6 +61,17 @@ describe('a day', () => {
     });
   });
 
+  test('is not counted after its levels were removed', () => {
+    const { context, store } = emptyMarket();
+    keep(store, THURSDAY, '16:00');
+    keep(store, FRIDAY, '16:00');
+    keep(store, TUESDAY, '16:00');
+    for (const date of [FRIDAY, TUESDAY]) keepClose(store, date, 100);
+    expect(ask(context).days.date).toEqual([FRIDAY, TUESDAY]);
+    store.forgetSnapshots('SPX', newYorkInstant(THURSDAY, '16:00'));
+    expect(ask(context).days.date).toEqual([TUESDAY]);
+  });
+
   test('can have levels from before its own open', () => {
     const { context, store } = emptyMarket();
     keep(store, THURSDAY, '16:00', { callWall: 101 });

@@ -1,0 +1,95 @@
+import type { Database } from 'bun:sqlite';
+import type { DataChanges, DataKind } from '../market/store.ts';
+
+/** Minimum time between two checks for writes of other processes, ms. A check locks the file, which takes as much time as a read. */
+const OTHERS_CHECK_MS = 10;
+
+/** The data that a write changes: its kind, and its underlyings. */
+type Changed = readonly [kind: DataKind, underlyings: Iterable<string>];
+
+/**
+ * Creates the functions that tell whether stored data has changed. They use two counts of SQLite: the rows that this connection has changed,
+ * and the commits of other connections. Writes belong to one of four groups:
+ *
+ * - `counted` runs a write of known data. The write changes `version` and the counts of `changes`, but not `otherChanges`.
+ * - `unlisted` runs a write of data that no answer shows, such as members. The write changes `version` alone.
+ * - `uncounted` and `unchanged` run writes that affect no cached result. Such a write changes neither `version` nor `otherChanges`.
+ * - Any other write changes `version` and `otherChanges`. A write that nobody has thought of therefore invalidates every cached answer.
+ */
+export function dataVersions(db: Database) {
+  const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
+  const selectOthers = db.prepare<{ data_version: number }, []>('PRAGMA data_version');
+  const counts = new Map<string, number>();
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let othersVersion = -1;
+  let [uncountedRows, listedRows] = [0, 0];
+  const changes = () => selectOwn.get()!.changes;
+  const commitsOfOthers = () => {
+    const nowMs = performance.now();
+    if (nowMs - checkedAt >= OTHERS_CHECK_MS) {
+      checkedAt = nowMs;
+      othersVersion = selectOthers.get()!.data_version;
+    }
+    return othersVersion;
+  };
+  /** Runs `work`, and passes the number of rows that `work` has changed to `add`, also if `work` throws. */
+  const measured = <Result>(work: () => Result, add: (rows: number) => void): Result => {
+    const before = changes();
+    try {
+      return work();
+    } finally {
+      add(changes() - before);
+    }
+  };
+  const unlisted = <Result>(work: () => Result): Result =>
+    measured(work, (rows) => {
+      listedRows += rows;
+    });
+  const uncounted = <Result>(work: () => Result): Result =>
+    measured(work, (rows) => {
+      uncountedRows += rows;
+    });
+  const count = (changed: readonly Changed[]) => {
+    for (const [kind, underlyings] of changed) {
+      for (const key of [kind, ...Iterator.from(underlyings).map((each) => keyOf(kind, each))]) {
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+      }
+    }
+  };
+  const dataChanges: DataChanges = {
+    changes: (kind, underlying) => counts.get(underlying === undefined ? kind : keyOf(kind, underlying)) ?? 0,
+    otherChanges: () => `${commitsOfOthers()}.${changes() - uncountedRows - listedRows}`,
+  };
+  return {
+    ...dataChanges,
+    version: () => `${commitsOfOthers()}.${changes() - uncountedRows}`,
+    unlisted,
+    uncounted,
+    counted<Result>(changed: readonly Changed[], work: () => Result): Result {
+      try {
+        return unlisted(work);
+      } finally {
+        count(changed);
+      }
+    },
+    /** Like `uncounted`, for the state of the feeds, on which some answers depend. */
+    ofFeeds<Result>(kinds: readonly ('feeds' | 'gaps')[], work: () => Result): Result {
+      try {
+        return uncounted(work);
+      } finally {
+        count(kinds.map((kind) => [kind, []]));
+      }
+    },
+    *unchanged<T>(steps: Generator<T, void>): Generator<T, void> {
+      for (;;) {
+        const { value, done } = uncounted(() => steps.next());
+        if (done) return;
+        yield value;
+      }
+    },
+  };
+}
+
+function keyOf(kind: DataKind, underlying: string): string {
+  return `${kind} ${underlying}`;
+}
