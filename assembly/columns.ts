@@ -99,3 +99,11 @@ export enum GammaProfileColumn {
   moves,
   sums,
 }
+
+/** What `writeRows` writes in a row besides numbers. */
+export enum RowItem {
+  /** Bytes of the row that was read. */
+  copied = 254,
+  /** A comma. */
+  separator = 255,
+}

@@ -1,8 +1,8 @@
-import { highProduct, log2Of, POWER_MAX, POWER_MIN, powerAt } from './wide-product';
+import { POWER_MAX, POWER_MIN, Wide } from './wide-product';
 
 /** The powers of ten that are exact doubles. */
 const EXACT: usize = memory.data<f64>([
-  1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
   1e21, 1e22,
 ]);
 
@@ -15,79 +15,86 @@ export function readNumbers(from: usize, to: usize, powers: usize, column: usize
   const start = column;
   let at = from;
   while (true) {
-    at = afterSpaces(at);
-    const isNegative = load<u8>(at) == 0x2d;
+    at = Json.afterSpaces(at);
+    const isNegative = load<u8>(at) === 0x2d;
     if (isNegative) at++;
     const digits = at;
     let w: u64 = 0;
-    let digit: u32;
-    for (; (digit = <u32>load<u8>(at) - 0x30) < 10; at++) w = w * 10 + digit;
+    for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) w = w * 10 + digit;
     let count = at - digits;
-    if (count == 0 || (count > 1 && load<u8>(digits) == 0x30)) return -1;
+    if (count === 0 || (count > 1 && load<u8>(digits) === 0x30)) return -1;
     let exponent: i32 = 0;
-    if (load<u8>(at) == 0x2e) {
+    if (load<u8>(at) === 0x2e) {
       const fraction = ++at;
-      for (; (digit = <u32>load<u8>(at) - 0x30) < 10; at++) w = w * 10 + digit;
-      if (at == fraction) return -1;
+      for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) w = w * 10 + digit;
+      if (at === fraction) return -1;
       exponent = <i32>(fraction - at);
       count += at - fraction;
     }
     if (count > 19) return -1;
-    if ((load<u8>(at) | 0x20) == 0x65) {
+    if ((load<u8>(at) | 0x20) === 0x65) {
       const sign = load<u8>(++at);
-      if (sign == 0x2d || sign == 0x2b) at++;
+      if (sign === 0x2d || sign === 0x2b) at++;
       const first = at;
       let size: i32 = 0;
-      for (; (digit = <u32>load<u8>(at) - 0x30) < 10; at++) size = size * 10 + digit;
-      if (at == first || at - first > 4) return -1;
-      exponent += sign == 0x2d ? -size : size;
+      for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) size = size * 10 + <i32>digit;
+      if (at === first || at - first > 4) return -1;
+      exponent += sign === 0x2d ? -size : size;
     }
     let value: f64;
     if (w <= 1 << 53 && exponent >= -22 && exponent <= 22) {
-      const power = load<f64>(EXACT + (<usize>abs(exponent) << 3));
+      const power = load<f64>(EXACT + ((<usize>abs(exponent)) << 3));
       value = exponent < 0 ? <f64>w / power : <f64>w * power;
     } else {
       value = nearest(w, exponent, powers);
-      if (value != value) return -1;
+      if (!(value >= 0)) return -1;
     }
     store<f64>(column, isNegative ? -value : value);
     column += 8;
-    at = afterSpaces(at);
-    if (at >= to) return at == to ? <i32>((column - start) >> 3) : -1;
-    if (load<u8>(at++) != 0x2c) return -1;
+    at = Json.afterSpaces(at);
+    if (at >= to) return at === to ? <i32>((column - start) >> 3) : -1;
+    if (load<u8>(at++) !== 0x2c) return -1;
   }
 }
 
-/** Returns the address of the next byte that is not white space of JSON. */
-@inline
-function afterSpaces(at: usize): usize {
-  while (isSpace(load<u8>(at))) at++;
-  return at;
-}
+class Json {
+  /** Returns the address of the next byte that is not white space. */
+  @inline
+  static afterSpaces(at: usize): usize {
+    while (Json.isSpace(load<u8>(at))) at++;
+    return at;
+  }
 
-@inline
-function isSpace(byte: u32): bool {
-  return byte <= 0x20 && (byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09);
+  @inline
+  static isSpace(byte: u32): bool {
+    return byte <= 0x20 && (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
+  }
+
+  /** Returns the digit at an address. The result is 10 or more if there is no digit. */
+  @inline
+  static digit(at: usize): u32 {
+    return <u32>load<u8>(at) - 0x30;
+  }
 }
 
 /** Returns the double nearest to w * 10^e. Returns NaN if the double is not certain or not normal. */
 function nearest(w: u64, e: i32, powers: usize): f64 {
-  if (w == 0) return 0;
+  if (w === 0) return 0;
   if (e < POWER_MIN || e > POWER_MAX) return NaN;
   const leading = clz(w);
   const factor = w << leading;
-  const power = powerAt(powers, e);
+  const power = Wide.powerAt(powers, e);
   const high = load<u64>(power);
   // The upper 128 bits of the product are too large by at most 1, because the power is rounded up.
-  const carried = highProduct(load<u64>(power, 8), factor);
+  const carried = Wide.highProduct(load<u64>(power, 8), factor);
   const rest = high * factor + carried;
-  const upper = highProduct(high, factor) + <u64>(rest < carried);
+  const upper = Wide.highProduct(high, factor) + <u64>(rest < carried);
   const shift = 10 + (upper >> 63);
-  const half = <u64>1 << (shift - 1);
+  const half = (<u64>1) << (shift - 1);
   const below = upper & (2 * half - 1);
-  if (below == half && rest <= 1) return NaN;
-  const biased = <i64>shift + 1 - <i64>leading + log2Of(e) + 52 + 1023;
+  if (below === half && rest <= 1) return NaN;
+  const biased = <i64>shift + 1 - <i64>leading + Wide.log2(e) + 52 + 1023;
   if (biased < 1 || biased > 2045) return NaN;
   const mantissa = (upper >> shift) + <u64>(below >= half);
-  return reinterpret<f64>((<u64>(biased - 1) << 52) + mantissa);
+  return reinterpret<f64>(((<u64>(biased - 1)) << 52) + mantissa);
 }

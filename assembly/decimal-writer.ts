@@ -1,5 +1,6 @@
 import { COLUMN } from './block';
-import { highProduct, log2Of, powerAt } from './wide-product';
+import { RowItem } from './columns';
+import { Wide } from './wide-product';
 
 const TEN_8: u64 = 100000000;
 const TEN_16: u64 = 10000000000000000;
@@ -29,17 +30,17 @@ const TENTHS: usize = memory.data<u16>([10, 10, 10, 10, 10, 10, 10, 10], 16);
 export function writeNumbers(count: i32, values: usize, digits: i32, powers: usize, out: usize): usize {
   for (let i = 0; i < count; i++) {
     if (i > 0) store<u8>(out++, 0x2c);
-    const end = writeNumber(load<f64>(values + (<usize>i << 3)), digits, powers, out);
-    if (end == out) store<u32>(out, 0x6c6c756e);
-    out = end == out ? out + 4 : end;
+    const end = Decimal.write(load<f64>(values + ((<usize>i) << 3)), digits, powers, out);
+    if (end === out) store<u32>(out, 0x6c6c756e);
+    out = end === out ? out + 4 : end;
   }
   return out;
 }
 
 /**
- * Writes rows of cells that are separated by commas. `items` bytes at `pattern` describe a row: 0 is bytes to copy, and n above 0 is the
- * number of column n - 1, which stays empty if the number is not finite. `ranges` has the start and the end of the bytes to copy, u32, in the
- * order of the rows. `base` is added to them. Returns the end of the text.
+ * Writes rows. `items` bytes at `pattern` describe a row: items of `RowItem`, and indices of columns. A number
+ * that is not finite stays empty. `ranges` has the start and the end of the bytes to copy, i32, in the order of the
+ * rows. `base` is added to them. Returns the end of the text.
  */
 export function writeRows(
   rows: i32,
@@ -53,73 +54,20 @@ export function writeRows(
 ): usize {
   for (let row = 0; row < rows; row++) {
     for (let i = 0; i < items; i++) {
-      if (i > 0) store<u8>(out++, 0x2c);
-      const kind = <usize>load<u8>(pattern + i);
-      if (kind > 0) {
-        out = writeNumber(load<f64>(columns + (kind - 1) * COLUMN + (<usize>row << 3)), 17, powers, out);
-        continue;
-      }
-      const from = base + load<u32>(ranges);
-      const length = base + load<u32>(ranges, 4) - from;
-      ranges += 8;
-      // Up to 15 bytes after the end are copied too. The next cell replaces them.
-      for (let j: usize = 0; j < length; j += 16) v128.store(out + j, v128.load(from + j));
-      out += length;
+      const item = <usize>load<u8>(pattern + i);
+      if (item === RowItem.separator) store<u8>(out++, 0x2c);
+      else if (item === RowItem.copied) {
+        const from = base + load<i32>(ranges);
+        const length = base + load<i32>(ranges, 4) - from;
+        ranges += 8;
+        // Up to 15 bytes after the end are copied too. The next item replaces them.
+        for (let j: usize = 0; j < length; j += 16) v128.store(out + j, v128.load(from + j));
+        out += length;
+      } else out = Decimal.write(load<f64>(columns + item * COLUMN + ((<usize>row) << 3)), 17, powers, out);
     }
     store<u8>(out++, 0x0a);
   }
   return out;
-}
-
-/**
- * Writes a number. Writes nothing if the number is not finite. A whole number keeps all its digits. Fewer digits are rounded half up,
- * exactly.
- */
-@inline
-function writeNumber(value: f64, digits: i32, powers: usize, out: usize): usize {
-  const bits = reinterpret<u64>(value);
-  const biased = <i32>(bits >> 52) & 0x7ff;
-  const fraction = bits & 0xfffffffffffff;
-  if (biased == 0x7ff) return out;
-  if (<i64>bits < 0 && value != 0) store<u8>(out++, 0x2d);
-  // A power of two has a closer neighbour below than above.
-  if (biased == 0 || fraction == 0) return writeExactly(value, digits, powers, out);
-  // The value is c * 2^q.
-  const c = fraction | (1 << 52);
-  const q = biased - 1075;
-  const k = (q * 1262611) >> 22;
-  const h = q + log2Of(-k) + 1;
-  const power = powerAt(powers, -k);
-  const high = load<u64>(power);
-  const factor = c << <u64>h;
-  // The value is x * 10^k. The whole part of x has 16 or 17 digits. The fraction is below the exact one by less than 2^33.
-  const carried = (load<u64>(power, 8) >> 32) * (factor >> 32);
-  const part = high * factor + carried;
-  const whole = highProduct(high, factor) + <u64>(part < carried);
-  let s: u64;
-  if (digits < 17 && floor(value) != value) {
-    const unit = load<u64>(TENS + (<usize>((whole >= TEN_16 ? 17 : 16) - digits) << 3));
-    s = whole / unit;
-    const twice = 2 * (whole - s * unit) + (part >> 63);
-    if (twice + 1 == unit) return writeExactly(value, digits, powers, out);
-    s = (s + <u64>(twice >= unit)) * unit;
-  } else {
-    // The last digit and the fraction of x, and half of the distance to the next double, as multiples of 2^-60.
-    const digit = (((whole * 0x199999999999999a) >> 32) * 10) >> 32;
-    const end = (digit << 60) | (part >> 4);
-    const half = high >> <u64>(5 - h);
-    const toTen = TEN_UNITS - end;
-    // If the comparisons are not certain, the exact algorithm decides.
-    if (isClose(end, half) || isClose(toTen, half) || isClose(part >> 4, 1 << 59))
-      return writeExactly(value, digits, powers, out);
-    s = end < half ? whole - digit : toTen < half ? whole - digit + 10 : whole + (part >> 63);
-  }
-  return writeDigits(s, k, out);
-}
-
-@inline
-function isClose(a: u64, b: u64): bool {
-  return a - b + MARGIN <= 2 * MARGIN;
 }
 
 /** Writes a number other than -0 without its sign. The shortest digits are found by Schubfach (Giulietti 2020). */
@@ -127,29 +75,29 @@ function writeExactly(value: f64, digits: i32, powers: usize, out: usize): usize
   const bits = reinterpret<u64>(value);
   const biased = <i32>(bits >> 52) & 0x7ff;
   const fraction = bits & 0xfffffffffffff;
-  if (bits << 1 == 0) {
+  if (bits << 1 === 0) {
     store<u8>(out, 0x30);
     return out + 1;
   }
-  const isEdge = fraction == 0 && biased > 1;
-  const c = biased == 0 ? fraction : fraction | (1 << 52);
+  const isEdge = fraction === 0 && biased > 1;
+  const c = biased === 0 ? fraction : fraction | (1 << 52);
   const q = max(biased, 1) - 1075;
   let k = (q * 1262611 - (isEdge ? 524031 : 0)) >> 22;
-  const h = q + log2Of(-k) + 1;
-  const power = powerAt(powers, -k);
+  const h = q + Wide.log2(-k) + 1;
+  const power = Wide.powerAt(powers, -k);
   const low = load<u64>(power, 8);
   const high = load<u64>(power);
   // The product 4 c * 10^-k has 192 bits: the whole part is p2, and p1 and p0 are the fraction.
-  const factor = c << <u64>(h + 2);
+  const factor = c << (<u64>(h + 2));
   const p0 = low * factor;
-  const carried = highProduct(low, factor);
+  const carried = Wide.highProduct(low, factor);
   const p1 = high * factor + carried;
-  const p2 = highProduct(high, factor) + <u64>(p1 < carried);
+  const p2 = Wide.highProduct(high, factor) + <u64>(p1 < carried);
   // The lowest bit is set if the product is not whole.
   const four = p2 | <u64>(p1 > 1);
   let s = four >> 2;
-  if (digits < 17 && biased != 0 && floor(value) != value) {
-    const unit = load<u64>(TENS + (<usize>((s >= TEN_16 ? 17 : 16) - digits) << 3));
+  if (digits < 17 && biased !== 0 && floor(value) !== value) {
+    const unit = load<u64>(TENS + ((<usize>((s >= TEN_16 ? 17 : 16) - digits)) << 3));
     s = four / (4 * unit);
     s += <u64>(four - 4 * s * unit >= 2 * unit);
     return writeRareDigits(s * unit, k, out);
@@ -169,71 +117,26 @@ function writeExactly(value: f64, digits: i32, powers: usize, out: usize): usize
     const e0 = (d0 >> 1) | (d1 << 63);
     const e1 = (d1 >> 1) | (d2 << 63);
     const l = p1 - e1 - <u64>(p0 < e0);
-    lower = (p2 - (d2 >> 1) - <u64>(p1 < e1 || (p1 == e1 && p0 < e0))) | <u64>(l > 1);
+    lower = (p2 - (d2 >> 1) - <u64>(p1 < e1 || (p1 === e1 && p0 < e0))) | <u64>(l > 1);
   } else {
     const l = p1 - d1 - <u64>(p0 < d0);
-    lower = ((p2 - d2 - <u64>(p1 < d1 || (p1 == d1 && p0 < d0))) | <u64>(l > 1)) + odd;
+    lower = ((p2 - d2 - <u64>(p1 < d1 || (p1 === d1 && p0 < d0))) | <u64>(l > 1)) + odd;
   }
   const tens = s / 10;
   const tensBelow = lower <= 40 * tens;
   const tensAbove = 40 * tens + 40 <= upper;
   const below = lower <= 4 * s;
   const above = 4 * s + 4 <= upper;
-  if (s >= 10 && tensBelow != tensAbove) s = 10 * (tens + <u64>tensAbove);
-  else if (below != above) s += <u64>above;
-  else s += <u64>(four > 4 * s + 2 || (four == 4 * s + 2 && (s & 1) != 0));
+  if (s >= 10 && tensBelow !== tensAbove) s = 10 * (tens + <u64>tensAbove);
+  else if (below !== above) s += <u64>above;
+  else s += <u64>(four > 4 * s + 2 || (four === 4 * s + 2 && (s & 1) !== 0));
   for (; s < TEN_16; k--) s *= 10;
   return writeRareDigits(s, k, out);
 }
 
 /** The same as `writeDigits`, which is inlined only where it is fast. */
 function writeRareDigits(s: u64, k: i32, out: usize): usize {
-  return writeDigits(s, k, out);
-}
-
-/** Writes s * 10^k, where s has 16 or 17 digits. */
-@inline
-function writeDigits(s: u64, k: i32, out: usize): usize {
-  const isLong = s >= TEN_16;
-  const top = highProduct(s, 0xabcc77118461cefd) >> 26;
-  const first = (top * 1441151881) >> 57;
-  const digits = sixteenDigits(top - first * TEN_8, s - top * TEN_8);
-  const text = v128.or(digits, v128.load(ZEROS));
-  const isZero = i8x16.bitmask(i8x16.eq(digits, i64x2.splat(0)));
-  // The number of digits up to the last that is not 0. The first of 17 digits is not one of the 16.
-  const lead = <i32>isLong;
-  const count = 32 - clz(isZero ^ 0xffff) + lead;
-  // The number is 0.DIGITS * 10^point.
-  const point = k + 16 + lead;
-  if (point > 0 && point <= 21) {
-    store<u8>(out, 0x30 + first);
-    if (count <= point) {
-      v128.store(out + lead, text);
-      store<u64>(out + lead, 0x3030303030303030, 16);
-      return out + point;
-    }
-    // The digits from the lane `before` on move to the next byte.
-    const before = i8x16.splat(<i8>(point - lead));
-    const lanes = v128.load(LANES);
-    const isAfter = i8x16.gt_s(lanes, before);
-    const moved = i8x16.swizzle(text, i8x16.add(lanes, isAfter));
-    const isPoint = i8x16.eq(lanes, before);
-    store<u8>(out + lead, i8x16.extract_lane_u(text, 15), 16);
-    v128.store(out + lead, v128.bitselect(v128.load(POINTS), moved, isPoint));
-    return out + count + 1;
-  }
-  if (point > -6 && point <= 0) {
-    store<u64>(out, 0x3030303030302e30);
-    out += 2 - point;
-    store<u8>(out, 0x30 + first);
-    v128.store(out + lead, text);
-    return out + count;
-  }
-  store<u8>(out, 0x30 + first, 1);
-  v128.store(out + 1 + lead, text);
-  store<u8>(out, load<u8>(out, 1));
-  store<u8>(out, 0x2e, 1);
-  return writeExponent(point - 1, count > 1 ? out + count + 1 : out + 1);
+  return Decimal.writeDigits(s, k, out);
 }
 
 function writeExponent(exponent: i32, out: usize): usize {
@@ -247,18 +150,117 @@ function writeExponent(exponent: i32, out: usize): usize {
   return out + 1;
 }
 
-/** Returns the digits of two numbers below 10^8, one in each byte. */
-@inline
-function sixteenDigits(upper: u64, lower: u64): v128 {
-  const upperFour = (upper * 3518437209) >> 45;
-  const lowerFour = (lower * 3518437209) >> 45;
-  const fours = i64x2.replace_lane(
-    i64x2.splat(upperFour | ((upper - upperFour * 10000) << 32)),
-    1,
-    lowerFour | ((lower - lowerFour * 10000) << 32),
-  );
-  const hundreds = i32x4.shr_u(i32x4.dot_i16x8_s(fours, v128.load(BY_100)), 19);
-  const twos = v128.or(hundreds, i32x4.shl(i16x8.sub(fours, i16x8.mul(hundreds, v128.load(HUNDREDS))), 16));
-  const tens = i16x8.shr_u(i16x8.mul(twos, v128.load(BY_10)), 10);
-  return v128.or(tens, i16x8.shl(i16x8.sub(twos, i16x8.mul(tens, v128.load(TENTHS))), 8));
+/** The functions that are inlined. */
+class Decimal {
+  /**
+   * Writes a number. Writes nothing if the number is not finite. A whole number keeps all its digits. Fewer digits are rounded half up,
+   * exactly.
+   */
+  @inline
+  static write(value: f64, digits: i32, powers: usize, out: usize): usize {
+    const bits = reinterpret<u64>(value);
+    const biased = <i32>(bits >> 52) & 0x7ff;
+    const fraction = bits & 0xfffffffffffff;
+    if (biased === 0x7ff) return out;
+    if (<i64>bits < 0 && value !== 0) store<u8>(out++, 0x2d);
+    // A power of two has a closer neighbour below than above.
+    if (biased === 0 || fraction === 0) return writeExactly(value, digits, powers, out);
+    // The value is c * 2^q.
+    const c = fraction | (1 << 52);
+    const q = biased - 1075;
+    const k = (q * 1262611) >> 22;
+    const h = q + Wide.log2(-k) + 1;
+    const power = Wide.powerAt(powers, -k);
+    const high = load<u64>(power);
+    const factor = c << (<u64>h);
+    // The value is x * 10^k. The whole part of x has 16 or 17 digits. The fraction is below the exact one by less than 2^33.
+    const carried = (load<u64>(power, 8) >> 32) * (factor >> 32);
+    const part = high * factor + carried;
+    const whole = Wide.highProduct(high, factor) + <u64>(part < carried);
+    let s: u64;
+    if (digits < 17 && floor(value) !== value) {
+      const unit = load<u64>(TENS + ((<usize>((whole >= TEN_16 ? 17 : 16) - digits)) << 3));
+      s = whole / unit;
+      const twice = 2 * (whole - s * unit) + (part >> 63);
+      if (twice + 1 === unit) return writeExactly(value, digits, powers, out);
+      s = (s + <u64>(twice >= unit)) * unit;
+    } else {
+      // The last digit and the fraction of x, and half of the distance to the next double, as multiples of 2^-60.
+      const digit = (((whole * 0x199999999999999a) >> 32) * 10) >> 32;
+      const end = (digit << 60) | (part >> 4);
+      const half = high >> <u64>(5 - h);
+      const toTen = TEN_UNITS - end;
+      // If the comparisons are not certain, the exact algorithm decides.
+      if (Decimal.isClose(end, half) || Decimal.isClose(toTen, half) || Decimal.isClose(part >> 4, 1 << 59))
+        return writeExactly(value, digits, powers, out);
+      s = end < half ? whole - digit : toTen < half ? whole - digit + 10 : whole + (part >> 63);
+    }
+    return Decimal.writeDigits(s, k, out);
+  }
+
+  @inline
+  static isClose(a: u64, b: u64): bool {
+    return a - b + MARGIN <= 2 * MARGIN;
+  }
+
+  /** Writes s * 10^k, where s has 16 or 17 digits. */
+  @inline
+  static writeDigits(s: u64, k: i32, out: usize): usize {
+    const isLong = s >= TEN_16;
+    const top = Wide.highProduct(s, 0xabcc77118461cefd) >> 26;
+    const first = (top * 1441151881) >> 57;
+    const digits = Decimal.sixteenDigits(top - first * TEN_8, s - top * TEN_8);
+    const text = v128.or(digits, v128.load(ZEROS));
+    const isZero = i8x16.bitmask(i8x16.eq(digits, i64x2.splat(0)));
+    // The number of digits up to the last that is not 0. The first of 17 digits is not one of the 16.
+    const lead = <i32>isLong;
+    const count = 32 - clz(isZero ^ 0xffff) + lead;
+    // The number is 0.DIGITS * 10^point.
+    const point = k + 16 + lead;
+    if (point > 0 && point <= 21) {
+      store<u8>(out, 0x30 + first);
+      if (count <= point) {
+        v128.store(out + lead, text);
+        store<u64>(out + lead, 0x3030303030303030, 16);
+        return out + point;
+      }
+      // The digits from the lane `before` on move to the next byte.
+      const before = i8x16.splat(<i8>(point - lead));
+      const lanes = v128.load(LANES);
+      const isAfter = i8x16.gt_s(lanes, before);
+      const moved = i8x16.swizzle(text, i8x16.add(lanes, isAfter));
+      const isPoint = i8x16.eq(lanes, before);
+      store<u8>(out + lead, i8x16.extract_lane_u(text, 15), 16);
+      v128.store(out + lead, v128.bitselect(v128.load(POINTS), moved, isPoint));
+      return out + count + 1;
+    }
+    if (point > -6 && point <= 0) {
+      store<u64>(out, 0x3030303030302e30);
+      out += 2 - point;
+      store<u8>(out, 0x30 + first);
+      v128.store(out + lead, text);
+      return out + count;
+    }
+    store<u8>(out, 0x30 + first, 1);
+    v128.store(out + 1 + lead, text);
+    store<u8>(out, load<u8>(out, 1));
+    store<u8>(out, 0x2e, 1);
+    return writeExponent(point - 1, count > 1 ? out + count + 1 : out + 1);
+  }
+
+  /** Returns the digits of two numbers below 10^8, one in each byte. */
+  @inline
+  static sixteenDigits(upper: u64, lower: u64): v128 {
+    const upperFour = (upper * 3518437209) >> 45;
+    const lowerFour = (lower * 3518437209) >> 45;
+    const fours = i64x2.replace_lane(
+      i64x2.splat(upperFour | ((upper - upperFour * 10000) << 32)),
+      1,
+      lowerFour | ((lower - lowerFour * 10000) << 32),
+    );
+    const hundreds = i32x4.shr_u(i32x4.dot_i16x8_s(fours, v128.load(BY_100)), 19);
+    const twos = v128.or(hundreds, i32x4.shl(i16x8.sub(fours, i16x8.mul(hundreds, v128.load(HUNDREDS))), 16));
+    const tens = i16x8.shr_u(i16x8.mul(twos, v128.load(BY_10)), 10);
+    return v128.or(tens, i16x8.shl(i16x8.sub(twos, i16x8.mul(tens, v128.load(TENTHS))), 8));
+  }
 }

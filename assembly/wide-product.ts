@@ -5,26 +5,28 @@
 export const POWER_MIN: i32 = -292;
 export const POWER_MAX: i32 = 324;
 
-/** Returns the address of 10^e in a table. */
-@inline
-export function powerAt(powers: usize, e: i32): usize {
-  return powers + (<usize>(e - POWER_MIN) << 4);
-}
+export class Wide {
+  /** Returns the address of 10^e in a table. */
+  @inline
+  static powerAt(powers: usize, e: i32): usize {
+    return powers + ((<usize>(e - POWER_MIN)) << 4);
+  }
 
-/** Returns the whole part of log2(10^e). */
-@inline
-export function log2Of(e: i32): i32 {
-  return (e * 1741647) >> 19;
-}
+  /** Returns the whole part of log2(10^e). */
+  @inline
+  static log2(e: i32): i32 {
+    return (e * 1741647) >> 19;
+  }
 
-/** Returns the upper 64 bits of a product. */
-@inline
-export function highProduct(a: u64, b: u64): u64 {
-  const aLow = a & 0xffffffff;
-  const aHigh = a >> 32;
-  const bLow = b & 0xffffffff;
-  const bHigh = b >> 32;
-  const middle = aHigh * bLow + ((aLow * bLow) >> 32);
-  const cross = aLow * bHigh + (middle & 0xffffffff);
-  return aHigh * bHigh + (middle >> 32) + (cross >> 32);
+  /** Returns the upper 64 bits of a product. */
+  @inline
+  static highProduct(a: u64, b: u64): u64 {
+    const aLow = a & 0xffffffff;
+    const aHigh = a >> 32;
+    const bLow = b & 0xffffffff;
+    const bHigh = b >> 32;
+    const middle = aHigh * bLow + ((aLow * bLow) >> 32);
+    const cross = aLow * bHigh + (middle & 0xffffffff);
+    return aHigh * bHigh + (middle >> 32) + (cross >> 32);
+  }
 }

@@ -1,20 +1,23 @@
+import { RowItem } from '../../assembly/columns.ts';
+import { latin1In } from '../core/memoize-bytes.ts';
 import { arenaColumn, arenaSpan, CHUNK_ROWS, kernels, textArea } from './kernels.ts';
 
 /** With this number of significant digits, a double can be restored exactly. */
 export const ALL_DIGITS = 17;
 
-/** A number takes at most this many bytes, with a comma: `-1.2345678901234567e-300,`. */
-const NUMBER_BYTES = 25;
+/** The length of a usual number with its comma. */
+export const NUMBER_BYTES = 20;
 /** The kernels write up to this many bytes after the end of a text. */
 const SLACK_BYTES = 64;
+
+/** Maximum number of columns of a table. A block of rows then takes at most 375 KiB with its numbers, which fits into the text area. */
+const COLUMNS_MAX = 9;
 
 // The text area has the powers of ten, the bytes that kernels read, and the bytes that kernels write.
 const [POWER_MIN, POWER_MAX] = [-292, 324];
 const POWERS_BYTES = 16 * (POWER_MAX - POWER_MIN + 1);
 const INPUT = POWERS_BYTES + SLACK_BYTES;
 const INPUT_BYTES = 128 * 1024;
-/** Maximum number of columns of a table. A block of rows then takes at most 375 KiB with its numbers, which fits into the text area. */
-const COLUMNS_MAX = 9;
 const RANGES = INPUT + INPUT_BYTES + SLACK_BYTES;
 const RANGES_BYTES = 8 * CHUNK_ROWS * (COLUMNS_MAX + 1);
 const PATTERN = RANGES + RANGES_BYTES;
@@ -56,9 +59,9 @@ export class ByteText {
     this.#bytes = Buffer.allocUnsafeSlow(bytes);
   }
 
-  add(text: string): void {
+  add(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): void {
     this.#reserve(3 * text.length);
-    this.length += this.#bytes.write(text, this.length);
+    this.length += this.#bytes.write(text, this.length, encoding);
   }
 
   /**
@@ -76,13 +79,31 @@ export class ByteText {
         return false;
       }
       if (from > 0) this.add(',');
-      const out = offsetOf(OUTPUT);
-      const bytes = kernels.writeNumbers(count, written.byteOffset, digits, powersOfTen(), out) - out;
-      this.#reserve(bytes);
-      this.#bytes.set(textArea.bytes.subarray(OUTPUT, OUTPUT + bytes), this.length);
-      this.length += bytes;
+      this.#addOutput((out) => kernels.writeNumbers(count, written.byteOffset, digits, powersOfTen(), out));
     }
     return true;
+  }
+
+  /** Adds rows. Each ends with a line break. */
+  addRows(rows: WrittenRows): void {
+    const { count, pattern, bytes, ranges, columns } = rows;
+    if (columns.length > COLUMNS_MAX) throw new RangeError(`a table has at most ${COLUMNS_MAX} columns`);
+    const parts = pattern.filter((item) => item === RowItem.copied).length;
+    textArea.bytes.set(pattern, PATTERN);
+    for (let row = 0; row < count; ) {
+      const from = ranges[2 * parts * row]!;
+      let end = row;
+      while (end < count && end - row < CHUNK_ROWS && ranges[2 * parts * (end + 1) - 1]! - from <= INPUT_BYTES) end++;
+      if (end === row) this.add(longRow(rows, row++, parts), 'latin1');
+      else {
+        const used = ranges.subarray(2 * parts * row, 2 * parts * end);
+        textArea.bytes.set(bytes.subarray(from, used.at(-1)), INPUT);
+        textArea.bytes.set(new Uint8Array(used.buffer, used.byteOffset, used.byteLength), RANGES);
+        for (const [i, column] of columns.entries()) arenaColumn(i).set(column.subarray(row, end));
+        this.#addOutput((out) => writeBlock(end - row, pattern.length, offsetOf(INPUT) - from, out));
+        row = end;
+      }
+    }
   }
 
   /** Returns the bytes of the text. They are valid until the text grows. */
@@ -92,6 +113,14 @@ export class ByteText {
 
   toString(): string {
     return this.#bytes.toString('utf8', 0, this.length);
+  }
+
+  /** Adds the text that a kernel writes. `write` gets the offset of the text and returns the offset of its end. */
+  #addOutput(write: (out: number) => number): void {
+    const bytes = write(offsetOf(OUTPUT)) - offsetOf(OUTPUT);
+    this.#reserve(bytes);
+    this.#bytes.set(textArea.bytes.subarray(OUTPUT, OUTPUT + bytes), this.length);
+    this.length += bytes;
   }
 
   #reserve(bytes: number): void {
@@ -147,9 +176,7 @@ function readPiece(bytes: Uint8Array, from: number, to: number): Float64Array | 
 /** Reads numbers that the kernel does not read, such as numbers with more than 19 digits. */
 function parsedPiece(bytes: Uint8Array, from: number, to: number): Float64Array | undefined {
   try {
-    const values: unknown = JSON.parse(
-      `[${Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).latin1Slice()}]`,
-    );
+    const values: unknown = JSON.parse(`[${latin1In(bytes, from, to)}]`);
     return Array.isArray(values) && values.length > 0 && values.every((each) => typeof each === 'number')
       ? Float64Array.from(values)
       : undefined;
@@ -163,55 +190,31 @@ const COMMA = 0x2c;
 /** Rows of a table as bytes, whose unchanged parts are copied, and the columns with which the rows are written. */
 export interface WrittenRows {
   readonly count: number;
-  /** The cells of a row: 0 is an unchanged part of the row, and n > 0 is the number of column n - 1. At most COLUMNS_MAX columns. */
+  /** The items of a row: the first is `RowItem.copied`. Any other number than those of `RowItem` is the index of a column. */
   readonly pattern: Uint8Array;
   readonly bytes: Uint8Array;
-  /** The start and the end of each unchanged part in `bytes`, in the order of the rows. */
-  readonly ranges: Uint32Array;
-  /** A number that is not finite gives an empty cell. All other numbers have the shortest text that gives the same double. */
+  /** The start and the end of each copied part in `bytes`, in the order of the rows. */
+  readonly ranges: Int32Array;
+  /**
+   * At most COLUMNS_MAX columns. A number that is not finite is left out. All other numbers have the shortest text that gives the same
+   * double.
+   */
   readonly columns: readonly Float64Array[];
 }
 
-/** Writes rows of comma-separated cells. Each row ends with a line break. Returns the bytes in pieces. */
-export function writeRows(rows: WrittenRows): Uint8Array[] {
-  const { count, pattern, bytes, ranges, columns } = rows;
-  if (columns.length > COLUMNS_MAX) throw new RangeError(`a table has at most ${COLUMNS_MAX} columns`);
-  const parts = pattern.reduce((sum, kind) => sum + (kind === 0 ? 1 : 0), 0);
-  const pieces: Uint8Array[] = [];
-  textArea.bytes.set(pattern, PATTERN);
-  for (let row = 0; row < count; ) {
-    // A row begins at the start of its first part. The last row of a block may not fit, and is then written in the next block.
-    const from = parts > 0 ? ranges[2 * parts * row]! : 0;
-    let end = row;
-    const fits = (next: number) => parts === 0 || ranges[2 * parts * (next + 1) - 1]! - from <= INPUT_BYTES;
-    while (end < count && end - row < CHUNK_ROWS && fits(end)) end++;
-    if (end === row) pieces.push(longRow(rows, row++, parts));
-    else {
-      const used = ranges.subarray(2 * parts * row, 2 * parts * end);
-      const to = used.at(-1) ?? from;
-      textArea.bytes.set(bytes.subarray(from, to), INPUT);
-      textArea.bytes.set(new Uint8Array(used.buffer, used.byteOffset, used.byteLength), RANGES);
-      for (const [i, column] of columns.entries()) arenaColumn(i).set(column.subarray(row, end));
-      pieces.push(writeBlock(end - row, pattern.length, from));
-      row = end;
-    }
-  }
-  return pieces;
+function writeBlock(rows: number, items: number, base: number, out: number): number {
+  const columns = arenaColumn(0).byteOffset;
+  return kernels.writeRows(rows, offsetOf(PATTERN), items, base, offsetOf(RANGES), columns, powersOfTen(), out);
 }
 
-function writeBlock(rows: number, items: number, from: number): Uint8Array {
-  const [base, columns, out] = [offsetOf(INPUT) - from, arenaColumn(0).byteOffset, offsetOf(OUTPUT)];
-  const end = kernels.writeRows(rows, offsetOf(PATTERN), items, base, offsetOf(RANGES), columns, powersOfTen(), out);
-  return new Uint8Array(textArea.bytes.subarray(OUTPUT, OUTPUT + end - out));
-}
-
-/** Writes a row that is longer than the text area. */
-function longRow({ pattern, bytes, ranges, columns }: WrittenRows, row: number, parts: number): Uint8Array {
+/** Returns a row that is longer than the input of the kernel, in Latin-1. */
+function longRow({ pattern, bytes, ranges, columns }: WrittenRows, row: number, parts: number): string {
   let range = 2 * parts * row;
-  const cells = Array.from(pattern, (kind) => {
-    if (kind === 0) return Buffer.from(bytes.subarray(ranges[range++], ranges[range++])).latin1Slice();
-    const value = columns[kind - 1]![row]!;
+  const items = Array.from(pattern, (item) => {
+    if (item === RowItem.separator) return ',';
+    if (item === RowItem.copied) return latin1In(bytes, ranges[range++]!, ranges[range++]!);
+    const value = columns[item]![row]!;
     return Number.isFinite(value) ? String(value) : '';
   });
-  return Buffer.from(`${cells.join(',')}\n`, 'latin1');
+  return `${items.join('')}\n`;
 }

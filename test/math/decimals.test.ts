@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { ByteText, readNumbers, writeRows } from '../../src/math/decimals.ts';
+import { RowItem } from '../../assembly/columns.ts';
+import { ByteText, readNumbers, type WrittenRows } from '../../src/math/decimals.ts';
 
 /** By hand: `ZOMMA_RANDOM_DOUBLES=10000000 bun test test/math/decimals.test.ts --timeout 600000`. */
 const RANDOM = Number(process.env.ZOMMA_RANDOM_DOUBLES ?? 200_000);
@@ -68,7 +69,7 @@ describe('all digits', () => {
     5e-324,
     2.2250738585072014e-308,
     1.7976931348623157e308,
-    9007199254740993,
+    9007199254740992,
     4.35,
     0.000001234,
     2 ** 53,
@@ -226,90 +227,82 @@ describe('reading numbers', () => {
 const LONGEST = -1.2345678901234568e-300;
 
 describe('rows', () => {
-  /** Writes rows by the rule that `writeRows` documents. */
-  function joined(
-    pattern: readonly number[],
-    rows: readonly (readonly string[])[],
-    columns: readonly number[][],
-  ): string {
-    return rows
-      .map((parts, row) => {
-        let part = 0;
-        const cells = pattern.map((kind) => {
-          const value = kind === 0 ? undefined : columns[kind - 1]![row]!;
-          return value === undefined ? parts[part++]! : Number.isFinite(value) ? String(value) : '';
-        });
-        return `${cells.join(',')}\n`;
-      })
-      .join('');
-  }
+  const [copied, separator] = [RowItem.copied, RowItem.separator];
+  const rowsText = (rows: WrittenRows) => {
+    const written = new ByteText(1);
+    written.addRows(rows);
+    return Buffer.from(written.bytes()).toString('latin1');
+  };
 
   test.each<[what: string, pattern: number[], rows: string[][]]>([
-    ['outputs after the row', [0, 1, 2], [['1,2'], [''], ['"a, b",\xff']]],
+    ['outputs after the row', [copied, separator, 0, separator, 1], [['1,2'], [''], ['"a, b",\xff']]],
     [
       'an output in the middle',
-      [0, 2, 0, 1],
+      [copied, 1, copied, separator, 0],
       [
-        ['a', 'b'],
+        ['a,', ',b'],
         ['', ''],
-        ['x'.repeat(40), 'y'],
+        ['x'.repeat(40), ',y'],
       ],
     ],
-    ['only outputs', [2, 1], [[], [], []]],
-    ['an output first', [1, 0, 2], [['q'], ['rr'], ['']]],
+    ['outputs in all cells', [copied, 1, copied, 0, copied], Array(20).fill(['', ',', ''])],
     [
       'a row longer than the text area',
-      [0, 1, 0, 2],
+      [copied, 0, copied],
       [
-        ['a', 'b'],
+        ['a,', ',b'],
         ['x'.repeat(200_000), 'y'],
         ['c', 'd'],
       ],
     ],
-    ['rows that fill more than one block', [0, 1, 2], Array.from({ length: 3_000 }, (_, i) => ['z'.repeat(i % 200)])],
+    ['rows that fill more than one block', [copied, 1], Array.from({ length: 3_000 }, (_, i) => ['z'.repeat(i % 200)])],
+    ['no rows', [copied, 0], []],
   ])('%s', (_, pattern, rows) => {
-    const columns = [0, 1].map((column) =>
-      rows.map((_, row) => (row % 5 === 4 ? Number.NaN : (row + 1) / (column + 3))),
-    );
+    const columns = [0, 1].map((at) => rows.map((_, row) => (row % 5 === 4 ? Number.NaN : (row + 1) / (at + 3))));
+    const expected = rows.map((parts, row) => {
+      let part = 0;
+      const cells = pattern.map((item) => {
+        if (item === separator) return ',';
+        if (item === copied) return parts[part++]!;
+        const value = columns[item]![row]!;
+        return Number.isNaN(value) ? '' : String(value);
+      });
+      return `${cells.join('')}\n`;
+    });
     // Bytes between the parts belong to replaced cells.
-    let text = 'header\n';
+    let given = 'header\n';
     const ranges = rows.flatMap((parts) =>
       parts.flatMap((part) => {
-        const start = text.length;
-        text += `${part},old,`;
+        const start = given.length;
+        given += `${part}old`;
         return [start, start + part.length];
       }),
     );
-    const pieces = writeRows({
+    const written = rowsText({
       count: rows.length,
       pattern: Uint8Array.from(pattern),
-      bytes: Buffer.from(text, 'latin1'),
-      ranges: Uint32Array.from(ranges),
+      bytes: Buffer.from(given, 'latin1'),
+      ranges: Int32Array.from(ranges),
       columns: columns.map((column) => Float64Array.from(column)),
     });
-    expect(Buffer.concat(pieces).toString('latin1')).toBe(joined(pattern, rows, columns));
+    expect(written).toBe(expected.join(''));
   });
 
   test('the longest numbers of a full block fit', () => {
-    const rows = 1_024;
+    const count = 1_024;
     expect(String(LONGEST)).toHaveLength(24);
-    const columns = Array.from({ length: 9 }, () => new Float64Array(rows).fill(LONGEST));
-    const pattern = Uint8Array.from([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    const bytes = Buffer.alloc(128 * 1024, 'a');
-    const ranges = Uint32Array.from({ length: 2 * rows }, (_, i) => 128 * ((i + (i % 2)) >> 1));
-    const written = Buffer.concat(writeRows({ count: rows, pattern, bytes, ranges, columns })).toString();
-    expect(written).toBe(`${'a'.repeat(128)}${`,${LONGEST}`.repeat(9)}\n`.repeat(rows));
+    const columns = Array.from({ length: 9 }, () => new Float64Array(count).fill(LONGEST));
+    const pattern = Uint8Array.from([copied, ...columns.flatMap((_, i) => [separator, i])]);
+    const bytes = Buffer.alloc(128 * count, 'a');
+    const ranges = Int32Array.from({ length: 2 * count }, (_, i) => 128 * ((i + (i % 2)) >> 1));
+    expect(rowsText({ count, pattern, bytes, ranges, columns })).toBe(
+      `${'a'.repeat(128)}${`,${LONGEST}`.repeat(9)}\n`.repeat(count),
+    );
   });
 
   test('refuses more columns than the text area has room for', () => {
     const columns = Array.from({ length: 10 }, () => new Float64Array(1));
-    const given = {
-      count: 1,
-      pattern: new Uint8Array(1),
-      bytes: new Uint8Array(),
-      ranges: new Uint32Array(2),
-      columns,
-    };
-    expect(() => writeRows(given)).toThrow('a table has at most 9 columns');
+    const rows = { count: 1, pattern: new Uint8Array(1), bytes: new Uint8Array(), ranges: new Int32Array(2), columns };
+    expect(() => rowsText(rows)).toThrow('a table has at most 9 columns');
   });
 });

@@ -1,17 +1,16 @@
+import { RowItem } from '../../../assembly/columns.ts';
 import { decimalIn } from '../../core/decimal-bytes.ts';
 import type { CellRow } from '../../core/delimited-rows.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { latin1In } from '../../core/memoize-bytes.ts';
-import { numberCell } from '../text-format.ts';
+import { ByteText, NUMBER_BYTES } from '../../math/decimals.ts';
 import type { Cell, RowKernel } from './row-kernel.ts';
 
 /** Maximum number of bad rows that are reported one by one. */
 export const ROW_MESSAGES_MAX = 5;
-/** Maximum length of a number with its comma, bytes. A number has a sign, 17 digits, a point and an exponent. */
-const NUMBER_BYTES_MAX = 26;
 /** Number of rows for which the arrays have space at first. */
 const ROWS_AT_FIRST = 4_096;
-const [COMMA, LF, SPACE] = [0x2c, 0x0a, 0x20];
+const SPACE = 0x20;
 
 /**
  * Runs a kernel on the rows of one CSV. An output replaces the input column with the same name. All other outputs are added after the last
@@ -37,8 +36,10 @@ export class CsvRun {
   readonly #errors = new Map<number, string>();
   /** Number of cells that a row lacks. */
   readonly #missing = new Map<number, number>();
-  /** The header of the output, until it is returned. */
-  #header: Buffer;
+  /** The items of an output row. */
+  readonly #pattern: Uint8Array;
+  /** The header of the output in Latin-1, until it is returned. */
+  #header: string;
 
   /** Throws `OperatorError` if the header lacks a required column or names a column twice. */
   constructor(kernel: RowKernel, header: CellRow) {
@@ -58,7 +59,13 @@ export class CsvRun {
     this.#columns = this.#inputs.map(() => new Float64Array(ROWS_AT_FIRST));
     this.#ranges = new Int32Array(2 * (this.#replaced + 1) * ROWS_AT_FIRST);
     for (const { output, column } of this.#slots) cells[column] = kernel.outputs[output]!;
-    this.#header = Buffer.from(`${cells.join(',')}\n`, 'latin1');
+    this.#header = `${cells.join(',')}\n`;
+    this.#pattern = Uint8Array.from([
+      RowItem.copied,
+      ...this.#slots.flatMap(({ output }, i) =>
+        i < this.#replaced ? [output, RowItem.copied] : [RowItem.separator, output],
+      ),
+    ]);
   }
 
   /** Adds a row. `line` is the number of the row's first line. */
@@ -94,36 +101,49 @@ export class CsvRun {
    * Returns the rows that were added since the last call, with their outputs, as CSV text. The first call also returns the header. `bytes`
    * are the bytes in which the rows are.
    */
-  compute(bytes: Uint8Array): Buffer {
+  compute(bytes: Uint8Array): Uint8Array {
     const count = this.#count;
     const columns = this.#inputs.map(({ name }, i) => [name, this.#columns[i]!.subarray(0, count)]);
     const outputs = this.#kernel.compute(count, Object.fromEntries(columns));
-    const missing = this.#missing.values().reduce((sum, cells) => sum + cells, 0);
-    const size = bytes.length + missing + count * (NUMBER_BYTES_MAX * outputs.length + 1);
-    const text = Buffer.allocUnsafe(this.#header.length + size);
-    let end = this.#header.copy(text);
-    this.#header = Buffer.alloc(0);
-    for (let row = 0, range = 0; row < count; row++) {
+    const text = new ByteText(this.#header.length + bytes.length + count * NUMBER_BYTES * outputs.length);
+    text.add(this.#header, 'latin1');
+    this.#header = '';
+    for (let row = 0; row < count; row++) {
       const error = this.#errors.get(row) ?? (isAnswered(outputs, row) ? undefined : this.#kernel.unanswered);
-      if (error !== undefined) this.#report(this.#lines[row]!, error);
-      for (let i = 0; i <= this.#replaced; i++, range += 2) {
-        const to = this.#ranges[range + 1]!;
-        for (let at = this.#ranges[range]!; at < to; at++) text[end++] = bytes[at]!;
-        if (i < this.#replaced && error === undefined)
-          end = writeNumber(text, end, outputs[this.#slots[i]!.output]![row]!);
-      }
-      for (let cells = this.#missing.get(row) ?? 0; cells > 0; cells--) text[end++] = COMMA;
-      for (let i = this.#replaced; i < this.#slots.length; i++) {
-        text[end++] = COMMA;
-        if (error === undefined) end = writeNumber(text, end, outputs[this.#slots[i]!.output]![row]!);
-      }
-      text[end++] = LF;
+      if (error === undefined) continue;
+      this.#report(this.#lines[row]!, error);
+      for (const column of outputs) column[row] = Number.NaN;
     }
+    let from = 0;
+    for (const [row, cells] of this.#missing) {
+      this.#addRows(text, bytes, outputs, from, row);
+      text.add(this.#shortRow(bytes, row, cells), 'latin1');
+      from = row + 1;
+    }
+    this.#addRows(text, bytes, outputs, from, count);
     this.rows += count;
     this.#count = 0;
     this.#errors.clear();
     this.#missing.clear();
-    return text.subarray(0, end);
+    return text.bytes();
+  }
+
+  #addRows(text: ByteText, bytes: Uint8Array, outputs: readonly Float64Array[], from: number, to: number): void {
+    const width = 2 * (this.#replaced + 1);
+    text.addRows({
+      ...{ count: to - from, pattern: this.#pattern, bytes },
+      ranges: this.#ranges.subarray(width * from, width * to),
+      columns: outputs.map((column) => column.subarray(from, to)),
+    });
+  }
+
+  /** Returns a row that lacks `missing` cells. The row is bad, so its outputs are empty. */
+  #shortRow(bytes: Uint8Array, row: number, missing: number): string {
+    const width = 2 * (this.#replaced + 1);
+    const ranges = this.#ranges.subarray(width * row, width * (row + 1));
+    let text = '';
+    for (let i = 0; i < width; i += 2) text += latin1In(bytes, ranges[i]!, ranges[i + 1]!);
+    return `${text}${','.repeat(missing + this.#slots.length - this.#replaced)}\n`;
   }
 
   #enlarge(): void {
@@ -183,11 +203,6 @@ function contentOf(cell: string): string {
   const text = cell.trim();
   const quoted = text.length > 1 && text.startsWith('"') && text.endsWith('"');
   return quoted ? text.slice(1, -1).replaceAll('""', '"').trim() : text;
-}
-
-/** Writes a number as text into `bytes` from the index `at` on. Returns the index after the number. */
-function writeNumber(bytes: Buffer, at: number, value: number): number {
-  return at + bytes.write(numberCell(value), at, 'latin1');
 }
 
 function isAnswered(outputs: readonly Float64Array[], row: number): boolean {
