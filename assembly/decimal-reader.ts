@@ -26,6 +26,10 @@ export function readNumbers(from: usize, to: usize, powers: usize, column: usize
     let exponent: i32 = 0;
     if (load<u8>(at) === 0x2e) {
       const fraction = ++at;
+      for (let text = load<u64>(at); Json.areDigits(text); text = load<u64>(at)) {
+        w = w * 100000000 + Json.eightDigits(text);
+        at += 8;
+      }
       for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) w = w * 10 + digit;
       if (at === fraction) return -1;
       exponent = <i32>(fraction - at);
@@ -74,6 +78,24 @@ class Json {
   @inline
   static digit(at: usize): u32 {
     return <u32>load<u8>(at) - 0x30;
+  }
+
+  /** Returns whether eight bytes are digits. */
+  @inline
+  static areDigits(text: u64): bool {
+    const upper = text & 0xf0f0f0f0f0f0f0f0;
+    const carried = (text + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0;
+    return (upper | (carried >> 4)) === 0x3333333333333333;
+  }
+
+  /** Returns the number whose eight digits are the bytes of a text, with the first digit in the lowest byte. */
+  @inline
+  static eightDigits(text: u64): u64 {
+    const digits = text - 0x3030303030303030;
+    const pairs = digits * 10 + (digits >> 8);
+    return (
+      (((pairs & 0xff000000ff) * 0xf424000000064 + ((pairs >> 16) & 0xff000000ff) * 0x271000000001) >> 32) & 0xffffffff
+    );
   }
 }
 

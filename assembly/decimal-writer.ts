@@ -162,7 +162,9 @@ class Decimal {
     const biased = <i32>(bits >> 52) & 0x7ff;
     const fraction = bits & 0xfffffffffffff;
     if (biased === 0x7ff) return out;
-    if (<i64>bits < 0 && value !== 0) store<u8>(out++, 0x2d);
+    // The sign of a random number would make a branch slow.
+    store<u8>(out, 0x2d);
+    out += <usize>(bits >> 63) & <usize>(value !== 0);
     // A power of two has a closer neighbour below than above.
     if (biased === 0 || fraction === 0) return writeExactly(value, digits, powers, out);
     // The value is c * 2^q.
@@ -191,16 +193,18 @@ class Decimal {
       const half = high >> <u64>(5 - h);
       const toTen = TEN_UNITS - end;
       // If the comparisons are not certain, the exact algorithm decides.
-      if (Decimal.isClose(end, half) || Decimal.isClose(toTen, half) || Decimal.isClose(part >> 4, 1 << 59))
+      if (Decimal.isClose(end, half) | Decimal.isClose(toTen, half) | Decimal.isClose(part >> 4, 1 << 59))
         return writeExactly(value, digits, powers, out);
-      s = end < half ? whole - digit : toTen < half ? whole - digit + 10 : whole + (part >> 63);
+      // The comparisons are random, so branches would be slow.
+      const ten = select(whole - digit + 10, whole + (part >> 63), toTen < half);
+      s = select(whole - digit, ten, end < half);
     }
     return Decimal.writeDigits(s, k, out);
   }
 
   @inline
-  static isClose(a: u64, b: u64): bool {
-    return a - b + MARGIN <= 2 * MARGIN;
+  static isClose(a: u64, b: u64): i32 {
+    return <i32>(a - b + MARGIN <= 2 * MARGIN);
   }
 
   /** Writes s * 10^k, where s has 16 or 17 digits. */

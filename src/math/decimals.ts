@@ -5,8 +5,8 @@ import { arenaColumn, arenaSpan, CHUNK_ROWS, kernels, textArea } from './kernels
 /** With this number of significant digits, a double can be restored exactly. */
 export const ALL_DIGITS = 17;
 
-/** The length of a usual number with its comma. */
-export const NUMBER_BYTES = 20;
+/** The length for which space is reserved: few columns have longer numbers on average, with the comma. */
+export const NUMBER_BYTES = 23;
 /** The kernels write up to this many bytes after the end of a text. */
 const SLACK_BYTES = 64;
 
