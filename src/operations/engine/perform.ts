@@ -67,7 +67,7 @@ export const restView = memoizeByObject((operation: Operation): View => {
 const digits = Type.Optional(
   Type.Integer({
     description:
-      'Significant digits of numbers that are not whole. Prices and strikes have fewer, so they are exact. With 17, every number is exact.',
+      'Number of significant digits. Whole numbers have all digits, and prices and strikes have fewer than 10. 17 gives all digits.',
     minimum: 10,
     maximum: ALL_DIGITS,
     default: 10,
