@@ -59,6 +59,11 @@ export class ByteText {
     this.#bytes = Buffer.allocUnsafeSlow(bytes);
   }
 
+  /** Removes the text. Further text takes the memory of the old one. */
+  clear(): void {
+    this.length = 0;
+  }
+
   add(text: string, encoding: 'utf8' | 'latin1' = 'utf8'): void {
     this.#reserve(3 * text.length);
     this.length += this.#bytes.write(text, this.length, encoding);
@@ -106,7 +111,7 @@ export class ByteText {
     }
   }
 
-  /** Returns the bytes of the text. They are valid until the text grows. */
+  /** Returns the bytes of the text. They are valid until the text changes. */
   bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(0, this.length) as Uint8Array<ArrayBuffer>;
   }

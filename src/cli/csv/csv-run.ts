@@ -3,13 +3,15 @@ import { decimalIn } from '../../core/decimal-bytes.ts';
 import type { CellRow } from '../../core/delimited-rows.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { latin1In } from '../../core/memoize-bytes.ts';
-import { ByteText, NUMBER_BYTES } from '../../math/decimals.ts';
+import { ByteText } from '../../math/decimals.ts';
 import type { Cell, RowKernel } from './row-kernel.ts';
 
 /** Maximum number of bad rows that are reported one by one. */
 export const ROW_MESSAGES_MAX = 5;
 /** Number of rows for which the arrays have space at first. */
 const ROWS_AT_FIRST = 4_096;
+/** The length of a text for which there is space at first, bytes. */
+const TEXT_BYTES = 1024 * 1024;
 const SPACE = 0x20;
 
 /**
@@ -36,6 +38,7 @@ export class CsvRun {
   readonly #errors = new Map<number, string>();
   /** Number of cells that a row lacks. */
   readonly #missing = new Map<number, number>();
+  readonly #text = new ByteText(TEXT_BYTES);
   /** The items of an output row. */
   readonly #pattern: Uint8Array;
   /** The header of the output in Latin-1, until it is returned. */
@@ -99,13 +102,14 @@ export class CsvRun {
 
   /**
    * Returns the rows that were added since the last call, with their outputs, as CSV text. The first call also returns the header. `bytes`
-   * are the bytes in which the rows are.
+   * are the bytes in which the rows are. The next call replaces the text.
    */
   compute(bytes: Uint8Array): Uint8Array {
     const count = this.#count;
     const columns = this.#inputs.map(({ name }, i) => [name, this.#columns[i]!.subarray(0, count)]);
     const outputs = this.#kernel.compute(count, Object.fromEntries(columns));
-    const text = new ByteText(this.#header.length + bytes.length + count * NUMBER_BYTES * outputs.length);
+    const text = this.#text;
+    text.clear();
     text.add(this.#header, 'latin1');
     this.#header = '';
     for (let row = 0; row < count; row++) {
