@@ -7,12 +7,12 @@ const EXACT: usize = memory.data<f64>([
 ]);
 
 /**
- * Reads JSON numbers that are separated by commas from the text [from, to) into a column. Returns the number of rows. Returns -1 if the text
- * has anything else, and for numbers that cannot be read fast: numbers of more than 19 digits, subnormal and very large numbers, and numbers
- * that are too close to the middle of two doubles. The byte after the text must not be a part of a number.
+ * Reads JSON numbers that are separated by commas from the text [from, to) into a column. Returns the number of rows. Returns -1 if there are
+ * more than `rowsMax`, if the text has anything else, and for numbers that cannot be read fast: numbers of more than 19 digits, subnormal and
+ * very large numbers, and numbers that are too close to the middle of two doubles. The byte after the text must not be a part of a number.
  */
-export function readNumbers(from: usize, to: usize, powers: usize, column: usize): i32 {
-  const start = column;
+export function readNumbers(from: usize, to: usize, powers: usize, column: usize, rowsMax: i32): i32 {
+  let rows = 0;
   let at = from;
   while (true) {
     at = Json.afterSpaces(at);
@@ -26,14 +26,15 @@ export function readNumbers(from: usize, to: usize, powers: usize, column: usize
     let exponent: i32 = 0;
     if (load<u8>(at) === 0x2e) {
       const fraction = ++at;
-      for (let text = load<u64>(at); Json.areDigits(text); text = load<u64>(at)) {
-        w = w * 100000000 + Json.eightDigits(text);
-        at += 8;
+      if (w === 0) {
+        count = 0;
+        while (load<u8>(at) === 0x30) at++;
       }
+      const first = at;
       for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) w = w * 10 + digit;
       if (at === fraction) return -1;
       exponent = <i32>(fraction - at);
-      count += at - fraction;
+      count += at - first;
     }
     if (count > 19) return -1;
     if ((load<u8>(at) | 0x20) === 0x65) {
@@ -53,10 +54,11 @@ export function readNumbers(from: usize, to: usize, powers: usize, column: usize
       value = nearest(w, exponent, powers);
       if (!(value >= 0)) return -1;
     }
-    store<f64>(column, isNegative ? -value : value);
-    column += 8;
+    if (rows === rowsMax) return -1;
+    store<f64>(column + ((<usize>rows) << 3), isNegative ? -value : value);
+    rows++;
     at = Json.afterSpaces(at);
-    if (at >= to) return at === to ? <i32>((column - start) >> 3) : -1;
+    if (at >= to) return at === to ? rows : -1;
     if (load<u8>(at++) !== 0x2c) return -1;
   }
 }
@@ -78,24 +80,6 @@ class Json {
   @inline
   static digit(at: usize): u32 {
     return <u32>load<u8>(at) - 0x30;
-  }
-
-  /** Returns whether eight bytes are digits. */
-  @inline
-  static areDigits(text: u64): bool {
-    const upper = text & 0xf0f0f0f0f0f0f0f0;
-    const carried = (text + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0;
-    return (upper | (carried >> 4)) === 0x3333333333333333;
-  }
-
-  /** Returns the number whose eight digits are the bytes of a text, with the first digit in the lowest byte. */
-  @inline
-  static eightDigits(text: u64): u64 {
-    const digits = text - 0x3030303030303030;
-    const pairs = digits * 10 + (digits >> 8);
-    return (
-      (((pairs & 0xff000000ff) * 0xf424000000064 + ((pairs >> 16) & 0xff000000ff) * 0x271000000001) >> 32) & 0xffffffff
-    );
   }
 }
 

@@ -22,9 +22,13 @@ const HUNDREDS: usize = memory.data<u32>([100, 100, 100, 100], 16);
 const BY_10: usize = memory.data<u16>([103, 103, 103, 103, 103, 103, 103, 103], 16);
 const TENTHS: usize = memory.data<u16>([10, 10, 10, 10, 10, 10, 10, 10], 16);
 
+/** Writes a number without its sign, if the shortest text or the rounding is not certain here. Returns the end of the text. */
+// @ts-expect-error: decorator
+declare function writeRare(value: f64, digits: i32, out: usize): usize;
+
 /**
  * Writes finite numbers as JavaScript writes them, separated by commas, and `null` for other numbers. `digits` is 17 for the shortest text
- * that gives the same double, or the number of significant digits from 1 to 16. Returns the end of the text. A number takes at most 25 bytes
+ * that gives the same double, or the number of significant digits from 1 to 15. Returns the end of the text. A number takes at most 25 bytes
  * with its comma.
  */
 export function writeNumbers(count: i32, values: usize, digits: i32, powers: usize, out: usize): usize {
@@ -70,75 +74,6 @@ export function writeRows(
   return out;
 }
 
-/** Writes a number other than -0 without its sign. The shortest digits are found by Schubfach (Giulietti 2020). */
-function writeExactly(value: f64, digits: i32, powers: usize, out: usize): usize {
-  const bits = reinterpret<u64>(value);
-  const biased = <i32>(bits >> 52) & 0x7ff;
-  const fraction = bits & 0xfffffffffffff;
-  if (bits << 1 === 0) {
-    store<u8>(out, 0x30);
-    return out + 1;
-  }
-  const isEdge = fraction === 0 && biased > 1;
-  const c = biased === 0 ? fraction : fraction | (1 << 52);
-  const q = max(biased, 1) - 1075;
-  let k = (q * 1262611 - (isEdge ? 524031 : 0)) >> 22;
-  const h = q + Wide.log2(-k) + 1;
-  const power = Wide.powerAt(powers, -k);
-  const low = load<u64>(power, 8);
-  const high = load<u64>(power);
-  // The product 4 c * 10^-k has 192 bits: the whole part is p2, and p1 and p0 are the fraction.
-  const factor = c << (<u64>(h + 2));
-  const p0 = low * factor;
-  const carried = Wide.highProduct(low, factor);
-  const p1 = high * factor + carried;
-  const p2 = Wide.highProduct(high, factor) + <u64>(p1 < carried);
-  // The lowest bit is set if the product is not whole.
-  const four = p2 | <u64>(p1 > 1);
-  let s = four >> 2;
-  if (digits < 17 && biased !== 0 && floor(value) !== value) {
-    const unit = load<u64>(TENS + ((<usize>((s >= TEN_16 ? 17 : 16) - digits)) << 3));
-    s = four / (4 * unit);
-    s += <u64>(four - 4 * s * unit >= 2 * unit);
-    return writeRareDigits(s * unit, k, out);
-  }
-  // The doubles between the midpoints to both neighbours round to the value.
-  const shift = <u64>(h + 1);
-  const d0 = low << shift;
-  const d1 = (high << shift) | (low >> (64 - shift));
-  const d2 = high >> (64 - shift);
-  const odd = c & 1;
-  const u0 = p0 + d0;
-  const u1 = p1 + d1;
-  const u = u1 + <u64>(u0 < p0);
-  const upper = ((p2 + d2 + <u64>(u1 < p1) + <u64>(u < u1)) | <u64>(u > 1)) - odd;
-  let lower: u64;
-  if (isEdge) {
-    const e0 = (d0 >> 1) | (d1 << 63);
-    const e1 = (d1 >> 1) | (d2 << 63);
-    const l = p1 - e1 - <u64>(p0 < e0);
-    lower = (p2 - (d2 >> 1) - <u64>(p1 < e1 || (p1 === e1 && p0 < e0))) | <u64>(l > 1);
-  } else {
-    const l = p1 - d1 - <u64>(p0 < d0);
-    lower = ((p2 - d2 - <u64>(p1 < d1 || (p1 === d1 && p0 < d0))) | <u64>(l > 1)) + odd;
-  }
-  const tens = s / 10;
-  const tensBelow = lower <= 40 * tens;
-  const tensAbove = 40 * tens + 40 <= upper;
-  const below = lower <= 4 * s;
-  const above = 4 * s + 4 <= upper;
-  if (s >= 10 && tensBelow !== tensAbove) s = 10 * (tens + <u64>tensAbove);
-  else if (below !== above) s += <u64>above;
-  else s += <u64>(four > 4 * s + 2 || (four === 4 * s + 2 && (s & 1) !== 0));
-  for (; s < TEN_16; k--) s *= 10;
-  return writeRareDigits(s, k, out);
-}
-
-/** The same as `writeDigits`, which is inlined only where it is fast. */
-function writeRareDigits(s: u64, k: i32, out: usize): usize {
-  return Decimal.writeDigits(s, k, out);
-}
-
 function writeExponent(exponent: i32, out: usize): usize {
   store<u8>(out, 0x65);
   store<u8>(out, exponent < 0 ? 0x2d : 0x2b, 1);
@@ -154,7 +89,7 @@ function writeExponent(exponent: i32, out: usize): usize {
 class Decimal {
   /**
    * Writes a number. Writes nothing if the number is not finite. A whole number keeps all its digits. Fewer digits are rounded half up,
-   * exactly.
+   * exactly. The shortest digits follow from the distance to the next doubles, as in Schubfach (Giulietti 2020).
    */
   @inline
   static write(value: f64, digits: i32, powers: usize, out: usize): usize {
@@ -162,11 +97,14 @@ class Decimal {
     const biased = <i32>(bits >> 52) & 0x7ff;
     const fraction = bits & 0xfffffffffffff;
     if (biased === 0x7ff) return out;
+    if (bits << 1 === 0) {
+      store<u8>(out, 0x30);
+      return out + 1;
+    }
     // The sign of a random number would make a branch slow.
     store<u8>(out, 0x2d);
-    out += <usize>(bits >> 63) & <usize>(value !== 0);
-    // A power of two has a closer neighbour below than above.
-    if (biased === 0 || fraction === 0) return writeExactly(value, digits, powers, out);
+    out += <usize>(bits >> 63);
+    if (biased === 0) return writeRare(value, digits, out);
     // The value is c * 2^q.
     const c = fraction | (1 << 52);
     const q = biased - 1075;
@@ -180,24 +118,33 @@ class Decimal {
     const part = high * factor + carried;
     const whole = Wide.highProduct(high, factor) + <u64>(part < carried);
     let s: u64;
-    if (digits < 17 && floor(value) !== value) {
+    if (digits < 16 && floor(value) !== value) {
       const unit = load<u64>(TENS + ((<usize>((whole >= TEN_16 ? 17 : 16) - digits)) << 3));
       s = whole / unit;
       const twice = 2 * (whole - s * unit) + (part >> 63);
-      if (twice + 1 === unit) return writeExactly(value, digits, powers, out);
+      if (twice + 1 === unit) return writeRare(value, digits, out);
       s = (s + <u64>(twice >= unit)) * unit;
     } else {
       // The last digit and the fraction of x, and half of the distance to the next double, as multiples of 2^-60.
       const digit = (((whole * 0x199999999999999a) >> 32) * 10) >> 32;
       const end = (digit << 60) | (part >> 4);
       const half = high >> <u64>(5 - h);
+      // Below a power of two, the next double is closer.
+      const isPower = <u64>(fraction === 0);
+      const below = half >> isPower;
       const toTen = TEN_UNITS - end;
-      // If the comparisons are not certain, the exact algorithm decides.
-      if (Decimal.isClose(end, half) | Decimal.isClose(toTen, half) | Decimal.isClose(part >> 4, 1 << 59))
-        return writeExactly(value, digits, powers, out);
+      // The comparisons are not certain if two numbers are too close.
+      const isRare = isPower & <u64>(part >> 4 > below);
+      if (
+        <i32>isRare |
+        Decimal.isClose(end, below) |
+        Decimal.isClose(toTen, half) |
+        Decimal.isClose(part >> 4, 1 << 59)
+      )
+        return writeRare(value, digits, out);
       // The comparisons are random, so branches would be slow.
       const ten = select(whole - digit + 10, whole + (part >> 63), toTen < half);
-      s = select(whole - digit, ten, end < half);
+      s = select(whole - digit, ten, end < below);
     }
     return Decimal.writeDigits(s, k, out);
   }

@@ -1,5 +1,4 @@
 import { RowItem } from '../../assembly/columns.ts';
-import { latin1In } from '../core/memoize-bytes.ts';
 import { arenaColumn, arenaSpan, CHUNK_ROWS, kernels, textArea } from './kernels.ts';
 
 /** With this number of significant digits, a double can be restored exactly. */
@@ -10,14 +9,17 @@ export const NUMBER_BYTES = 23;
 /** The kernels write up to this many bytes after the end of a text. */
 const SLACK_BYTES = 64;
 
-/** Maximum number of columns of a table. A block of rows then takes at most 375 KiB with its numbers, which fits into the text area. */
+/** Maximum number of columns of a table. A row or a block of rows then takes at most 1.7 MiB with its numbers, which fits into the output. */
 const COLUMNS_MAX = 9;
 
 // The text area has the powers of ten, the bytes that kernels read, and the bytes that kernels write.
 const [POWER_MIN, POWER_MAX] = [-292, 324];
 const POWERS_BYTES = 16 * (POWER_MAX - POWER_MIN + 1);
 const INPUT = POWERS_BYTES + SLACK_BYTES;
-const INPUT_BYTES = 128 * 1024;
+/** The input has space for a row of a table, of which a piece of 256 KiB may be the end. */
+const INPUT_BYTES = 1536 * 1024;
+/** Rows are written in blocks of about this size, which stay in the cache. */
+const BLOCK_BYTES = 128 * 1024;
 const RANGES = INPUT + INPUT_BYTES + SLACK_BYTES;
 const RANGES_BYTES = 8 * CHUNK_ROWS * (COLUMNS_MAX + 1);
 const PATTERN = RANGES + RANGES_BYTES;
@@ -27,9 +29,8 @@ const offsetOf = (place: number) => textArea.start + place;
 
 /** Numbers that are written in one call. They are in the arena. */
 const written = arenaSpan(0, 4);
-/** Numbers that are read in one call. A number takes at least two bytes of text, with its comma. */
+/** Numbers that are read in one call. They are in the arena. */
 const read = arenaSpan(0, 32);
-const READ_BYTES = Math.min(INPUT_BYTES, 2 * read.length);
 
 let hasPowers = false;
 
@@ -70,7 +71,7 @@ export class ByteText {
   }
 
   /**
-   * Adds numbers, separated by commas, as `JSON.stringify` writes them: a number that is not finite becomes `null`. `digits` from 1 to 16
+   * Adds numbers, separated by commas, as `JSON.stringify` writes them: a number that is not finite becomes `null`. `digits` from 1 to 15
    * rounds a number that is not whole to so many significant digits. Null counts as a number that is not finite. If a value is neither a
    * number nor null, adds nothing and returns false.
    */
@@ -89,25 +90,21 @@ export class ByteText {
     return true;
   }
 
-  /** Adds rows. Each ends with a line break. */
+  /** Adds rows. Each ends with a line break. A row with more than 1.5 MiB causes a RangeError. */
   addRows(rows: WrittenRows): void {
     const { count, pattern, bytes, ranges, columns } = rows;
     if (columns.length > COLUMNS_MAX) throw new RangeError(`a table has at most ${COLUMNS_MAX} columns`);
     const parts = pattern.filter((item) => item === RowItem.copied).length;
     textArea.bytes.set(pattern, PATTERN);
-    for (let row = 0; row < count; ) {
+    for (let row = 0, end = 0; row < count; row = end) {
       const from = ranges[2 * parts * row]!;
-      let end = row;
-      while (end < count && end - row < CHUNK_ROWS && ranges[2 * parts * (end + 1) - 1]! - from <= INPUT_BYTES) end++;
-      if (end === row) this.add(longRow(rows, row++, parts), 'latin1');
-      else {
-        const used = ranges.subarray(2 * parts * row, 2 * parts * end);
-        textArea.bytes.set(bytes.subarray(from, used.at(-1)), INPUT);
-        textArea.bytes.set(new Uint8Array(used.buffer, used.byteOffset, used.byteLength), RANGES);
-        for (const [i, column] of columns.entries()) arenaColumn(i).set(column.subarray(row, end));
-        this.#addOutput((out) => writeBlock(end - row, pattern.length, offsetOf(INPUT) - from, out));
-        row = end;
-      }
+      do end++;
+      while (end < count && end - row < CHUNK_ROWS && ranges[2 * parts * (end + 1) - 1]! - from <= BLOCK_BYTES);
+      const used = ranges.subarray(2 * parts * row, 2 * parts * end);
+      textArea.bytes.set(bytes.subarray(from, used.at(-1)), INPUT);
+      textArea.bytes.set(new Uint8Array(used.buffer, used.byteOffset, used.byteLength), RANGES);
+      for (const [i, column] of columns.entries()) arenaColumn(i).set(column.subarray(row, end));
+      this.#addOutput((out) => writeBlock(end - row, pattern.length, offsetOf(INPUT) - from, out));
     }
   }
 
@@ -147,50 +144,17 @@ function copyNumbers(values: readonly unknown[], from: number, count: number): b
 }
 
 /**
- * Reads the JSON numbers, separated by commas, in the bytes [from, to). Returns undefined if the bytes are anything else, or no number. The
- * numbers are those of `JSON.parse`.
+ * Reads the JSON numbers, separated by commas, in the bytes [from, to). The numbers are those of `JSON.parse`. Returns undefined if the bytes
+ * are anything else, no number, more than 33,024 numbers or 1.5 MiB, or have a number with more than 19 digits.
  */
 export function readNumbers(bytes: Uint8Array, from: number, to: number): Float64Array | undefined {
-  // A piece ends before a comma.
-  const pieces: Float64Array[] = [];
-  for (let start = from; start <= to; ) {
-    const end = to - start <= READ_BYTES ? to : bytes.lastIndexOf(COMMA, start + READ_BYTES);
-    const column = end < start ? undefined : (readPiece(bytes, start, end) ?? parsedPiece(bytes, start, end));
-    if (!column) return undefined;
-    pieces.push(column);
-    start = end + 1;
-  }
-  if (pieces.length === 1) return pieces[0];
-  const all = new Float64Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let row = 0;
-  for (const piece of pieces) {
-    all.set(piece, row);
-    row += piece.length;
-  }
-  return all;
-}
-
-function readPiece(bytes: Uint8Array, from: number, to: number): Float64Array | undefined {
+  if (to - from > INPUT_BYTES) return undefined;
   textArea.bytes.set(bytes.subarray(from, to), INPUT);
   textArea.bytes[INPUT + to - from] = 0;
   const start = offsetOf(INPUT);
-  const count = kernels.readNumbers(start, start + to - from, powersOfTen(), read.byteOffset);
+  const count = kernels.readNumbers(start, start + to - from, powersOfTen(), read.byteOffset, read.length);
   return count < 0 ? undefined : read.slice(0, count);
 }
-
-/** Reads numbers that the kernel does not read, such as numbers with more than 19 digits. */
-function parsedPiece(bytes: Uint8Array, from: number, to: number): Float64Array | undefined {
-  try {
-    const values: unknown = JSON.parse(`[${latin1In(bytes, from, to)}]`);
-    return Array.isArray(values) && values.length > 0 && values.every((each) => typeof each === 'number')
-      ? Float64Array.from(values)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const COMMA = 0x2c;
 
 /** Rows of a table as bytes, whose unchanged parts are copied, and the columns with which the rows are written. */
 export interface WrittenRows {
@@ -210,16 +174,4 @@ export interface WrittenRows {
 function writeBlock(rows: number, items: number, base: number, out: number): number {
   const columns = arenaColumn(0).byteOffset;
   return kernels.writeRows(rows, offsetOf(PATTERN), items, base, offsetOf(RANGES), columns, powersOfTen(), out);
-}
-
-/** Returns a row that is longer than the input of the kernel, in Latin-1. */
-function longRow({ pattern, bytes, ranges, columns }: WrittenRows, row: number, parts: number): string {
-  let range = 2 * parts * row;
-  const items = Array.from(pattern, (item) => {
-    if (item === RowItem.separator) return ',';
-    if (item === RowItem.copied) return latin1In(bytes, ranges[range++]!, ranges[range++]!);
-    const value = columns[item]![row]!;
-    return Number.isFinite(value) ? String(value) : '';
-  });
-  return `${items.join('')}\n`;
 }

@@ -10,7 +10,7 @@ const PAGE_BYTES = 65_536;
 /** The offset of the arena, a block of COLUMNS_MAX columns. `load` checks that the module's own constants end before the arena. */
 const ARENA_START = PAGE_BYTES;
 /** Number of pages of the memory: the module's constants, the arena and the text area. A page takes memory when it is first used. */
-const PAGES = 16;
+const PAGES = 64;
 
 type Offset = number;
 
@@ -145,7 +145,8 @@ function areaAfter(start: Offset) {
 
 function load(): Kernels {
   const module = new WebAssembly.Module(readFileSync(wasmPath));
-  const { exports } = new WebAssembly.Instance(module, { env: { memory, abort } });
+  const imports = { env: { memory, abort }, 'decimal-writer': { writeRare } };
+  const { exports } = new WebAssembly.Instance(module, imports);
   const loaded = exports as unknown as Kernels;
   const base = loaded.heapBase();
   if (base > ARENA_START) throw new RangeError(`the kernels' own data ends at ${base}, above the arena's start`);
@@ -156,4 +157,11 @@ function load(): Kernels {
 
 function abort(): never {
   throw new Error('a kernel aborted');
+}
+
+/** Writes the text of a number that is not 0, without its sign, if the kernel is not sure of it. Returns the offset after the text. */
+function writeRare(value: number, digits: number, out: Offset): Offset {
+  const size = Math.abs(value);
+  const shown = digits > 15 || Number.isInteger(size) ? size : Number(size.toPrecision(digits));
+  return out + Buffer.from(memory.buffer).write(String(shown), out, 'latin1');
 }

@@ -1,138 +1,82 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
+import { ClientError } from '../../core/errors.ts';
 import { latin1In } from '../../core/memoize-bytes.ts';
 import { readNumbers } from '../../math/decimals.ts';
 import { COLUMN_ROWS_MAX, firstOutside, SIDE } from './column-arguments.ts';
+import { validate } from './validate.ts';
 
 /** The valid arguments of a table. Columns are Float64Array. In the column of calls and puts, a call is 1 and a put is -1. */
 export class TableArguments {
   constructor(readonly fields: Readonly<Record<string, unknown>>) {}
 }
 
+/** Maximum number of bytes of a table beside its arrays. */
+const FRAME_BYTES_MAX = 1_024;
+
 /**
  * Reads the JSON of a table (see `table`) from its bytes, without a value for each cell. Returns undefined for JSON that is invalid or
  * unusual: the caller must then parse and validate the text. `schema` is the schema of the table.
  */
 export function readTableArguments(schema: TObject, bytes: Uint8Array): TableArguments | undefined {
-  const json = new JsonBytes(bytes);
-  const fields: Record<string, unknown> = {};
-  let rows: number | undefined;
-  if (!json.skip('{')) return undefined;
-  do {
-    const name = json.word();
-    if (name === undefined || Object.hasOwn(fields, name) || !Object.hasOwn(schema.properties, name)) return undefined;
-    if (!json.skip(':')) return undefined;
-    const property = schema.properties[name]!;
-    const scalar: TSchema = property.anyOf?.[0] ?? property;
-    const value = json.skip('[') ? columnOf(json, scalar) : scalarOf(json, scalar);
-    if (value === undefined) return undefined;
-    if (value instanceof Float64Array) {
-      rows ??= value.length;
-      if (property === scalar || value.length !== rows || rows > COLUMN_ROWS_MAX) return undefined;
+  // The frame is the text with a numbered object in place of each array. The table must not have another object.
+  const arrays: { readonly from: number; readonly to: number }[] = [];
+  let frame = '';
+  let end = 0;
+  for (let from = bytes.indexOf(OPENING); from >= 0; from = bytes.indexOf(OPENING, end)) {
+    const to = bytes.indexOf(CLOSING, from);
+    if (to < 0 || frame.length + from - end > FRAME_BYTES_MAX) return undefined;
+    frame += `${latin1In(bytes, end, from)}{"array":${arrays.length}}`;
+    arrays.push({ from: from + 1, to });
+    end = to + 1;
+  }
+  if (frame.length + bytes.length - end > FRAME_BYTES_MAX) return undefined;
+  frame += latin1In(bytes, end, bytes.length);
+  if (frame.split('{').length !== arrays.length + 2) return undefined;
+  try {
+    const given = JSON.parse(frame) as Record<string, unknown>;
+    const columns: Record<string, Float64Array> = {};
+    for (const [name, value] of Object.entries(given)) {
+      if (typeof value !== 'object' || value === null) continue;
+      const { from, to } = arrays[(value as { array: number }).array]!;
+      const column = columnOf(schema.properties[name]?.anyOf?.[0], bytes, from, to);
+      if (!column) return undefined;
+      columns[name] = column;
+      // The other rows have been checked like the first.
+      given[name] = schema.properties[name]!.anyOf[0].enum ? 'C' : column[0];
     }
-    fields[name] = value;
-  } while (json.skip(','));
-  if (!json.skip('}') || !json.isAtEnd()) return undefined;
-  for (const [name, property] of Object.entries(schema.properties)) {
-    fields[name] ??= property.default;
-    if (fields[name] === undefined) return undefined;
-  }
-  return new TableArguments(fields);
-}
-
-/** Reads a column after its opening bracket. */
-function columnOf(json: JsonBytes, scalar: TSchema): Float64Array | undefined {
-  const column = scalar.enum ? json.sides() : json.numbers();
-  return column && firstOutside(column, scalar.enum ? SIDE : scalar) < 0 ? column : undefined;
-}
-
-function scalarOf(json: JsonBytes, scalar: TSchema): string | number | undefined {
-  if (scalar.enum) {
-    const word = json.word();
-    return scalar.enum.includes(word) ? word : undefined;
-  }
-  const value = json.number();
-  return value !== undefined && firstOutside(value, scalar) < 0 ? value[0] : undefined;
-}
-
-/** Reads JSON from bytes. Each method reads at the present index, after white space, and moves the index after what it has read. */
-class JsonBytes {
-  #at = 0;
-
-  constructor(private readonly bytes: Uint8Array) {}
-
-  /** Returns whether the next byte is this character, and moves after it. */
-  skip(character: string): boolean {
-    this.#skipSpaces();
-    if (this.bytes[this.#at] !== character.charCodeAt(0)) return false;
-    this.#at++;
-    return true;
-  }
-
-  isAtEnd(): boolean {
-    this.#skipSpaces();
-    return this.#at === this.bytes.length;
-  }
-
-  /** Reads a string of letters and underscores. */
-  word(): string | undefined {
-    if (!this.skip('"')) return undefined;
-    const start = this.#at;
-    const end = this.bytes.indexOf(QUOTE, start);
-    this.#at = end + 1;
-    const word = end >= start && end <= start + WORD_MAX ? latin1In(this.bytes, start, end) : '';
-    return /^\w+$/.test(word) ? word : undefined;
-  }
-
-  /** Reads one number, as a column with one row. */
-  number(): Float64Array | undefined {
-    let end = this.#at;
-    while (NUMBER_BYTES[this.bytes[end]!]) end++;
-    return this.#numbersTo(end);
-  }
-
-  /** Reads numbers and the closing bracket after them. */
-  numbers(): Float64Array | undefined {
-    const column = this.#numbersTo(this.bytes.indexOf(CLOSING, this.#at));
-    this.#at++;
-    return column;
-  }
-
-  /** Reads the strings `C` and `P` and the closing bracket after them. Returns 1 for a call and -1 for a put. */
-  sides(): Float64Array | undefined {
-    const { bytes } = this;
-    const sides = new Float64Array(COLUMN_ROWS_MAX);
-    let count = 0;
-    for (let at = this.#at; count < sides.length; at++) {
-      while (SPACES[bytes[at]!]) at++;
-      const side = bytes[at + 1];
-      if (bytes[at] !== QUOTE || (side !== CALL && side !== PUT) || bytes[at + 2] !== QUOTE) return undefined;
-      sides[count++] = side === CALL ? 1 : -1;
-      at += 3;
-      while (SPACES[bytes[at]!]) at++;
-      if (bytes[at] === COMMA) continue;
-      this.#at = at;
-      return this.skip(']') ? sides.slice(0, count) : undefined;
-    }
-    return undefined;
-  }
-
-  #numbersTo(end: number): Float64Array | undefined {
-    if (end < 0) return undefined;
-    const column = readNumbers(this.bytes, this.#at, end);
-    this.#at = end;
-    return column;
-  }
-
-  #skipSpaces(): void {
-    while (SPACES[this.bytes[this.#at]!]) this.#at++;
+    const lengths = new Set(Object.values(columns).map(({ length }) => length));
+    // If a field is given twice, an array is without a column.
+    if (Object.keys(columns).length !== arrays.length || lengths.size > 1) return undefined;
+    return new TableArguments({ ...validate(schema, given, 'invalid_body'), ...columns });
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof ClientError) return undefined;
+    throw error;
   }
 }
 
-/** The longest string that is read, bytes. */
-const WORD_MAX = 32;
-const [QUOTE, COMMA, CLOSING, CALL, PUT] = [0x22, 0x2c, 0x5d, 0x43, 0x50];
+/** Reads a column of valid values. `scalar` is the schema of a value. It is undefined if the field has no columns. */
+function columnOf(scalar: TSchema | undefined, bytes: Uint8Array, from: number, to: number): Float64Array | undefined {
+  const isSide = scalar?.enum !== undefined;
+  const column = isSide ? sidesIn(bytes, from, to) : readNumbers(bytes, from, to);
+  if (!scalar || !column || column.length > COLUMN_ROWS_MAX) return undefined;
+  return firstOutside(column, isSide ? SIDE : scalar) < 0 ? column : undefined;
+}
 
-const flags = (characters: string) =>
-  Uint8Array.from({ length: 256 }, (_, byte) => (characters.includes(String.fromCharCode(byte)) ? 1 : 0));
-const SPACES = flags(' \n\r\t');
-const NUMBER_BYTES = flags(' \n\r\t+-.0123456789eE');
+/** Reads the strings `C` and `P`, separated by commas, in the bytes [from, to). Returns undefined for anything else. */
+function sidesIn(bytes: Uint8Array, from: number, to: number): Float64Array | undefined {
+  const sides = new Float64Array(Math.ceil((to - from) / '"C",'.length));
+  let count = 0;
+  for (let at = from; ; at++) {
+    while (SPACES[bytes[at]!]) at++;
+    const side = bytes[at + 1];
+    if (bytes[at] !== QUOTE || (side !== CALL && side !== PUT) || bytes[at + 2] !== QUOTE) return undefined;
+    sides[count++] = side === CALL ? 1 : -1;
+    at += 3;
+    while (SPACES[bytes[at]!]) at++;
+    if (at === to) return sides.slice(0, count);
+    if (bytes[at] !== COMMA) return undefined;
+  }
+}
+
+const [QUOTE, COMMA, OPENING, CLOSING, CALL, PUT] = [0x22, 0x2c, 0x5b, 0x5d, 0x43, 0x50];
+const SPACES = Uint8Array.from({ length: 256 }, (_, byte) => (' \n\r\t'.includes(String.fromCharCode(byte)) ? 1 : 0));
