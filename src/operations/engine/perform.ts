@@ -62,7 +62,7 @@ export const restView = memoizeByObject((operation: Operation): View => {
 
 /**
  * The number of digits in wide answers, which have columns of computed figures. With 10 digits, all prices and strikes of markets are exact,
- * and answers are a third shorter.
+ * and answers are a quarter to a third shorter.
  */
 const digits = Type.Optional(
   Type.Integer({
