@@ -1,13 +1,13 @@
-const [PLUS, MINUS, POINT, ZERO, LETTER_E] = [0x2b, 0x2d, 0x2e, 0x30, 0x65];
+const [PLUS, MINUS, POINT, ZERO] = [0x2b, 0x2d, 0x2e, 0x30];
 /** A whole number with this many digits is an exact double. */
 const EXACT_DIGITS = 15;
 /** The powers of ten that are exact doubles. */
 const POWERS = Array.from({ length: 23 }, (_, power) => Number(`1e${power}`));
 
 /**
- * Parses the decimal number in the bytes [from, to), such as `25.30`, `.5` or `-1e-3`. The result is the double nearest to the number.
- * Returns NaN for any other text. Also returns NaN for some numbers that cannot be parsed fast: numbers with more than 30 significant
- * digits and very large or very small numbers. So if the result is NaN, the caller must parse the text.
+ * Parses the decimal number in the bytes [from, to), such as `25.30`, `.5` or `-1`. The result is the double nearest to the number. Returns
+ * NaN for any other text, and also for numbers that cannot be parsed fast: with an exponent, with more than 30 significant digits or with
+ * more than 22 decimals. So if the result is NaN, the caller must parse the text.
  */
 export function decimalIn(bytes: Uint8Array, from: number, to: number): number {
   const isNegative = bytes[from] === MINUS;
@@ -30,47 +30,25 @@ export function decimalIn(bytes: Uint8Array, from: number, to: number): number {
     } else if (digit === POINT - ZERO && point < 0) point = at;
     else break;
   }
-  if (at - start === (point < 0 ? 0 : 1)) return Number.NaN;
-  let power = point < 0 ? 0 : point + 1 - at;
-  if (at < to) power += exponentIn(bytes, at, to);
-  const value = significant <= EXACT_DIGITS ? scaled(high, power) : longDecimal(high, low, significant, power);
+  if (at < to || at - start === (point < 0 ? 0 : 1)) return Number.NaN;
+  const places = point < 0 ? 0 : at - point - 1;
+  if (significant > 2 * EXACT_DIGITS || places >= POWERS.length) return Number.NaN;
+  // One division of two exact doubles rounds correctly.
+  const value = significant <= EXACT_DIGITS ? high / POWERS[places]! : longDecimal(high, low, significant, places);
   return isNegative ? -value : value;
-}
-
-/** Parses an exponent such as `e-05`. Returns NaN for any other text, and for an exponent with more than three digits. */
-function exponentIn(bytes: Uint8Array, from: number, to: number): number {
-  if ((bytes[from]! | 0x20) !== LETTER_E) return Number.NaN;
-  const isNegative = bytes[from + 1] === MINUS;
-  const start = isNegative || bytes[from + 1] === PLUS ? from + 2 : from + 1;
-  if (start >= to || to - start > 3) return Number.NaN;
-  let value = 0;
-  for (let at = start; at < to; at++) {
-    const digit = bytes[at]! - ZERO;
-    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
-    value = 10 * value + digit;
-  }
-  return isNegative ? -value : value;
-}
-
-/** Multiplies an exact whole number by a power of ten. One operation on two exact doubles rounds correctly. */
-function scaled(value: number, power: number): number {
-  if (power === 0) return value;
-  if (power < 0) return power >= -22 ? value / POWERS[-power]! : Number.NaN;
-  return power <= 22 ? value * POWERS[power]! : Number.NaN;
 }
 
 /**
  * Returns the double nearest to a number with 16 to 30 significant digits. `high` is the number of the first 15 digits, and `low` is the
  * number of the other digits. The quotient is computed with twice the precision of a double. Returns NaN if this precision does not decide
- * the last bit, or if the power of ten is out of bounds.
+ * the last bit.
  */
-function longDecimal(high: number, low: number, significant: number, power: number): number {
-  if (!(significant <= 2 * EXACT_DIGITS && power <= 0 && power >= -22)) return Number.NaN;
+function longDecimal(high: number, low: number, significant: number, places: number): number {
   const scale = POWERS[significant - EXACT_DIGITS]!;
   const product = high * scale;
   const whole = product + low;
   const rest = productError(high, scale, product) + (low - (whole - product));
-  const divisor = POWERS[-power]!;
+  const divisor = POWERS[places]!;
   const quotient = whole / divisor;
   const back = quotient * divisor;
   const correction = (whole - back - productError(quotient, divisor, back) + rest) / divisor;

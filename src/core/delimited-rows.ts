@@ -60,9 +60,13 @@ export class CellRow {
     const { bytes, plain } = this;
     let [from, to] = [start, end];
     if (start < end && (plain[bytes[start]!]! & plain[bytes[end - 1]!]!) === 0) {
-      const text = textIn(bytes, start, end);
-      from += Buffer.byteLength(text.slice(0, text.length - text.trimStart().length));
-      to = Math.max(from, end - Buffer.byteLength(text.slice(text.trimEnd().length)));
+      while (from < to && SPACES[bytes[from]!] === 1) from++;
+      while (from < to && SPACES[bytes[to - 1]!] === 1) to--;
+      if (from < to && Math.max(bytes[from]!, bytes[to - 1]!) >= 0x80) {
+        const text = textIn(bytes, from, to);
+        from += Buffer.byteLength(text.slice(0, text.length - text.trimStart().length));
+        to = Math.max(from, to - Buffer.byteLength(text.slice(text.trimEnd().length)));
+      }
     }
     const at = 2 * this.count++;
     if (at === this.ranges.length) this.enlarge();
@@ -261,7 +265,9 @@ export class RowScanner extends CellRow {
 const [LF, CR, QUOTE] = [0x0a, 0x0d, 0x22];
 const [QUOTE_KIND, DELIMITER_KIND, BREAK_KIND] = [1, 2, 3];
 /** A character of a string (UTF-16 code unit) has at most this many bytes in UTF-8. */
-const BYTES_OF_CHAR_MAX = 3;
+export const BYTES_OF_CHAR_MAX = 3;
+/** Element i is 1 if byte i is whitespace of ASCII. */
+const SPACES = Uint8Array.from({ length: 256 }, (_, byte) => (byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) ? 1 : 0));
 /** Element i is 1 if byte i is not a part of whitespace in UTF-8. */
 const NO_WHITESPACE = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 0x20 && byte < 0x80 ? 1 : 0));
 

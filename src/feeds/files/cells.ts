@@ -1,5 +1,5 @@
 import { CellRow, RowScanner } from '../../core/delimited-rows.ts';
-import type { Steps } from '../../core/steps.ts';
+import { StepMeter, type Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { unreadable } from '../rejections.ts';
 import type { IsHeader } from './file-head.ts';
@@ -10,9 +10,10 @@ export interface Table {
   readonly header: readonly string[];
   /**
    * The rows below the header that are not empty. The rows can be iterated only once, and all of them are the same object: the next row
-   * replaces the cells of the row before. The iteration throws a `ClientError` if the table is rejected.
+   * replaces the cells of the row before. The iteration throws a `ClientError` if the table is rejected. The value `undefined` is not a row.
+   * It shows that the step of the reader should end.
    */
-  readonly rows: Iterable<CellRow>;
+  readonly rows: Iterable<CellRow | undefined>;
 }
 
 /** A table in a text. */
@@ -45,7 +46,7 @@ export function tableFormat(
   return {
     claims: (head) => head.findHeader(isHeader, words) !== undefined,
     *read(file) {
-      const table = readTable(file, isHeader, words);
+      const table = yield* readTable(file, isHeader, words);
       yield READING;
       return yield* read(table, file);
     },
@@ -58,8 +59,8 @@ export function tableFormat(
  * if a row is too long, or if a quotation mark is never closed. The iteration also throws a `ClientError` if the file ends within a row,
  * because the rest of the data is missing.
  */
-export function readTable({ bytes, head }: MarketFile, isHeader: IsHeader, words: RegExp): TextTable {
-  assertLineCount(bytes);
+export function* readTable({ bytes, head }: MarketFile, isHeader: IsHeader, words: RegExp): Steps<TextTable> {
+  yield* assertLineCount(bytes);
   const found = head.findHeader(isHeader, words);
   if (found === undefined) throw unreadable('no header row was found');
   const { cells: header, delimiter, row, end } = found;
@@ -75,25 +76,31 @@ export function assertColumnCount({ length }: readonly string[]): void {
 }
 
 /** Throws a `ClientError` if a text has more than LINES_MAX line breaks (LF, CRLF or CR). */
-function assertLineCount(bytes: Uint8Array): void {
+function* assertLineCount(bytes: Uint8Array): Steps<void> {
   if (bytes.length <= LINES_MAX) return;
   let lines = 0;
   for (const lineBreak of [LF, CR]) {
     for (let i = bytes.indexOf(lineBreak); i >= 0; i = bytes.indexOf(lineBreak, i + 1)) {
       if (lineBreak === CR && bytes[i + 1] === LF) continue;
-      if (++lines > LINES_MAX) throw unreadable(`the table has more than the maximum of ${LINES_MAX} lines`);
+      if (++lines % STEP_LINES === 0) yield READING;
+      if (lines > LINES_MAX) throw unreadable(`the table has more than the maximum of ${LINES_MAX} lines`);
     }
   }
 }
 
+/** Number of lines that are counted in one step. A step takes some milliseconds. */
+const STEP_LINES = 100_000;
 const [LF, CR] = [0x0a, 0x0d];
 
-/** Yields the rows that are not empty. The first row begins at the index `from` of the bytes. */
-function* rowsOf(bytes: Uint8Array, from: number, delimiter: string, columns: number): Generator<CellRow> {
+/** Yields the rows that are not empty, and `undefined` between two steps. The first row begins at the index `from` of the bytes. */
+function* rowsOf(bytes: Uint8Array, from: number, delimiter: string, columns: number): Generator<CellRow | undefined> {
   const row = new RowScanner({ delimiter, linesMax: LINES_OF_ROW_MAX, charsMax: ROW_CHARS_MAX, isRaw: false });
+  const meter = new StepMeter(STEP_WORK);
   let count = 0;
   for (let at = from; at < bytes.length; ) {
+    const start = at;
     at = row.scan(bytes, at, bytes.length);
+    if (meter.beginsNextStep(at - start + WORK_OF_CELL * row.count)) yield undefined;
     if (row.isLong) throw unreadable(`row ${count + 1} has more than ${ROW_CHARS_MAX} characters`);
     if (row.isOpen) throw unreadable(`a quotation mark in row ${count + 1} is never closed`);
     if (row.isBlank()) continue;
@@ -103,11 +110,18 @@ function* rowsOf(bytes: Uint8Array, from: number, delimiter: string, columns: nu
   }
 }
 
-/** Yields rows of texts, for tables that are not text. All rows are the same object. */
-export function* rowsOfTexts(rows: Iterable<readonly string[]>): Generator<CellRow> {
+/** The work of one step, in bytes. A step takes about a millisecond. */
+const STEP_WORK = 256 * 1024;
+/** The work of a cell, in addition to its bytes. */
+const WORK_OF_CELL = 8;
+
+/** Yields rows of texts like the rows of a `Table`, for tables that are not text. */
+export function* rowsOfTexts(rows: Iterable<readonly string[]>): Generator<CellRow | undefined> {
   const row = new CellRow();
+  const meter = new StepMeter(STEP_WORK);
   for (const texts of rows) {
     row.setTexts(texts);
+    if (meter.beginsNextStep(row.bytes.length + WORK_OF_CELL * row.count)) yield undefined;
     yield row;
   }
 }

@@ -3,7 +3,7 @@ import { ClientError } from '../../core/errors.ts';
 import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
-import { buildChain, type ContractRow, contractRow } from '../../market/build-chain.ts';
+import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import {
@@ -15,10 +15,10 @@ import {
   rootOf,
 } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
-import { numberOf } from '../numbers.ts';
+import { cellNumber, numberOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import type { Table } from './cells.ts';
-import { type FileFacts, READING, STEP_ROWS, sourceOf } from './format.ts';
+import { type FileFacts, READING, sourceOf } from './format.ts';
 import { rootOn } from './roots.ts';
 
 /**
@@ -37,9 +37,15 @@ export function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Deliv
   let latest: Snapshot | undefined;
   const contractOf = contractReader(at);
   const asOfIn = memoizeBytes(CELLS_CACHED_MAX, (text) => (text === '' ? file.modifiedMs : instantOf(text)));
+  // Most rows have the spot of the previous row.
+  const spotIn = memoizeBytes(CELLS_CACHED_MAX, cellNumber);
   let count = 0;
   for (const row of rows) {
-    if (++count % STEP_ROWS === 0) yield READING;
+    if (row === undefined) {
+      yield READING;
+      continue;
+    }
+    count++;
     const contract = row.isWhole(header.length) ? contractOf(row) : 'malformed_row';
     const asOf = asOfIn(row.bytes, row.start(at.as_of), row.end(at.as_of));
     if (typeof contract === 'string' || asOf === undefined) {
@@ -55,11 +61,24 @@ export function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Deliv
       assertAtMost(tickers.size, TICKERS_MAX, 'underlyings');
       assertAtMost(snapshots.size, SNAPSHOTS_MAX, 'snapshots');
     }
-    const spot = numberOf(row, at.spot);
+    const spot = spotIn(row.bytes, row.start(at.spot), row.end(at.spot));
     if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
-    latest.rows.push(
-      contractRow(contract, (field) => numberOf(row, at[field === 'openInterest' ? 'open_interest' : field])),
-    );
+    const { root, expiry, callPut, strike } = contract;
+    latest.rows.push({
+      root,
+      expiry,
+      callPut,
+      strike,
+      bid: numberOf(row, at.bid),
+      ask: numberOf(row, at.ask),
+      last: numberOf(row, at.last),
+      volume: numberOf(row, at.volume),
+      openInterest: numberOf(row, at.open_interest),
+      iv: numberOf(row, at.iv),
+      delta: numberOf(row, at.delta),
+      gamma: numberOf(row, at.gamma),
+      multiplier: numberOf(row, at.multiplier),
+    });
   }
   const [first] = snapshots.values();
   if (first === undefined) throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(refusedBefore)}`);
@@ -67,7 +86,7 @@ export function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Deliv
   const deliveries: Delivery[] = [];
   for (const snapshot of withoutStrays([...snapshots.values()])) {
     yield READING;
-    deliveries.push(deliver(snapshot, file));
+    deliveries.push(yield* deliver(snapshot, file));
   }
   return deliveries;
 }
@@ -180,10 +199,11 @@ function contractReader(at: Columns): (row: CellRow) => Contract | 'bad_symbol' 
 const CELLS_CACHED_MAX = 4_000;
 
 /** Returns the chain of a snapshot. Returns a rejection if the chain cannot be built. Other snapshots of the file are still delivered. */
-function deliver(snapshot: Snapshot, file: FileFacts): Delivery {
+function* deliver(snapshot: Snapshot, file: FileFacts): Steps<Delivery> {
   const { rows, spots, ...head } = snapshot;
   try {
     const spot = spotOf(median(spots), rows, head.asOf);
+    yield READING;
     const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, rows);
     return { kind: 'chain', chain };
   } catch (error) {

@@ -6,7 +6,7 @@ import type { Close } from '../../market/prints.ts';
 import { numberOf } from '../numbers.ts';
 import { unreadable } from '../rejections.ts';
 import { type Table, tableFormat } from './cells.ts';
-import { type FileFacts, READING, STEP_ROWS } from './format.ts';
+import { type FileFacts, READING } from './format.ts';
 
 /** Describes how to read a table with one value per day, such as closes or dividends. */
 export interface DailyRows<Row> {
@@ -41,7 +41,11 @@ export function* readDailyRows<Row>(
   let count = 0;
   let bad = 0;
   for (const row of rows) {
-    if (++count % STEP_ROWS === 0) yield READING;
+    if (row === undefined) {
+      yield READING;
+      continue;
+    }
+    count++;
     const valid = read({
       text: (column) => row.text(places.get(column) ?? -1),
       number: (column) => numberOf(row, places.get(column) ?? -1),

@@ -1,4 +1,4 @@
-import { RowScanner } from '../../core/delimited-rows.ts';
+import { BYTES_OF_CHAR_MAX, RowScanner } from '../../core/delimited-rows.ts';
 import { textIn } from '../../core/memoize-bytes.ts';
 import { withPlainBreaks } from './lines.ts';
 
@@ -6,8 +6,8 @@ import { withPlainBreaks } from './lines.ts';
 export const PREAMBLE_LINES_MAX = 50;
 /** Maximum length of a header line, characters. A longer line may be a JSON document on one line. */
 const HEADER_CHARS_MAX = 10_000;
-/** Number of bytes in which the first lines are sought. A long file without market data is not searched to its end. */
-const HEAD_BYTES = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
+/** Number of characters in which the first lines are sought. A long file without market data is not searched to its end. */
+const HEAD_CHARS = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
 /** Number of bytes at the start of a text that have at least 5,000 characters. */
 const TEXT_BYTES = 20_000;
 
@@ -32,12 +32,15 @@ export class FileHead {
   readonly text: string;
   /** For each of the first lines, the index after its line break (LF, CRLF or CR). */
   readonly #ends: number[] = [];
+  /** The cells of lines, by the index of the line and the delimiter. */
+  readonly #cells = new Map<string, readonly string[]>();
 
   constructor(readonly bytes: Uint8Array) {
-    const to = Math.min(bytes.length, HEAD_BYTES);
+    const to = Math.min(bytes.length, BYTES_OF_CHAR_MAX * HEAD_CHARS);
+    const isIn = (at: number) => at < to && (at < HEAD_CHARS || textIn(bytes, 0, at).length < HEAD_CHARS);
     const [, scanner] = SCANNERS[0]!;
     let size = Math.min(bytes.length, TEXT_BYTES);
-    for (let at = 0; at < to && this.#ends.length < PREAMBLE_LINES_MAX; ) {
+    for (let at = 0; isIn(at) && this.#ends.length < PREAMBLE_LINES_MAX; ) {
       at = scanner.scan(bytes, at, to);
       this.#ends.push(at);
       if (!scanner.isLong) size = Math.max(size, at);
@@ -58,7 +61,9 @@ export class FileHead {
       const start = this.#ends[row - 1] ?? 0;
       for (const [delimiter, scanner] of SCANNERS) {
         if (delimiter !== ',' && !this.bytes.subarray(start, end).includes(delimiter.charCodeAt(0))) continue;
-        const cells = headerCells(scanner, this.bytes, start, end);
+        const key = row + delimiter;
+        const cells = this.#cells.get(key) ?? headerCells(scanner, this.bytes, start, end);
+        this.#cells.set(key, cells);
         if (isHeader(cells)) return { cells, delimiter, row, end };
       }
     }

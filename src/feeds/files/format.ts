@@ -2,7 +2,7 @@ import type { Step, Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { FileHead } from './file-head.ts';
 
-/** Number of table rows that one step reads. A step takes some milliseconds. */
+/** Number of rows of a JSON table that one step reads. A step takes some milliseconds. */
 export const STEP_ROWS = 2_000;
 /** The description of a step that reads rows. */
 export const READING: Step = { message: 'reading market data' };

@@ -53,14 +53,18 @@ export function utf8Of(bytes: Uint8Array): Uint8Array | undefined {
 type ToUtf8 = (bytes: Uint8Array, isLast?: boolean) => Uint8Array;
 
 /**
- * Returns a function that converts the pieces of a text to UTF-8 and removes the byte-order mark. Returns `undefined` for binary data.
- * `head` is the start of the text.
+ * Returns a function that converts the pieces of a text to UTF-8 without a byte-order mark. A text that begins with a byte-order mark of
+ * UTF-16 is UTF-16, and any other text is UTF-8. Bytes that are not valid UTF-8 damage only their own row. Returns `undefined` for binary
+ * data. `head` is the start of the text.
  */
 function converterOf(head: Uint8Array): ToUtf8 | undefined {
-  const decoder = decoderOf(head);
-  if (decoder === undefined) return undefined;
-  if (decoder.encoding !== 'utf-8')
+  const mark = `${head[0]} ${head[1]}`;
+  const utf16 = mark === '255 254' ? 'utf-16le' : mark === '254 255' ? 'utf-16be' : undefined;
+  if (utf16) {
+    const decoder = new TextDecoder(utf16);
     return (bytes, isLast = false) => Buffer.from(decoder.decode(bytes, { stream: !isLast }));
+  }
+  if (head.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
   let start = UTF8_BOM.every((byte, i) => head[i] === byte) ? UTF8_BOM.length : 0;
   return (bytes) => {
     const text = bytes.subarray(start);
@@ -103,15 +107,4 @@ const UTF16_PROBE_BYTES = 512;
 
 function isBreak(byte: number): boolean {
   return byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
-/**
- * Returns a decoder for UTF-16 if the text begins with a UTF-16 byte-order mark. Otherwise, returns a decoder for UTF-8. Returns
- * `undefined` for binary data. The UTF-8 decoder turns invalid bytes into `U+FFFD`, so invalid bytes damage only their own row.
- */
-function decoderOf(head: Uint8Array): TextDecoder | undefined {
-  const start = `${head[0]} ${head[1]}`;
-  const utf16 = start === '255 254' ? 'utf-16le' : start === '254 255' ? 'utf-16be' : undefined;
-  if (!utf16 && head.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
-  return new TextDecoder(utf16 ?? 'utf-8');
 }

@@ -4,7 +4,7 @@ import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { readTable } from './cells.ts';
-import { type Format, READING, STEP_ROWS, sourceOf } from './format.ts';
+import { type Format, READING, sourceOf } from './format.ts';
 import { quoteDate } from './quote-date.ts';
 import { underlyingOfMost } from './roots.ts';
 
@@ -20,7 +20,7 @@ export const quoteTable: Format = {
   },
 
   *read(file) {
-    const { header, preamble, rows } = readTable(file, isHeader, WORDS);
+    const { header, preamble, rows } = yield* readTable(file, isHeader, WORDS);
     yield READING;
     const strikeColumn = header.indexOf('strike');
     if (strikeColumn < 0) throw unreadable('the table has no column Strike');
@@ -32,7 +32,11 @@ export const quoteTable: Format = {
     const contracts: ContractRow[] = [];
     let count = 0;
     for (const row of rows) {
-      if (++count % STEP_ROWS === 0) yield READING;
+      if (row === undefined) {
+        yield READING;
+        continue;
+      }
+      count++;
       if (!row.isWhole(header.length)) {
         countRejected(refused, 'malformed_row');
         continue;

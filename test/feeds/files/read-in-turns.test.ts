@@ -39,3 +39,29 @@ test.each([
   clearImmediate(timer);
   expect(turns).toBeGreaterThan(3);
 });
+
+const HEADER = 'underlying,spot,symbol,open_interest';
+const MEGABYTE = 2 ** 20;
+/** Returns a text with the header and 3 MiB of the given rows. */
+const repeated = (rows: string) => Buffer.from(`${HEADER}\n${rows.repeat((3 * MEGABYTE) / Buffer.byteLength(rows))}`);
+
+test.each([
+  ['empty rows', Buffer.from(`${HEADER}\n${'\n'.repeat(499_000)}`)],
+  ['rows of spaces', Buffer.from(`${HEADER}\n${' \n'.repeat(240_000)}`)],
+  ['rows of 60,000 cells', repeated(`${','.repeat(60_000)}\n`)],
+  ['cells of doubled quotes', repeated(`"${'""'.repeat(30_000)}"\n`)],
+  ['cells of lone quotes', repeated(`"${'"x'.repeat(30_000)}"\n`)],
+  ['rows of quotes', repeated('"",""\n')],
+  ['rows of 16 lines', repeated(`"${'x\n'.repeat(15)}"\n`)],
+])('reads %s in many steps, none of which takes most of the time', (_name, bytes) => {
+  const steps = readMarketFile(bytes, FACTS);
+  const cpu = () => process.cpuUsage().user + process.cpuUsage().system;
+  const taken: number[] = [];
+  for (let before = cpu(), isDone = false; !isDone; before = cpu()) {
+    isDone = steps.next().done === true;
+    taken.push(cpu() - before);
+  }
+  expect(taken.length).toBeGreaterThan(5);
+  // A machine that is busy with other work shows longer steps, so the bound is relative.
+  expect(Math.max(...taken)).toBeLessThan(25_000 + taken.reduce((sum, each) => sum + each, 0) / 2);
+});
