@@ -7,7 +7,7 @@
 import { BLOCK_ROWS, COLUMN } from './block';
 
 export { blackScholes, blackScholesPair } from './black-scholes';
-export { readNumbers } from './decimal-reader';
+export { readCells, readNumbers } from './decimal-reader';
 export { writeNumbers, writeRows } from './decimal-writer';
 export { addExposures, hedges } from './exposures';
 export { addGammaByStrike } from './gamma-by-strike';

@@ -11,7 +11,7 @@ import { readTableArguments } from '../operations/engine/table-arguments.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { countBody, decode, FREE_BYTES, isDrained, parseJson, readBytes, readJson } from './body.ts';
-import { type CachedResponse, cacheResponse, provenanceHeaders, sendAgain, sendResponse } from './cached-response.ts';
+import { type CachedResponse, cacheResponse, provenanceHeaders, sendResponse } from './cached-response.ts';
 import { respondCounted } from './counted-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -187,22 +187,22 @@ interface AnswerRules {
 }
 
 /** Sends the cached answer of a request. If there is none, computes, caches and sends the answer. `args` returns the arguments of the request. */
-async function answer(
+function answer(
   deps: OperationDeps,
   caller: Caller,
   view: View,
   args: () => unknown,
   { key, code, isCacheable }: AnswerRules,
-): Promise<Response> {
+): Response | Promise<Response> {
   const { answers, context, budget } = deps;
   const cached = key === undefined ? undefined : answers.get<CachedResponse>(key);
   // A repeat costs no further tokens, because nothing is computed.
-  if (cached) return sendAgain(cached, context, budget, caller);
+  if (cached) return sendResponse(cached, budget, caller, true);
   const recording = answers.record(key);
   return compute(deps, view.operation, caller, written(view, args(), recording.context, code), async (given, run) => {
     const body = 'picture' in given ? await pngOf(given.picture, run) : given.body;
-    const response = cacheResponse(recording, { view, ...given, body }, isCacheable);
-    return sendResponse(response, { provenance: given.provenance, isRepeat: false }, budget, caller);
+    const response = cacheResponse(recording, { view, ...given, body }, isCacheable, context);
+    return sendResponse(response, budget, caller, false);
   });
 }
 

@@ -305,7 +305,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       },
       levelSpots: (ticker, fromMs, toMs) =>
         store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),
-      levelsVersion: (ticker) => `${store.otherChanges()} ${store.changes('levels', tickerOf(ticker))}`,
+      levelsVersion: (ticker) => `${store.otherChanges()} ${store.changes(`levels ${tickerOf(ticker)}`)}`,
       at: (instantMs) => marketUntil(Math.min(instantMs, until)),
     };
   };

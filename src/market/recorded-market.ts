@@ -1,11 +1,11 @@
 import type { Chain } from './chain.ts';
 import { AHEAD_MS, type Market, symbolOf } from './market.ts';
-import type { DataKind } from './store.ts';
+import type { DataKey, DataKind } from './store.ts';
 
 /** Learns on which data and on which moments an answer depends. */
 export interface Dependencies {
-  /** Called before data of a kind is read, of one underlying or of all. */
-  onRead(kind: DataKind, underlying?: string): void;
+  /** Called before data is read. */
+  onRead(key: DataKey): void;
   /** Called with a moment, ms since the epoch. What was read depends on whether the moment has passed. */
   onMoment(atMs: number): void;
 }
@@ -53,9 +53,9 @@ export function recordedMarket(market: Market, dependencies: Dependencies): Mark
   const { onRead, onMoment } = dependencies;
   /** Reports the reads of a ticker in any spelling. Whether a spelling is a name or a symbol depends on the snapshots of the symbol. */
   const reportReads = (kinds: readonly DataKind[], ticker: string) => {
-    onRead('snapshots', symbolOf(ticker));
+    onRead(`snapshots ${symbolOf(ticker)}`);
     const name = market.nameOf(ticker);
-    for (const kind of kinds) onRead(kind, name);
+    for (const kind of kinds) onRead(`${kind} ${name}`);
   };
   /** Reports the moments at which another snapshot becomes the newest one, because dates in the future are held back. */
   const reportMoments = (ticker: string, asOf: number | undefined) => {
@@ -71,7 +71,7 @@ export function recordedMarket(market: Market, dependencies: Dependencies): Mark
     const recorded = (...given: unknown[]) => {
       const [of] = given as [string | Chain | number | undefined];
       if (typeof of === 'string') reportReads(kinds, of);
-      else if (typeof of === 'object') for (const kind of kinds) onRead(kind, of.underlying);
+      else if (typeof of === 'object') for (const kind of kinds) onRead(`${kind} ${of.underlying}`);
       return method(...given);
     };
     return [name, recorded];

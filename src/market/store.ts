@@ -55,12 +55,15 @@ export interface MarketStore
 /** The kinds of data whose changes the store counts. `feeds` is the state of the feeds, and `gaps` are the gaps of their streams. */
 export type DataKind = 'snapshots' | 'prints' | 'closes' | 'dividends' | 'levels' | 'feeds' | 'gaps';
 
+/** The data of a kind: of one underlying, or of all. The kinds `feeds` and `gaps` have no underlying. */
+export type DataKey = DataKind | `${DataKind} ${string}`;
+
 export interface DataChanges {
   /**
-   * Returns how often this process has written data of a kind, of one underlying or of all. The kinds `feeds` and `gaps` have no
-   * underlying. Data that was read under equal counts, and under an equal text of `otherChanges`, is unchanged.
+   * Returns how often this process has written some data. Data that was read under equal counts, and under an equal text of `otherChanges`,
+   * is unchanged.
    */
-  changes(kind: DataKind, underlying?: string): number;
+  changes(key: DataKey): number;
   /**
    * Returns a text that changes with every write that `changes` does not count, for example with retention, with a damaged snapshot, and
    * within 10 ms with a write of another process. Members, the audit trail and the state of the feeds do not change the text.

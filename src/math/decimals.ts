@@ -156,6 +156,28 @@ export function readNumbers(bytes: Uint8Array, from: number, to: number): Float6
   return count < 0 ? undefined : read.slice(0, count);
 }
 
+/**
+ * Reads columns of numbers from the cells of rows. `cells` has the start and the end of a cell for each column, row by row, as indices of `bytes`.
+ * A number is NaN if its cell is not a JSON number, or if the kernel does not read the number: then the caller must parse the cell.
+ */
+export function readCells(bytes: Uint8Array, cells: Int32Array, columns: readonly Float64Array[]): void {
+  const fits = bytes.length <= INPUT_BYTES;
+  if (fits) textArea.bytes.set(bytes, INPUT);
+  else for (const column of columns) column.fill(Number.NaN);
+  const rowBytes = 8 * columns.length;
+  const rows = Math.min(CHUNK_ROWS, Math.floor(RANGES_BYTES / rowBytes));
+  for (let row = 0; fits && row < columns[0]!.length; row += rows) {
+    const count = Math.min(columns[0]!.length - row, rows);
+    const used = cells.subarray(2 * columns.length * row, 2 * columns.length * (row + count));
+    textArea.bytes.set(new Uint8Array(used.buffer, used.byteOffset, used.byteLength), RANGES);
+    for (const [i, column] of columns.entries()) {
+      const read = arenaColumn(0);
+      kernels.readCells(count, offsetOf(RANGES) + 8 * i, rowBytes, offsetOf(INPUT), powersOfTen(), read.byteOffset);
+      column.set(read.subarray(0, count), row);
+    }
+  }
+}
+
 /** Rows of a table as bytes, whose unchanged parts are copied, and the columns with which the rows are written. */
 export interface WrittenRows {
   readonly count: number;

@@ -4,9 +4,9 @@ import { ClientError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import type { Steps } from '../core/steps.ts';
 import { keyOfArguments } from '../operations/engine/answer-cache.ts';
-import { type Operation, PICTURE_TYPE } from '../operations/engine/operation.ts';
-import { type Performed, perform, toolView } from '../operations/engine/perform.ts';
-import { agedNow } from '../operations/reading/market-reading.ts';
+import { type Operation, PICTURE_TYPE, type Provenance } from '../operations/engine/operation.ts';
+import { perform, toolView } from '../operations/engine/perform.ts';
+import { aging } from '../operations/reading/market-reading.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
@@ -59,31 +59,20 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
   }
 }
 
-/** A cached answer of a tool. The provenance is written anew for each call, because it contains the age. */
-interface CachedAnswer extends Pick<Performed, 'echoes' | 'provenance'> {
+/** A cached answer of a tool. */
+interface CachedAnswer {
   readonly tool: Operation;
-  readonly figures: Record<string, unknown>;
-  /** The figures as JSON text. */
-  readonly text: string;
-  readonly notes: readonly string[];
-  /** The picture and the links. */
-  readonly further: CallToolResult['content'];
+  /** Returns the result with its present age. Returns the same object while the age stays the same. */
+  present(): CallToolResult;
 }
 
 async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const { answers } = deps;
-  // An answer without market data takes less time to compute than to find.
+  // To compute an answer without market data takes less time than to find it.
   const ofArguments = answers && tool.ofMarket && keyOfArguments(call.args);
   const key = ofArguments && `mcp ${call.linksResources} ${tool.name} ${ofArguments}`;
   const cached = key ? answers.get<CachedAnswer>(key) : undefined;
-  if (cached?.tool === tool) {
-    const { provenance, echoes } = cached;
-    const isReplay = 'at' in echoes;
-    return resultOf({
-      ...cached,
-      provenance: provenance && (isReplay ? provenance : agedNow(provenance, deps.context)),
-    });
-  }
+  if (cached?.tool === tool) return cached.present();
   const recording = key ? answers.record(key) : undefined;
   const context = recording?.context ?? deps.context;
   const progress = new ProgressReport(call.onProgress);
@@ -92,34 +81,36 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
   const performed = await run(progress.of(perform(toolView(tool), args, context, 'invalid_body')));
   const picture = performed.picture && (await pngOf(performed.picture, run));
   await progress.flush();
+  const { echoes, provenance } = performed;
+  const notes = [note, picture && PICTURE_NOTE].filter((each) => typeof each === 'string');
+  const further: CallToolResult['content'] = [
+    ...(picture ? [pictureContent(picture)] : []),
+    ...(call.linksResources
+      ? columnResourcesOf(tool, args, context).map((link) => ({ type: 'resource_link' as const, ...link }))
+      : []),
+  ];
   const figures = figuresForModel(performed);
-  const answer: CachedAnswer = {
-    ...{ tool, figures, echoes: performed.echoes, provenance: performed.provenance },
-    text: JSON.stringify(figures),
-    notes: [note, picture && PICTURE_NOTE].filter((each) => typeof each === 'string'),
-    further: [
-      ...(picture ? [pictureContent(picture)] : []),
-      ...(call.linksResources
-        ? columnResourcesOf(tool, args, context).map((link) => ({ type: 'resource_link' as const, ...link }))
-        : []),
-    ],
+  const resultAt = (now: Provenance | undefined): CallToolResult => {
+    const answer = { ...figures, [PROVENANCE_KEY]: provenanceForModel({ echoes, provenance: now }, notes) };
+    return {
+      content: [{ type: 'text', text: JSON.stringify(answer) }, ...further],
+      structuredContent: answer,
+      ...(now && { _meta: { [PROVENANCE_META]: cleaned(now) } }),
+    };
   };
-  // The figures are cached as an object and as text. The object takes about as much memory as the text.
-  recording?.add(answer, 2 * answer.text.length + 2 * (picture ? picture.byteLength : 0));
-  return resultOf(answer);
-}
-
-function resultOf({ figures, text, echoes, provenance, notes, further }: CachedAnswer): CallToolResult {
-  const ofModel = provenanceForModel({ echoes, provenance }, notes);
-  const separator = text === '{}' ? '' : ',';
-  return {
-    content: [
-      { type: 'text', text: `${text.slice(0, -1)}${separator}"${PROVENANCE_KEY}":${JSON.stringify(ofModel)}}` },
-      ...further,
-    ],
-    structuredContent: { ...figures, [PROVENANCE_KEY]: ofModel },
-    ...(provenance && { _meta: { [PROVENANCE_META]: cleaned(provenance) } }),
-  };
+  const result = resultAt(provenance);
+  if (recording) {
+    const provenanceNow = provenance && !('at' in echoes) ? aging(provenance, deps.context) : () => provenance;
+    let last = { provenance, result };
+    const present = () => {
+      const now = provenanceNow();
+      if (now !== last.provenance) last = { provenance: now, result: resultAt(now) };
+      return last.result;
+    };
+    // An answer is in memory as an object, as its text, and in the text of the whole result.
+    recording.add({ tool, present } satisfies CachedAnswer, 4 * JSON.stringify(result.content).length);
+  }
+  return result;
 }
 
 const PICTURE_NOTE = 'The chart is an image beside this answer. Hosts that show no images leave it out.';

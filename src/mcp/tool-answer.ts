@@ -59,10 +59,20 @@ export function ageInWords(seconds: number): string {
 
 /** Describes whether the exchange is open at a given time. Opening and closing times are in New York time. */
 export function marketInWords(momentMs: number): string {
+  if (momentMs >= lastWords.fromMs && momentMs < lastWords.untilMs) return lastWords.text;
   const { state, opensAt, closesAt } = tradingSession(momentMs);
-  if (state === 'open') return `open until ${inNewYork(closesAt)} New York`;
-  return `closed since ${inNewYork(lastQuoted(momentMs))}, opens ${inNewYork(opensAt)} New York`;
+  if (state === 'open') {
+    lastWords = { text: `open until ${inNewYork(closesAt)} New York`, fromMs: opensAt, untilMs: closesAt };
+  } else {
+    const fromMs = lastQuoted(momentMs);
+    const text = `closed since ${inNewYork(fromMs)}, opens ${inNewYork(opensAt)} New York`;
+    lastWords = { text, fromMs, untilMs: opensAt };
+  }
+  return lastWords.text;
 }
+
+/** The last result of `marketInWords`, and the period in which it is valid. The result is cached, because `Temporal` is slow. */
+let lastWords = { text: '', fromMs: 0, untilMs: 0 };
 
 /** Returns an instant in New York time, for example `Fri 2026-11-20 16:00`. */
 function inNewYork(instantMs: number): string {

@@ -1,11 +1,8 @@
 import type { Database } from 'bun:sqlite';
-import type { DataChanges, DataKind } from '../market/store.ts';
+import type { DataChanges, DataKey } from '../market/store.ts';
 
 /** Minimum time between two checks for writes of other processes, ms. A check locks the file, which takes as much time as a read. */
 const OTHERS_CHECK_MS = 10;
-
-/** The data that a write changes: its kind, and its underlyings. */
-type Changed = readonly [kind: DataKind, underlyings: Iterable<string>];
 
 /**
  * Creates the functions that tell whether stored data has changed. They use two counts of SQLite: the rows that this connection has changed,
@@ -49,15 +46,13 @@ export function dataVersions(db: Database) {
     measured(work, (rows) => {
       uncountedRows += rows;
     });
-  const count = (changed: readonly Changed[]) => {
-    for (const [kind, underlyings] of changed) {
-      for (const key of [kind, ...Iterator.from(underlyings).map((each) => keyOf(kind, each))]) {
-        counts.set(key, (counts.get(key) ?? 0) + 1);
-      }
-    }
+  /** Counts a write of each key, and a write of the kind of each key. */
+  const count = (keys: readonly DataKey[]) => {
+    const kinds = keys.map((key) => key.split(' ', 1)[0]!);
+    for (const key of new Set([...keys, ...kinds])) counts.set(key, (counts.get(key) ?? 0) + 1);
   };
   const dataChanges: DataChanges = {
-    changes: (kind, underlying) => counts.get(underlying === undefined ? kind : keyOf(kind, underlying)) ?? 0,
+    changes: (key) => counts.get(key) ?? 0,
     otherChanges: () => `${commitsOfOthers()}.${changes() - uncountedRows - listedRows}`,
   };
   return {
@@ -65,19 +60,19 @@ export function dataVersions(db: Database) {
     version: () => `${commitsOfOthers()}.${changes() - uncountedRows}`,
     unlisted,
     uncounted,
-    counted<Result>(changed: readonly Changed[], work: () => Result): Result {
+    counted<Result>(keys: readonly DataKey[], work: () => Result): Result {
       try {
         return unlisted(work);
       } finally {
-        count(changed);
+        count(keys);
       }
     },
     /** Like `uncounted`, for the state of the feeds, on which some answers depend. */
-    ofFeeds<Result>(kinds: readonly ('feeds' | 'gaps')[], work: () => Result): Result {
+    ofFeeds<Result>(keys: readonly DataKey[], work: () => Result): Result {
       try {
         return uncounted(work);
       } finally {
-        count(kinds.map((kind) => [kind, []]));
+        count(keys);
       }
     },
     *unchanged<T>(steps: Generator<T, void>): Generator<T, void> {
@@ -88,8 +83,4 @@ export function dataVersions(db: Database) {
       }
     },
   };
-}
-
-function keyOf(kind: DataKind, underlying: string): string {
-  return `${kind} ${underlying}`;
 }

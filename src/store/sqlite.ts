@@ -6,7 +6,7 @@ import { ownership } from '../access/data-owner.ts';
 import type { MemberStore } from '../access/members.ts';
 import { diskProblem, OperatorError } from '../core/errors.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
-import type { MarketStore } from '../market/store.ts';
+import type { DataKey, DataKind, MarketStore } from '../market/store.ts';
 import { auditTable } from './audit-table.ts';
 import { closeTable } from './close-table.ts';
 import { dataVersions } from './data-versions.ts';
@@ -120,31 +120,22 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
   return {
     ...{ version, changes, otherChanges },
     ...chains,
-    saveChain: (chain) => counted([['snapshots', [chain.underlying]]], () => chains.saveChain(chain)),
+    saveChain: (chain) => counted([`snapshots ${chain.underlying}`], () => chains.saveChain(chain)),
     forgetSnapshots: (underlying, asOf) =>
-      counted(
-        [
-          ['snapshots', [underlying]],
-          ['levels', [underlying]],
-        ],
-        () => chains.forgetSnapshots(underlying, asOf),
-      ),
+      counted([`snapshots ${underlying}`, `levels ${underlying}`], () => chains.forgetSnapshots(underlying, asOf)),
     ...prints,
     savePrints: (given, options) =>
-      counted([['prints', new Set(given.map(({ underlying }) => underlying))]], () =>
-        prints.savePrints(given, options),
-      ),
+      counted(keysOf('prints', given, 'underlying'), () => prints.savePrints(given, options)),
     packTape: (...range) => unchanged(prints.packTape(...range)),
     ...closes,
-    saveCloses: (given) => counted([['closes', new Set(given.map(tickerOf))]], () => closes.saveCloses(given)),
+    saveCloses: (given) => counted(keysOf('closes', given, 'ticker'), () => closes.saveCloses(given)),
     ...dividends,
-    saveDividends: (given) =>
-      counted([['dividends', new Set(given.map(tickerOf))]], () => dividends.saveDividends(given)),
+    saveDividends: (given) => counted(keysOf('dividends', given, 'ticker'), () => dividends.saveDividends(given)),
     ...levels,
     // Without a record, the underlying is not known, so the write counts as any other write. The case is rare.
     saveLevels: (snapshotId, record) =>
       record
-        ? counted([['levels', [record.underlying]]], () => levels.saveLevels(snapshotId, record))
+        ? counted([`levels ${record.underlying}`], () => levels.saveLevels(snapshotId, record))
         : levels.saveLevels(snapshotId, record),
     ...feedLedger(db, ofFeeds),
     ...retention(db),
@@ -166,7 +157,10 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
   };
 }
 
-const tickerOf = ({ ticker }: { readonly ticker: string }) => ticker;
+/** Returns the keys of some rows' data, without duplicates. `field` is the field of a row with the underlying. */
+function keysOf<Field extends string>(kind: DataKind, rows: readonly Record<Field, string>[], field: Field): DataKey[] {
+  return [...new Set(rows.map((row) => row[field]))].map((underlying) => `${kind} ${underlying}` as const);
+}
 
 /** Creates the functions of the feeds' state. Their writes move no version of the market data, because polls write all the time. */
 function feedLedger(db: Database, ofFeeds: ReturnType<typeof dataVersions>['ofFeeds']): FeedLedger {

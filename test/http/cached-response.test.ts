@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createByteBudget } from '../../src/access/byte-budget.ts';
 import { ClientError } from '../../src/core/errors.ts';
-import { type CachedResponse, cacheResponse, sendAgain } from '../../src/http/cached-response.ts';
+import { type CachedResponse, cacheResponse, sendResponse } from '../../src/http/cached-response.ts';
 import { createAnswerCache } from '../../src/operations/engine/answer-cache.ts';
 import type { Operation } from '../../src/operations/engine/operation.ts';
 import { extendedView, plainToolView, restView } from '../../src/operations/engine/perform.ts';
@@ -19,8 +19,9 @@ const NOW = Date.parse(AS_OF) + 7_000;
 const cachedOf = (body: string | Uint8Array, view = restView(GEX), isCacheable = true) => {
   const { context, store } = smallMarket({}, NOW);
   const cache = createAnswerCache(context, store);
-  const answer = cacheResponse(cache.record('a'), { view, body, provenance: PROVENANCE, isReplay: false }, isCacheable);
-  return { cache, context, answer };
+  const written = { view, body, provenance: PROVENANCE, isReplay: false };
+  const answer = cacheResponse(cache.record('a'), written, isCacheable, context);
+  return { cache, answer };
 };
 const recipientOf = (account: string, headers: Record<string, string> = {}) => ({
   request: new Request('http://localhost/', { headers }),
@@ -29,11 +30,8 @@ const recipientOf = (account: string, headers: Record<string, string> = {}) => (
 });
 
 describe('a large cached answer', () => {
-  const send = (
-    { answer, context }: { answer: CachedResponse; context: Parameters<typeof sendAgain>[1] },
-    budget: ReturnType<typeof createByteBudget>,
-    account: string,
-  ) => sendAgain(answer, context, budget, recipientOf(account)) as Response;
+  const send = ({ answer }: { answer: CachedResponse }, budget: ReturnType<typeof createByteBudget>, account: string) =>
+    sendResponse(answer, budget, recipientOf(account), true) as Response;
 
   test.each([
     [16 * 1024, false],
@@ -52,8 +50,8 @@ describe('a large cached answer', () => {
     const large = cachedOf('x'.repeat(100_000));
     const budget = createByteBudget({ accountBytesMax: 1_000 });
     budget.reserve('a', 1_000);
-    const recipient = recipientOf('a', { 'If-None-Match': large.answer.prepared!.etag });
-    expect((sendAgain(large.answer, large.context, budget, recipient) as Response).status).toBe(304);
+    const recipient = recipientOf('a', { 'If-None-Match': large.answer.present().prepared!.etag });
+    expect((sendResponse(large.answer, budget, recipient, true) as Response).status).toBe(304);
   });
 
   test('counts for the account that reads it, until it has been read', async () => {
@@ -78,9 +76,9 @@ test.each([
   ],
   ['a picture', new Uint8Array([97]), extendedView(GEX), false, 'a'],
 ])('sends %s again with its present age', async (_, body, view, isCacheable, expected) => {
-  const { answer, context, cache } = cachedOf(body, view, isCacheable);
+  const { answer, cache } = cachedOf(body, view, isCacheable);
   expect(cache.get<CachedResponse>('a')).toBe(answer);
-  const response = await sendAgain(answer, context, createByteBudget(), recipientOf('a'));
+  const response = await sendResponse(answer, createByteBudget(), recipientOf('a'), true);
   expect(await response.text()).toBe(expected);
   const { headers } = response;
   expect([headers.get('x-data-age'), headers.get('x-data-stale'), headers.has('etag')]).toEqual([
@@ -91,9 +89,9 @@ test.each([
 });
 
 test('counts the compressed forms of an answer', async () => {
-  const { answer, context, cache } = cachedOf(JSON.stringify(Array.from({ length: 1_000 }, (_, i) => i)));
+  const { answer, cache } = cachedOf(JSON.stringify(Array.from({ length: 1_000 }, (_, i) => i)));
   const { bytes } = cache;
-  const get = () => sendAgain(answer, context, createByteBudget(), recipientOf('a', { 'Accept-Encoding': 'br' }));
+  const get = () => sendResponse(answer, createByteBudget(), recipientOf('a', { 'Accept-Encoding': 'br' }), true);
   const { byteLength } = await (await get()).bytes();
   expect(cache.bytes).toBe(bytes + byteLength);
   await (await get()).bytes();

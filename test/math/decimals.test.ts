@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { RowItem } from '../../assembly/columns.ts';
-import { ByteText, readNumbers, type WrittenRows } from '../../src/math/decimals.ts';
+import { ByteText, readCells, readNumbers, type WrittenRows } from '../../src/math/decimals.ts';
 
 /** By hand: `ZOMMA_RANDOM_DOUBLES=10000000 bun test test/math/decimals.test.ts --timeout 600000`. */
 const RANDOM = Number(process.env.ZOMMA_RANDOM_DOUBLES ?? 200_000);
@@ -165,6 +165,40 @@ describe('reading numbers', () => {
     ...['1,'.repeat(40_000) + 1, ' '.repeat(2_000_000)],
   ])('%p is not read', (given) => {
     expect(numbersIn(given)).toBeUndefined();
+  });
+});
+
+describe('reading cells', () => {
+  const cellsIn = (rows: readonly (readonly string[])[], padding = 0) => {
+    let text = ' '.repeat(padding);
+    const ranges = rows.flatMap((cells) =>
+      cells.flatMap((cell) => {
+        const start = text.length;
+        text += `${cell},`;
+        return [start, text.length - 1];
+      }),
+    );
+    const columns = rows[0]!.map(() => new Float64Array(rows.length));
+    readCells(Buffer.from(text, 'latin1'), Int32Array.from(ranges), columns);
+    return columns.map((column) => Array.from(column));
+  };
+
+  test('a column has the numbers of its cells, and NaN for all that is not a plain number', () => {
+    const plain = ['1', '-0.5', '1e-3', '0.1234567890123456', '100000'];
+    const others = ['', ' 1', '1 ', '+1', '.5', '"1"', 'C', '1_000', 'nan', '12345678901234567890123', '1.', '1,2'];
+    const cells = [...plain, ...others];
+    const [first, second] = cellsIn(cells.map((cell, i) => [cell, String(i)]));
+    expect(first).toEqual([...plain.map(Number), ...others.map(() => Number.NaN)]);
+    expect(second).toEqual(cells.map((_, i) => i));
+  });
+
+  test('rows fill more than one block, and longer texts are left to the caller', () => {
+    const rows = Array.from({ length: 5_000 }, (_, i) => [String(i / 7), 'P', String(-i)]);
+    const [first, second, third] = cellsIn(rows);
+    expect(first).toEqual(rows.map(([cell]) => Number(cell)));
+    expect(second!.every(Number.isNaN)).toBe(true);
+    expect(third).toEqual(rows.map((_, i) => 0 - i));
+    expect(cellsIn([['1']], 2_000_000)).toEqual([[Number.NaN]]);
   });
 });
 

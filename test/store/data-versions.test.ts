@@ -49,7 +49,7 @@ test.each(writes)('%s', (_, write, changed) => {
     others: store.otherChanges(),
     ...Object.fromEntries(KINDS.map((kind) => [kind, store.changes(kind)])),
   });
-  const ofTickers = () => KINDS.map((kind) => [store.changes(kind, 'SPX'), store.changes(kind, 'NDX')]);
+  const ofTickers = () => KINDS.map((kind) => [store.changes(`${kind} SPX`), store.changes(`${kind} NDX`)]);
   const [before, countsBefore] = [state(), ofTickers()];
   write(store);
   const after = state();
@@ -72,6 +72,6 @@ test('a failed write counts as a change', () => {
       throw new Error('later');
     });
   expect(fail).toThrow('later');
-  expect([store.changes('snapshots', 'SPX'), store.snapshotCount()]).toEqual([1, 0]);
+  expect([store.changes('snapshots SPX'), store.snapshotCount()]).toEqual([1, 0]);
   store.close();
 });

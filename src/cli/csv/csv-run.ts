@@ -3,7 +3,7 @@ import { decimalIn } from '../../core/decimal-bytes.ts';
 import type { CellRow } from '../../core/delimited-rows.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { latin1In } from '../../core/memoize-bytes.ts';
-import { ByteText } from '../../math/decimals.ts';
+import { ByteText, readCells } from '../../math/decimals.ts';
 import type { Cell, RowKernel } from './row-kernel.ts';
 
 /** Maximum number of bad rows that are reported one by one. */
@@ -33,6 +33,8 @@ export class CsvRun {
   #count = 0;
   #lines = new Float64Array(ROWS_AT_FIRST);
   #columns: Float64Array[];
+  /** The cells of the inputs of each row, as two indices for each cell. A missing cell is empty. */
+  #cells: Int32Array;
   /** The bytes of each row before, between and after the replaced cells, as two indices for each range. */
   #ranges: Int32Array;
   readonly #errors = new Map<number, string>();
@@ -60,6 +62,7 @@ export class CsvRun {
       .toSorted((a, b) => a.column - b.column);
     this.#replaced = this.#slots.filter(({ column }) => column < names.length).length;
     this.#columns = this.#inputs.map(() => new Float64Array(ROWS_AT_FIRST));
+    this.#cells = new Int32Array(2 * this.#inputs.length * ROWS_AT_FIRST);
     this.#ranges = new Int32Array(2 * (this.#replaced + 1) * ROWS_AT_FIRST);
     for (const { output, column } of this.#slots) cells[column] = kernel.outputs[output]!;
     this.#header = `${cells.join(',')}\n`;
@@ -81,11 +84,10 @@ export class CsvRun {
       error = `has ${row.count} cells, but the header has ${this.#width}`;
       if (row.count < this.#width) this.#missing.set(at, this.#width - row.count);
     }
-    for (let i = 0; i < this.#inputs.length; i++) {
-      const { name, cell, column } = this.#inputs[i]!;
-      const value = this.#inputs[i]!.read(row.bytes, row.start(column), row.end(column));
-      if (Number.isNaN(value)) error ??= `${name} ${cell.must}`;
-      this.#columns[i]![at] = value;
+    let cell = 2 * this.#inputs.length * at;
+    for (const { column } of this.#inputs) {
+      this.#cells[cell++] = row.start(column);
+      this.#cells[cell++] = row.end(column);
     }
     if (error !== undefined) this.#errors.set(at, error);
     let range = 2 * (this.#replaced + 1) * at;
@@ -106,8 +108,13 @@ export class CsvRun {
    */
   compute(bytes: Uint8Array): Uint8Array {
     const count = this.#count;
-    const columns = this.#inputs.map(({ name }, i) => [name, this.#columns[i]!.subarray(0, count)]);
-    const outputs = this.#kernel.compute(count, Object.fromEntries(columns));
+    const columns = this.#columns.map((column) => column.subarray(0, count));
+    readCells(bytes, this.#cells, columns);
+    for (const [i, column] of columns.entries()) this.#check(bytes, i, column);
+    const outputs = this.#kernel.compute(
+      count,
+      Object.fromEntries(this.#inputs.map(({ name }, i) => [name, columns[i]!])),
+    );
     const text = this.#text;
     text.clear();
     text.add(this.#header, 'latin1');
@@ -130,6 +137,18 @@ export class CsvRun {
     this.#errors.clear();
     this.#missing.clear();
     return text.bytes();
+  }
+
+  /** Parses the cells of an input that are not plain numbers. Adds the error of each bad cell, if its row has no error yet. */
+  #check(bytes: Uint8Array, i: number, column: Float64Array): void {
+    const input = this.#inputs[i]!;
+    const { name, cell } = input;
+    for (let row = 0; row < column.length; row++) {
+      if (cell.accepts?.(column[row]!)) continue;
+      const at = 2 * (this.#inputs.length * row + i);
+      column[row] = input.read(bytes, this.#cells[at]!, this.#cells[at + 1]!);
+      if (Number.isNaN(column[row]) && !this.#errors.has(row)) this.#errors.set(row, `${name} ${cell.must}`);
+    }
   }
 
   #addRows(text: ByteText, bytes: Uint8Array, outputs: readonly Float64Array[], from: number, to: number): void {
@@ -158,6 +177,7 @@ export class CsvRun {
     };
     this.#lines = twice(this.#lines);
     this.#columns = this.#columns.map(twice);
+    this.#cells = twice(this.#cells);
     this.#ranges = twice(this.#ranges);
   }
 

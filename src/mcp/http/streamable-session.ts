@@ -1,4 +1,5 @@
 import {
+  type CallToolResult,
   isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
@@ -10,6 +11,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
+import { memoizeByObject } from '../../core/cache.ts';
 import { oneStep } from '../../core/steps.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 import { callTool } from '../call-tool.ts';
@@ -71,7 +73,7 @@ export class StreamableSession implements McpSession {
         linksResources: this.readsResources ?? false,
       });
       if (signal.aborted) return new Response(null, { status: 202 });
-      return this.respond(id, JSON.stringify(result));
+      return this.respond(id, textOf(result));
     } finally {
       this.calls.delete(signal);
     }
@@ -210,6 +212,9 @@ export class StreamableSession implements McpSession {
     void transport.close();
   }
 }
+
+/** Returns a result as JSON text. The text of a cached result is written once. */
+const textOf = memoizeByObject((result: CallToolResult) => JSON.stringify(result));
 
 /** The cancel signal of a call. The signal is aborted if the client cancels the call or disconnects. */
 class CallSignal implements CancelSignal {

@@ -99,33 +99,53 @@ export function provenanceOf(
     source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: iso(chain.asOf),
-    ...ageOf(chain.asOf, (context.cacheClock ?? context).nowMs(), context),
+    ...ageOf(chain.asOf, (context.cacheClock ?? context).nowMs(), context.staleAfterMs),
     notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
   };
 }
 
 /** Returns the age of quotes at a moment in whole seconds, and whether the quotes are stale. All arguments are ms since the epoch. */
-function ageOf(asOf: number, nowMs: number, { staleAfterMs }: Pick<Context, 'staleAfterMs'>) {
+function ageOf(asOf: number, nowMs: number, staleAfterMs: number): Age {
   return {
     age_s: Math.round((nowMs - asOf) / 1000),
     stale: asOf > nowMs + AHEAD_MS || isStale(asOf, nowMs, staleAfterMs),
   };
 }
 
-/** Returns the provenance of a cached answer with its present age. */
-export function agedNow(provenance: Provenance, context: Pick<Context, 'nowMs' | 'staleAfterMs'>): Provenance {
-  return { ...provenance, ...ageOf(Date.parse(provenance.as_of), context.nowMs(), context) };
+type Age = Pick<Provenance, 'age_s' | 'stale'>;
+
+/**
+ * Returns the age of quotes, and the period in which the age stays the same: from `fromMs` (included) to `untilMs` (excluded). The period is
+ * empty if the quotes become stale within the second.
+ */
+function ageWithPeriod(asOf: number, nowMs: number, staleAfterMs: number) {
+  const age = ageOf(asOf, nowMs, staleAfterMs);
+  const untilMs = asOf + 1000 * age.age_s + 500;
+  const fromMs = untilMs - 1000;
+  const isSame = [fromMs, untilMs - 1].every((atMs) => ageOf(asOf, atMs, staleAfterMs).stale === age.stale);
+  return { age, fromMs, untilMs: isSame ? untilMs : fromMs };
+}
+
+/** Returns a function that returns a provenance with its present age. The function returns the same object while the age stays the same. */
+export function aging(provenance: Provenance, { nowMs, staleAfterMs }: Context): () => Provenance {
+  let [present, fromMs, untilMs] = [provenance, 0, 0];
+  return () => {
+    const now = nowMs();
+    if (now >= fromMs && now < untilMs) return present;
+    const period = ageWithPeriod(Date.parse(provenance.as_of), now, staleAfterMs);
+    [present, fromMs, untilMs] = [{ ...provenance, ...period.age }, period.fromMs, period.untilMs];
+    return present;
+  };
 }
 
 /** Returns the age of quotes for the figures of an answer. Unlike the age in the provenance, such an age is not written anew. */
-export function ageInFigures(asOf: number, context: Context): Pick<Provenance, 'age_s' | 'stale'> {
+export function ageInFigures(asOf: number, context: Context): Age {
   const nowMs = (context.cacheClock ?? context).nowMs();
-  const age = ageOf(asOf, nowMs, context);
-  if (!context.cacheClock) return age;
-  const changesAt = asOf + 1000 * age.age_s + 500;
-  // If the quotes become stale within the second, the answer is not cached. The call of `nowMs` says so.
-  if (ageOf(asOf, changesAt - 1, context).stale !== age.stale) context.nowMs();
-  for (const atMs of [changesAt - 1000, changesAt]) hasPassed(atMs, context);
+  if (!context.cacheClock) return ageOf(asOf, nowMs, context.staleAfterMs);
+  const { age, fromMs, untilMs } = ageWithPeriod(asOf, nowMs, context.staleAfterMs);
+  // The call of `nowMs` says that the answer cannot be cached.
+  if (fromMs === untilMs) context.nowMs();
+  for (const atMs of [fromMs, untilMs]) hasPassed(atMs, context);
   return age;
 }
 

@@ -3,7 +3,7 @@ import { randomOf } from '../../../src/feeds/simulated/random.ts';
 import { DAY_MS } from '../../../src/market/calendar.ts';
 import { AHEAD_MS } from '../../../src/market/market.ts';
 import type { Print } from '../../../src/market/prints.ts';
-import { type AnswerLimits, createAnswerCache, keyOfArguments } from '../../../src/operations/engine/answer-cache.ts';
+import { createAnswerCache, keyOfArguments } from '../../../src/operations/engine/answer-cache.ts';
 import { type Context, hasPassed } from '../../../src/operations/engine/operation.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { AS_OF, EXPIRY, LATER } from '../../analytics/small-chains.ts';
@@ -323,7 +323,7 @@ describe('moments', () => {
 });
 
 describe('the cache', () => {
-  function cacheOf(limits: Partial<AnswerLimits> = {}) {
+  function cacheOf(limits: Parameters<typeof createAnswerCache>[2] = {}) {
     const { context, store } = smallMarket();
     const tickers: string[] = [];
     const cache = createAnswerCache({ ...context, onTicker: (ticker) => tickers.push(ticker) }, store, limits);
