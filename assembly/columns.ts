@@ -125,3 +125,11 @@ export enum SliceColumn {
   factors,
   coefficients,
 }
+
+/** What `writeRows` writes in a row besides numbers. */
+export enum RowItem {
+  /** Bytes of the row that was read. */
+  copied = 254,
+  /** A comma. */
+  separator = 255,
+}

@@ -7,6 +7,8 @@
 import { BLOCK_ROWS, COLUMN } from './block';
 
 export { blackScholes, blackScholesPair } from './black-scholes';
+export { readCells, readNumbers } from './decimal-reader';
+export { writeNumbers, writeRows } from './decimal-writer';
 export { addExposures, hedges } from './exposures';
 export { addGammaByStrike } from './gamma-by-strike';
 export { addGammaLogProfile, addGammaProfile, logMoves } from './gamma-profile';

@@ -55,7 +55,7 @@ function csvCommand(
       'after',
       `
 Input columns:   ${columns.join(', ')}
-Output columns:  ${outputs.join(', ')}, with 17 significant digits
+Output columns:  ${outputs.join(', ')}, with all digits of a double
 Input units:     ${unitsOf(Object.keys(inputs))}
 Other columns pass through unchanged. If an input column has the name of an output column, the output replaces it.
 A row cannot be computed if a cell is invalid, or if

@@ -6,7 +6,7 @@ import { runToCompletion } from '../core/steps.ts';
 import { type GexAnalysis, profileAround } from './gex-analysis.ts';
 import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/line.ts';
-import { csvText, numberCell } from './text-format.ts';
+import { csvText } from './text-format.ts';
 
 /** Returns rows about flow: the share of open interest with known customer positions, and, without `--sign flow`, the levels by flow. */
 function flowRows(
@@ -60,10 +60,10 @@ export function strikesCsv(by: ExposuresByStrike, weight: PreparedChain['options
     ['strike', 'call_gex', 'put_gex', 'net_gex', 'sign_margin_pct', `call_${counted}`, `put_${counted}`],
     Array.from(by.strike, (each, i) => [
       String(each),
-      numberCell(by.callGex[i]!),
-      numberCell(by.putGex[i]!),
-      numberCell(by.netGex[i]!),
-      numberCell(signMarginPct(by.netGex[i]!, by.grossGex[i]!)),
+      String(by.callGex[i]!),
+      String(by.putGex[i]!),
+      String(by.netGex[i]!),
+      String(signMarginPct(by.netGex[i]!, by.grossGex[i]!)),
       String(calls[i]!),
       String(puts[i]!),
     ]),
@@ -74,7 +74,7 @@ export function strikesCsv(by: ExposuresByStrike, weight: PreparedChain['options
 export function profileCsv({ level, gex }: GammaProfile): string {
   return csvText(
     ['spot', 'net_gex'],
-    Array.from(level, (each, i) => [numberCell(each), numberCell(gex[i]!)]),
+    Array.from(level, (each, i) => [String(each), String(gex[i]!)]),
   );
 }
 

@@ -9,7 +9,7 @@ import { requireOneForm, writeResult } from './forms.ts';
 import { formatDollars, formatPrice, formatVolatility } from './plot/figures.ts';
 import { type HistoryPicture, historyPlot } from './plot/history-plot.ts';
 import type { Ports } from './ports.ts';
-import { csvText, numberCell } from './text-format.ts';
+import { csvText } from './text-format.ts';
 
 /** A history with its provenance. The provenance is missing if the ticker has no chain. */
 type History = GexHistory & { readonly provenance?: Provenance };
@@ -132,12 +132,9 @@ function table(history: History): string {
   return lines.map((text) => `  ${text}\n`).join('');
 }
 
-/** The columns whose values come from the input and are printed unchanged. */
-const GIVEN = new Set(['spot', 'call_wall', 'put_wall', 'max_pain']);
-
 /** Formats a history as CSV. An unknown value becomes an empty cell. */
 function historyCsv(history: GexHistory): string {
-  const columns = HISTORY_COLUMNS.map((name) => history[name].map((value) => cell(name, value)));
+  const columns = HISTORY_COLUMNS.map((name) => history[name].map((value) => String(value ?? '')));
   const rows = history.as_of.map((_, row) => columns.map((column) => column[row]!));
   return csvText(HISTORY_COLUMNS, rows);
 }
@@ -146,8 +143,3 @@ const HISTORY_COLUMNS = [
   ...(['as_of', 'day', 'spot', 'net_gex', 'gross_gex', 'sign_margin_pct', 'gex_flip', 'flip_resolved'] as const),
   ...(['call_wall', 'put_wall', 'max_pain', 'expiry', 'net_dex', 'net_vex', 'net_cex', 'atm_iv_30d'] as const),
 ];
-
-function cell(name: string, value: string | number | boolean | null): string {
-  if (value === null) return '';
-  return typeof value === 'number' && !GIVEN.has(name) ? numberCell(value) : String(value);
-}

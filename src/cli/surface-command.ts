@@ -17,7 +17,7 @@ import { formatPrice, formatVolatility } from './plot/figures.ts';
 import { type Style, titleLine } from './plot/line.ts';
 import { type TimeLine, timeChart } from './plot/time-chart.ts';
 import type { Ports } from './ports.ts';
-import { columns, csvText, numberCell } from './text-format.ts';
+import { columns, csvText } from './text-format.ts';
 
 /** The smile is drawn for the settlement that is nearest to this number of days after the snapshot. */
 const SMILE_DAYS = 30;
@@ -89,7 +89,7 @@ function csvOf({ expiries }: SurfaceAnswer): string {
   const { count, ...table } = expiries;
   const names = Object.keys(table) as (keyof typeof table)[];
   const cell = (value: string | number | null) => {
-    if (typeof value === 'number') return numberCell(value);
+    if (typeof value === 'number') return String(value);
     return value === null ? '' : value.includes(',') ? `"${value}"` : value;
   };
   const rows = Array.from({ length: count }, (_, row) => names.map((name) => cell(table[name][row]!)));

@@ -1,13 +1,5 @@
 import { cleanLine } from '../core/clean-text.ts';
 
-/** With this number of significant digits, a double can be restored exactly, except for the sign of zero. */
-const DIGITS = 17;
-
-/** Formats a computed number as a CSV cell. */
-export function numberCell(value: number): string {
-  return value.toPrecision(DIGITS);
-}
-
 /** Formats a count with commas as thousands separators. */
 export function formatCount(value: number): string {
   return value.toLocaleString('en-US');

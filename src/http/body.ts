@@ -132,7 +132,8 @@ function withTimeout<Read>(arriving: Promise<Read>): Promise<Read> {
   });
 }
 
-function decode(bytes: Uint8Array): string {
+/** Decodes UTF-8. Replaces invalid bytes, and removes a byte-order mark. */
+export function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 

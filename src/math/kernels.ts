@@ -9,8 +9,8 @@ const COLUMNS_MAX = 32;
 const PAGE_BYTES = 65_536;
 /** The offset of the arena, a block of COLUMNS_MAX columns. `load` checks that the module's own constants end before the arena. */
 const ARENA_START = PAGE_BYTES;
-/** Number of pages of the memory, which contains the module's constants and the arena. */
-const PAGES = 6;
+/** Number of pages of the memory: the module's constants, the arena and the text area. A page takes memory when it is first used. */
+const PAGES = 64;
 
 type Offset = number;
 
@@ -62,6 +62,9 @@ export function arenaSpan(index: number, columns: number): Float64Array {
     (columns * kernels.columnBytes()) / Float64Array.BYTES_PER_ELEMENT,
   );
 }
+
+/** The memory after the arena, for texts that kernels read or write. `start` is the offset of its first byte. */
+export const textArea = areaAfter(ARENA_START + COLUMNS_MAX * kernels.columnBytes());
 
 /**
  * Divides columns of any length into chunks of at most CHUNK_ROWS rows. Copies each chunk into the arena, to the positions of the layout.
@@ -148,9 +151,14 @@ function lengthError(name: string, length: number, count: number): RangeError {
   return new RangeError(`column ${name} has ${length} rows, expected ${count}`);
 }
 
+function areaAfter(start: Offset) {
+  return { start, bytes: Buffer.from(memory.buffer, start) };
+}
+
 function load(): Kernels {
   const module = new WebAssembly.Module(readFileSync(wasmPath));
-  const { exports } = new WebAssembly.Instance(module, { env: { memory, abort } });
+  const imports = { env: { memory, abort }, 'decimal-writer': { writeRare } };
+  const { exports } = new WebAssembly.Instance(module, imports);
   const loaded = exports as unknown as Kernels;
   const base = loaded.heapBase();
   if (base > ARENA_START) throw new RangeError(`the kernels' own data ends at ${base}, above the arena's start`);
@@ -161,4 +169,11 @@ function load(): Kernels {
 
 function abort(): never {
   throw new Error('a kernel aborted');
+}
+
+/** Writes the text of a number that is not 0, without its sign, if the kernel is not sure of it. Returns the offset after the text. */
+function writeRare(value: number, digits: number, out: Offset): Offset {
+  const size = Math.abs(value);
+  const shown = digits > 15 || Number.isInteger(size) ? size : Number(size.toPrecision(digits));
+  return out + Buffer.from(memory.buffer).write(String(shown), out, 'latin1');
 }

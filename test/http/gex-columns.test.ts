@@ -7,7 +7,7 @@ const service = serviceForTests();
 type Columns = Record<string, number[]> & { ticker: string; spot_price: number; count: number };
 
 async function get(path: string): Promise<{ status: number; body: Columns; headers: Headers }> {
-  const response = await service.request('GET', `/api/v1/nodes/gex/${path}`);
+  const response = await service.request('GET', `/api/v1/nodes/gex/${path}${path.includes('?') ? '&' : '?'}digits=17`);
   return { status: response.status, body: (await response.json()) as Columns, headers: response.headers };
 }
 

@@ -9,7 +9,7 @@ beforeAll(() => computeLevels(service));
 type Body = Readonly<Record<string, unknown>>;
 
 async function get(path: string): Promise<{ status: number; body: Body; headers: Headers }> {
-  const response = await service.request('GET', `/api/v1/nodes/gex/${path}`);
+  const response = await service.request('GET', `/api/v1/nodes/gex/${path}${path.includes('?') ? '&' : '?'}digits=17`);
   return { status: response.status, body: (await response.json()) as Body, headers: response.headers };
 }
 

@@ -25,7 +25,7 @@ test.each([
 
 test('the route and the tool give the same rows', async () => {
   const moves = [-3, 3];
-  const route = (await (await service.request('GET', `${ROUTE}?moves=${moves}&expiry=all`)).json()) as Answer;
+  const route = (await (await service.request('GET', `${ROUTE}?moves=${moves}&expiry=all&digits=17`)).json()) as Answer;
   const tool = (await (await service.request('POST', TOOL, { body: { ticker: 'SPY', moves } })).json()) as Answer;
   expect(route.rows).toEqual(tool.rows);
   expect(route.rows[0]!.shares).not.toBe(0);

@@ -1,17 +1,18 @@
+import { RowItem } from '../../../assembly/columns.ts';
 import { decimalIn } from '../../core/decimal-bytes.ts';
 import type { CellRow } from '../../core/delimited-rows.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { latin1In } from '../../core/memoize-bytes.ts';
-import { numberCell } from '../text-format.ts';
+import { ByteText, readCells } from '../../math/decimals.ts';
 import type { Cell, RowKernel } from './row-kernel.ts';
 
 /** Maximum number of bad rows that are reported one by one. */
 export const ROW_MESSAGES_MAX = 5;
-/** Maximum length of a number with its comma, bytes. A number has a sign, 17 digits, a point and an exponent. */
-const NUMBER_BYTES_MAX = 26;
 /** Number of rows for which the arrays have space at first. */
 const ROWS_AT_FIRST = 4_096;
-const [COMMA, LF, SPACE] = [0x2c, 0x0a, 0x20];
+/** The length of a text for which there is space at first, bytes. */
+const TEXT_BYTES = 1024 * 1024;
+const SPACE = 0x20;
 
 /**
  * Runs a kernel on the rows of one CSV. An output replaces the input column with the same name. All other outputs are added after the last
@@ -32,13 +33,18 @@ export class CsvRun {
   #count = 0;
   #lines = new Float64Array(ROWS_AT_FIRST);
   #columns: Float64Array[];
+  /** The cells of the inputs of each row, as two indices for each cell. A missing cell is empty. */
+  #cells: Int32Array;
   /** The bytes of each row before, between and after the replaced cells, as two indices for each range. */
   #ranges: Int32Array;
   readonly #errors = new Map<number, string>();
   /** Number of cells that a row lacks. */
   readonly #missing = new Map<number, number>();
-  /** The header of the output, until it is returned. */
-  #header: Buffer;
+  readonly #text = new ByteText(TEXT_BYTES);
+  /** The items of an output row. */
+  readonly #pattern: Uint8Array;
+  /** The header of the output in Latin-1, until it is returned. */
+  #header: string;
 
   /** Throws `OperatorError` if the header lacks a required column or names a column twice. */
   constructor(kernel: RowKernel, header: CellRow) {
@@ -56,9 +62,16 @@ export class CsvRun {
       .toSorted((a, b) => a.column - b.column);
     this.#replaced = this.#slots.filter(({ column }) => column < names.length).length;
     this.#columns = this.#inputs.map(() => new Float64Array(ROWS_AT_FIRST));
+    this.#cells = new Int32Array(2 * this.#inputs.length * ROWS_AT_FIRST);
     this.#ranges = new Int32Array(2 * (this.#replaced + 1) * ROWS_AT_FIRST);
     for (const { output, column } of this.#slots) cells[column] = kernel.outputs[output]!;
-    this.#header = Buffer.from(`${cells.join(',')}\n`, 'latin1');
+    this.#header = `${cells.join(',')}\n`;
+    this.#pattern = Uint8Array.from([
+      RowItem.copied,
+      ...this.#slots.flatMap(({ output }, i) =>
+        i < this.#replaced ? [output, RowItem.copied] : [RowItem.separator, output],
+      ),
+    ]);
   }
 
   /** Adds a row. `line` is the number of the row's first line. */
@@ -71,11 +84,10 @@ export class CsvRun {
       error = `has ${row.count} cells, but the header has ${this.#width}`;
       if (row.count < this.#width) this.#missing.set(at, this.#width - row.count);
     }
-    for (let i = 0; i < this.#inputs.length; i++) {
-      const { name, cell, column } = this.#inputs[i]!;
-      const value = this.#inputs[i]!.read(row.bytes, row.start(column), row.end(column));
-      if (Number.isNaN(value)) error ??= `${name} ${cell.must}`;
-      this.#columns[i]![at] = value;
+    let cell = 2 * this.#inputs.length * at;
+    for (const { column } of this.#inputs) {
+      this.#cells[cell++] = row.start(column);
+      this.#cells[cell++] = row.end(column);
     }
     if (error !== undefined) this.#errors.set(at, error);
     let range = 2 * (this.#replaced + 1) * at;
@@ -92,38 +104,69 @@ export class CsvRun {
 
   /**
    * Returns the rows that were added since the last call, with their outputs, as CSV text. The first call also returns the header. `bytes`
-   * are the bytes in which the rows are.
+   * are the bytes in which the rows are. The next call replaces the text.
    */
-  compute(bytes: Uint8Array): Buffer {
+  compute(bytes: Uint8Array): Uint8Array {
     const count = this.#count;
-    const columns = this.#inputs.map(({ name }, i) => [name, this.#columns[i]!.subarray(0, count)]);
-    const outputs = this.#kernel.compute(count, Object.fromEntries(columns));
-    const missing = this.#missing.values().reduce((sum, cells) => sum + cells, 0);
-    const size = bytes.length + missing + count * (NUMBER_BYTES_MAX * outputs.length + 1);
-    const text = Buffer.allocUnsafe(this.#header.length + size);
-    let end = this.#header.copy(text);
-    this.#header = Buffer.alloc(0);
-    for (let row = 0, range = 0; row < count; row++) {
+    const columns = this.#columns.map((column) => column.subarray(0, count));
+    readCells(bytes, this.#cells, columns);
+    for (const [i, column] of columns.entries()) this.#check(bytes, i, column);
+    const outputs = this.#kernel.compute(
+      count,
+      Object.fromEntries(this.#inputs.map(({ name }, i) => [name, columns[i]!])),
+    );
+    const text = this.#text;
+    text.clear();
+    text.add(this.#header, 'latin1');
+    this.#header = '';
+    for (let row = 0; row < count; row++) {
       const error = this.#errors.get(row) ?? (isAnswered(outputs, row) ? undefined : this.#kernel.unanswered);
-      if (error !== undefined) this.#report(this.#lines[row]!, error);
-      for (let i = 0; i <= this.#replaced; i++, range += 2) {
-        const to = this.#ranges[range + 1]!;
-        for (let at = this.#ranges[range]!; at < to; at++) text[end++] = bytes[at]!;
-        if (i < this.#replaced && error === undefined)
-          end = writeNumber(text, end, outputs[this.#slots[i]!.output]![row]!);
-      }
-      for (let cells = this.#missing.get(row) ?? 0; cells > 0; cells--) text[end++] = COMMA;
-      for (let i = this.#replaced; i < this.#slots.length; i++) {
-        text[end++] = COMMA;
-        if (error === undefined) end = writeNumber(text, end, outputs[this.#slots[i]!.output]![row]!);
-      }
-      text[end++] = LF;
+      if (error === undefined) continue;
+      this.#report(this.#lines[row]!, error);
+      for (const column of outputs) column[row] = Number.NaN;
     }
+    let from = 0;
+    for (const [row, cells] of this.#missing) {
+      this.#addRows(text, bytes, outputs, from, row);
+      text.add(this.#shortRow(bytes, row, cells), 'latin1');
+      from = row + 1;
+    }
+    this.#addRows(text, bytes, outputs, from, count);
     this.rows += count;
     this.#count = 0;
     this.#errors.clear();
     this.#missing.clear();
-    return text.subarray(0, end);
+    return text.bytes();
+  }
+
+  /** Parses the cells of an input that are not plain numbers. Adds the error of each bad cell, if its row has no error yet. */
+  #check(bytes: Uint8Array, i: number, column: Float64Array): void {
+    const input = this.#inputs[i]!;
+    const { name, cell } = input;
+    for (let row = 0; row < column.length; row++) {
+      if (cell.accepts?.(column[row]!)) continue;
+      const at = 2 * (this.#inputs.length * row + i);
+      column[row] = input.read(bytes, this.#cells[at]!, this.#cells[at + 1]!);
+      if (Number.isNaN(column[row]) && !this.#errors.has(row)) this.#errors.set(row, `${name} ${cell.must}`);
+    }
+  }
+
+  #addRows(text: ByteText, bytes: Uint8Array, outputs: readonly Float64Array[], from: number, to: number): void {
+    const width = 2 * (this.#replaced + 1);
+    text.addRows({
+      ...{ count: to - from, pattern: this.#pattern, bytes },
+      ranges: this.#ranges.subarray(width * from, width * to),
+      columns: outputs.map((column) => column.subarray(from, to)),
+    });
+  }
+
+  /** Returns a row that lacks `missing` cells. The row is bad, so its outputs are empty. */
+  #shortRow(bytes: Uint8Array, row: number, missing: number): string {
+    const width = 2 * (this.#replaced + 1);
+    const ranges = this.#ranges.subarray(width * row, width * (row + 1));
+    let text = '';
+    for (let i = 0; i < width; i += 2) text += latin1In(bytes, ranges[i]!, ranges[i + 1]!);
+    return `${text}${','.repeat(missing + this.#slots.length - this.#replaced)}\n`;
   }
 
   #enlarge(): void {
@@ -134,6 +177,7 @@ export class CsvRun {
     };
     this.#lines = twice(this.#lines);
     this.#columns = this.#columns.map(twice);
+    this.#cells = twice(this.#cells);
     this.#ranges = twice(this.#ranges);
   }
 
@@ -183,11 +227,6 @@ function contentOf(cell: string): string {
   const text = cell.trim();
   const quoted = text.length > 1 && text.startsWith('"') && text.endsWith('"');
   return quoted ? text.slice(1, -1).replaceAll('""', '"').trim() : text;
-}
-
-/** Writes a number as text into `bytes` from the index `at` on. Returns the index after the number. */
-function writeNumber(bytes: Buffer, at: number, value: number): number {
-  return at + bytes.write(numberCell(value), at, 'latin1');
 }
 
 function isAnswered(outputs: readonly Float64Array[], row: number): boolean {

@@ -36,7 +36,7 @@ const listened = new WeakSet<NodeJS.WriteStream>();
  * Writes to stdout. Resolves with true when the write is complete, so that a caller can wait if the reader is slow. Resolves with false if
  * the reader, for example `head`, has closed the pipe. Rejects with all other errors of the write.
  */
-export function writeOut(text: Buffer | string): Promise<boolean> {
+export function writeOut(text: Uint8Array | string): Promise<boolean> {
   if (!listened.has(process.stdout)) {
     process.stdout.on('error', () => {});
     listened.add(process.stdout);

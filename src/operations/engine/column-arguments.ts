@@ -65,11 +65,13 @@ export const table = <Properties extends TProperties>(properties: Properties) =>
 
 /** Returns the number of rows of a table, which is the length of its arrays. A table without arrays has 1 row. */
 export function rowCount(input: Readonly<Record<string, unknown>>): number {
-  return Object.values(input).find(Array.isArray)?.length ?? 1;
+  const isColumn = (each: unknown) => Array.isArray(each) || each instanceof Float64Array;
+  return (Object.values(input).find(isColumn) as ArrayLike<unknown> | undefined)?.length ?? 1;
 }
 
 /** Returns the rows `from` (included) to `to` (excluded) of `given`, as an input column of a kernel. */
-export function numbers(given: number | readonly number[], from: number, to: number): Column {
+export function numbers(given: Numbers, from: number, to: number): Column {
+  if (given instanceof Float64Array) return given.subarray(from, to);
   return typeof given === 'number' ? given : new Float64Array(given.slice(from, to));
 }
 
@@ -80,21 +82,28 @@ export const carryColumns = {
   dividend: defaulted(column(dividendYield), 0),
 };
 
-type OptionTable = Readonly<Record<'spot' | 'strike' | 'tte' | 'rate' | 'dividend', number | readonly number[]>> & {
-  readonly put_call: Side | readonly Side[];
+/** A column of numbers as JSON.parse or as `readTableArguments` returns it, or one number for all rows. */
+type Numbers = number | readonly number[] | Float64Array;
+
+type OptionTable = Readonly<Record<'spot' | 'strike' | 'tte' | 'rate' | 'dividend', Numbers>> & {
+  readonly put_call: Side | readonly Side[] | Float64Array;
 };
 
 /** Returns the rows `from` (included) to `to` (excluded) of a table of options, as inputs of a kernel. A call is +1, a put is -1. */
 export function optionRows({ put_call, spot, strike, tte, rate, dividend }: OptionTable, from: number, to: number) {
-  const rows = (given: number | readonly number[]) => numbers(given, from, to);
+  const rows = (given: Numbers) => numbers(given, from, to);
   return {
     count: to - from,
-    callPut: typeof put_call === 'string' ? sign(put_call) : Float64Array.from(put_call.slice(from, to), sign),
+    callPut: typeof put_call === 'string' ? sign(put_call) : signs(put_call.slice(from, to)),
     ...{ spot: rows(spot), strike: rows(strike), tte: rows(tte), rate: rows(rate), dividend: rows(dividend) },
   };
 }
 
 type Side = 'C' | 'P';
+
+function signs(sides: readonly Side[] | Float64Array): Float64Array {
+  return sides instanceof Float64Array ? sides : Float64Array.from(sides, sign);
+}
 
 function sign(side: Side): number {
   return side === 'C' ? 1 : -1;
@@ -132,7 +141,7 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
 }
 
 /** Returns the row of the first value that is not finite, is out of bounds, or is not a valid side. Returns -1 if all values are valid. */
-function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
+export function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
   // The code is a loop, because callbacks would take longer than all other work on the column.
   for (let row = 0; row < values.length; row++) {
     const value = values[row]!;

@@ -4,9 +4,11 @@ import { cleanLine } from '../../core/clean-text.ts';
 import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
 import type { Steps } from '../../core/steps.ts';
+import { ALL_DIGITS } from '../../math/decimals.ts';
 import { contextAt, withMoment } from './moment.ts';
 import { answerSchema, type Context, type Operation, PROVENANCE, type Provenance, pickFields } from './operation.ts';
 import { objectOf } from './schemas.ts';
+import { TableArguments } from './table-arguments.ts';
 import { satisfies, validate } from './validate.ts';
 
 /** An adapter's view of an operation: the schema of the arguments, and the keys of the answer that the adapter sends. */
@@ -26,6 +28,8 @@ export interface Performed {
   /** The values of the view's `echoes`. */
   readonly echoes: Record<string, unknown>;
   readonly provenance: Provenance | undefined;
+  /** The argument `digits` of a wide answer. */
+  readonly digits?: number;
   /** The answer as SVG, if the caller requested an image and the operation can draw. */
   readonly picture?: string;
 }
@@ -51,14 +55,31 @@ export const extendedView = memoizeByObject(
 );
 
 /** Returns the view of an operation's own REST route. */
-export const restView = memoizeByObject(
-  (operation: Operation): View =>
-    view(
-      operation,
-      withMoment(operation, operation.rest!.input ?? operation.input),
-      operation.rest!.answers ?? Object.keys(operation.full.properties),
-    ),
+export const restView = memoizeByObject((operation: Operation): View => {
+  const { input = operation.input, answers = Object.keys(operation.full.properties) } = operation.rest!;
+  return view(operation, withDigits(operation, withMoment(operation, input)), answers);
+});
+
+/**
+ * The number of digits in wide answers, which have columns of computed figures. With 10 digits, all prices and strikes of markets are exact,
+ * and answers are a quarter to a third shorter.
+ */
+const digits = Type.Optional(
+  Type.Integer({
+    description:
+      'Number of significant digits. Whole numbers have all digits, and prices and strikes have fewer than 10. 17 gives all digits.',
+    minimum: 10,
+    maximum: ALL_DIGITS,
+    default: 10,
+  }),
 );
+
+/** Adds the argument `digits` to the GET routes of market data, except to the routes of the API contract. */
+function withDigits({ ofMarket, rest }: Operation, input: TObject): TObject {
+  return ofMarket && rest!.method === 'GET' && !rest!.ignoresUnknown
+    ? objectOf({ ...input.properties, digits })
+    : input;
+}
 
 /**
  * Validates the arguments, runs the operation and picks the keys of the view. Throws `ClientError` with the given code if the arguments are
@@ -72,7 +93,7 @@ export function* perform(
   context: Context,
   code: ClientErrorCode,
 ): Steps<Performed> {
-  const valid = validate(input, args, code);
+  const { digits, ...valid } = args instanceof TableArguments ? args.fields : validate(input, args, code);
   if (typeof valid.ticker === 'string') context.onTicker?.(context.market.nameOf(valid.ticker));
   const isWanted = (key: string) => answers === undefined || answers.includes(key) || echoes.includes(key);
   const outcome =
@@ -84,9 +105,15 @@ export function* perform(
   const body = answers
     ? pickFields(result, answers)
     : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
-  if (!satisfies(output, body)) throw notFiniteError(input, args, body) ?? schemaMismatch(operation);
+  if (!satisfies(output, body))
+    throw notFiniteError(input, args instanceof TableArguments ? args.fields : args, body) ?? schemaMismatch(operation);
   const moment = typeof valid.at === 'string' && { at: valid.at };
-  const performed = { body, echoes: { ...pickFields(result, echoes), ...moment }, provenance };
+  const performed = {
+    body,
+    echoes: { ...pickFields(result, echoes), ...moment },
+    provenance,
+    ...(digits !== undefined && { digits: digits as number }),
+  };
   if (valid.format !== 'image' || !operation.picture || !provenance) return performed;
   yield { message: 'Drawing the answer' };
   return { ...performed, picture: operation.picture(result, provenance) };
@@ -113,7 +140,7 @@ function notFiniteError(input: TObject, args: unknown, body: unknown): ClientErr
   const field = notFinite(body);
   if (field === undefined || !isRecord(args)) return undefined;
   const given = Object.keys(args).filter(
-    (name) => NUMERIC.has(input.properties[name]?.type) || Array.isArray(args[name]),
+    (name) => NUMERIC.has(input.properties[name]?.type) || typeof args[name] === 'object',
   );
   if (given.length === 0) return undefined;
   return new ClientError('unprocessable', `${field} of the answer is not a finite number for these arguments`, {

@@ -21,7 +21,7 @@ import { BINARY_ROWS, rowsCost } from '../engine/request-cost.ts';
 import { defaulted, integerField, objectOf, oneOf } from '../engine/schemas.ts';
 import { dividendYield, iv, putCall, rate, spot, strike, tte } from '../engine/shared-fields.ts';
 import { expectation } from '../engine/validate.ts';
-import { numberColumn } from '../engine/wrapped-schemas.ts';
+import { float64Column } from '../engine/wrapped-schemas.ts';
 
 const units = oneOf(
   ['market', 'raw'],
@@ -32,15 +32,15 @@ const units = oneOf(
 const full = objectOf({
   count: integerField('Rows of the answer: the length of each array.'),
   units,
-  price: numberColumn('Model price, dollars.'),
-  delta: numberColumn('Change of price per 1.00 of spot, dollars.'),
-  gamma: numberColumn('Change of delta per 1.00 of spot.'),
-  vega: numberColumn('Change of price per vol point (raw: per 1.00 of volatility), dollars.'),
-  theta: numberColumn('Change of price per calendar day (raw: per year) that passes, dollars.'),
-  rho: numberColumn('Change of price per 1 % of rate (raw: per 1.00 of rate), dollars.'),
-  vanna: numberColumn('Change of delta per vol point (raw: per 1.00 of volatility).'),
-  charm: numberColumn('Change of delta per calendar day (raw: per year) that passes.'),
-  volga: numberColumn(
+  price: float64Column('Model price, dollars.'),
+  delta: float64Column('Change of price per 1.00 of spot, dollars.'),
+  gamma: float64Column('Change of delta per 1.00 of spot.'),
+  vega: float64Column('Change of price per vol point (raw: per 1.00 of volatility), dollars.'),
+  theta: float64Column('Change of price per calendar day (raw: per year) that passes, dollars.'),
+  rho: float64Column('Change of price per 1 % of rate (raw: per 1.00 of rate), dollars.'),
+  vanna: float64Column('Change of delta per vol point (raw: per 1.00 of volatility).'),
+  charm: float64Column('Change of delta per calendar day (raw: per year) that passes.'),
+  volga: float64Column(
     'Change of vega, in the unit of vega above, per vol point (raw: per 1.00 of volatility); also called vomma.',
   ),
 });
@@ -99,14 +99,11 @@ export const computeGreeksBatch = defineOperation({
   },
   run(input) {
     const count = rowCount(input);
-    const columns = recordOf(GREEKS, () => new Array<number>(count));
+    const columns = recordOf(GREEKS, () => new Float64Array(count));
     const compute = (from: number, to: number) => {
-      const raw = greeks({ ...optionRows(input, from, to), iv: numbers(input.iv, from, to) });
-      const values = input.units === 'raw' ? raw : inMarketUnits(raw);
-      for (const name of GREEKS) {
-        const [into, column] = [columns[name], values[name]];
-        for (let i = from; i < to; i++) into[i] = column[i - from]!;
-      }
+      const into = recordOf(GREEKS, (name) => columns[name].subarray(from, to));
+      greeks({ ...optionRows(input, from, to), iv: numbers(input.iv, from, to) }, undefined, into);
+      if (input.units !== 'raw') inMarketUnits(into, into);
     };
     return byRows(count, compute, () => ({ result: { count, units: input.units, ...columns } }));
   },

@@ -15,7 +15,7 @@ import {
 import { defineOperation } from '../engine/operation.ts';
 import { integerField, objectOf, oneOf } from '../engine/schemas.ts';
 import { optionPrice, putCall } from '../engine/shared-fields.ts';
-import { numberColumn } from '../engine/wrapped-schemas.ts';
+import { float64Column } from '../engine/wrapped-schemas.ts';
 
 const STATUSES = ['ok', 'at_or_below_intrinsic', 'at_or_above_cap'] as const;
 
@@ -42,13 +42,13 @@ export const solveImpliedVolatilities = defineOperation({
   }),
   full: objectOf({
     count: integerField('Rows of the answer: the length of each array.'),
-    iv: numberColumn('Implied volatility, decimal per year: 0.22 is 22 %; 0 if status is not ok.'),
+    iv: float64Column('Implied volatility, decimal per year: 0.22 is 22 %; 0 if status is not ok.'),
     status: Type.Array(status, { description: status.description! }),
   }),
   rest: { method: 'POST', path: '/api/v1/physics/iv', bodyBytesMax: COLUMNS_BYTES_MAX },
   run(input) {
     const count = rowCount(input);
-    const iv = new Array<number>(count);
+    const iv = new Float64Array(count);
     const statuses = new Array<Status>(count);
     const compute = (from: number, to: number) => {
       const solved = impliedVolatility({ ...optionRows(input, from, to), price: numbers(input.price, from, to) });

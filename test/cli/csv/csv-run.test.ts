@@ -12,8 +12,8 @@ const kernel: RowKernel<'a' | 'b'> = {
   compute: (_count, { a, b }) => [a.map((each, row) => each + b[row]!), a.map((each, row) => each / b[row]!)],
 };
 
-const THREE = '3.0000000000000000';
-const HALF = '0.50000000000000000';
+const THREE = '3';
+const HALF = '0.5';
 
 function run(...rows: string[]) {
   const csv = new CsvRows();
@@ -119,17 +119,9 @@ describe('cells', () => {
     expect(side.parse(text)).toBe(sign);
   });
 
-  test('writes every output so that it is read back as the same number', () => {
+  test('writes every output with the fewest digits that are read back as the same number', () => {
     const values = Array.from({ length: 500 }, (_, i) => Math.exp(1.37 * (i - 250)) / 3);
     const { lines } = run('a,b', ...values.map((value) => `${value},1`));
-    expect(lines.slice(1).map((line) => Number(line.split(',').at(-1)))).toEqual(values);
-    for (const line of lines.slice(1))
-      expect(
-        line
-          .split(',')
-          .at(-1)!
-          .replace(/e.*|\./g, '')
-          .replace(/^0+/, ''),
-      ).toHaveLength(17);
+    expect(lines.slice(1).map((line) => line.split(',').at(-1)!)).toEqual(values.map(String));
   });
 });

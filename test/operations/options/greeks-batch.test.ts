@@ -31,9 +31,12 @@ describe('each row equals the single option bit for bit', () => {
   test.each(['market', 'raw'])('in %s units', (units) => {
     const answer = batch({ ...COLUMNS, units });
     expect([answer.count, answer.units]).toEqual([COUNT, units]);
-    expect(answer.price!).toEqual(alone.map((row) => row.price!));
+    expect(Array.from(answer.price!)).toEqual(alone.map((row) => row.price!));
     for (const name of GREEKS)
-      expect([name, answer[name]]).toEqual([name, alone.map((row) => (units === 'raw' ? row.raw[name]! : row[name]!))]);
+      expect([name, Array.from(answer[name]!)]).toEqual([
+        name,
+        alone.map((row) => (units === 'raw' ? row.raw[name]! : row[name]!)),
+      ]);
   });
 });
 
