@@ -40,8 +40,8 @@ const VARIANTS = [
   `/api/v1/nodes/gex/${CHAINS.name}/view`,
   `/api/v1/nodes/gex/${CHAINS.name}/profile`,
 ];
-/** Routes that do not read the market, or whose answers never end. */
-const LEFT_OUT = /\/(?:auth|account|stream|combined)\b/;
+/** Routes that do not read the market, whose answers never end, or that need snapshots of two days. */
+const LEFT_OUT = /\/(?:auth|account|stream|combined|open-interest)\b/;
 
 export interface RepeatOptions {
   readonly rounds: number;

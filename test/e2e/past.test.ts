@@ -31,7 +31,8 @@ async function until(ask: () => Promise<boolean>): Promise<void> {
   }
 }
 
-const historyOf = (ticker: string, per: string) => `/api/v1/nodes/gex/${ticker}/history?per=${per}&points=5000`;
+const historyOf = (ticker: string, per: string) =>
+  `/api/v1/nodes/gex/${ticker}/history?per=${per}&points=5000&digits=17`;
 const rowsIn = ({ body }: Answer) => (body.as_of as string[] | undefined) ?? [];
 const at = (moment: number) => new Date(moment).toISOString();
 

@@ -11,6 +11,8 @@ beforeAll(async () => {
   const { store } = service.app;
   const chain = store.chain(store.latestChainId('SPY', true)!)!;
   store.saveChain({ ...chain, underlying: 'SPX' });
+  // Open interest is compared with that of an earlier day.
+  store.saveChain({ ...chain, asOf: chain.asOf - 86_400_000 });
   await recordLevels(store);
 });
 
