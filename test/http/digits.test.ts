@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test';
+import { closeOf, newYorkDate, previousTradingDay } from '../../src/market/calendar.ts';
 import { restView } from '../../src/operations/engine/perform.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
 import { serviceForTests } from '../support/for-tests.ts';
@@ -12,7 +13,7 @@ beforeAll(async () => {
   const chain = store.chain(store.latestChainId('SPY', true)!)!;
   store.saveChain({ ...chain, underlying: 'SPX' });
   // Open interest is compared with that of an earlier day.
-  store.saveChain({ ...chain, asOf: chain.asOf - 86_400_000 });
+  store.saveChain({ ...chain, asOf: closeOf(previousTradingDay(newYorkDate(chain.asOf))) });
   await recordLevels(store);
 });
 
