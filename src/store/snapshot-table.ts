@@ -3,7 +3,7 @@ import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { SnapshotListing, SnapshotStore } from '../market/store.ts';
-import { decodeChain, decodeChainAsync, encodeChain, isIntact } from './chain-codec.ts';
+import { decodeChain, decodeChainAsync, decodeHeader, encodeChain, isIntact } from './chain-codec.ts';
 import { thinSimulated } from './thin-simulated.ts';
 
 /** Called with each damaged snapshot that was set aside. */
@@ -76,7 +76,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     'DELETE FROM damaged_snapshots WHERE underlying = ? AND as_of = ? AND simulated = ?',
   );
 
-  const save = db.transaction((chain: Chain) => {
+  const save = db.transaction((chain: Chain): number => {
     const day = newYorkDate(chain.asOf);
     const { simulated, underlying, asOf, spot, source } = chain;
     const columns = encodeChain(chain);
@@ -92,6 +92,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     insertDue.run(lastInsertRowid);
     replaceDamaged.run(underlying, asOf, Number(simulated));
     if (simulated) thin(underlying, asOf);
+    return Number(lastInsertRowid);
   });
 
   const forget = db.transaction((underlying: string, asOf: number | null): number => {
@@ -113,6 +114,17 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     onDamaged(listingOf(row));
   };
 
+  /** Reads a snapshot with `decode`. Returns `undefined` if the snapshot was removed or set aside. */
+  const read = <T>(id: number, decode: (row: SnapshotRow, name: string) => T): T | undefined => {
+    const row = selectById.get(id);
+    if (!row) return undefined;
+    try {
+      return decode(row, nameOf(id, row));
+    } catch (error) {
+      return setAsideAfter(error, id, row);
+    }
+  };
+
   const chainIdAt = (underlying: string, simulated: boolean, instantMs: number) =>
     selectLatest.get(Number(simulated), underlying, instantMs)?.id;
 
@@ -125,15 +137,8 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     snapshotsAround: (underlying, simulated, instantMs, untilMs) =>
       selectAround.get(Number(simulated), underlying, instantMs, untilMs)!,
 
-    chain(id) {
-      const row = selectById.get(id);
-      if (!row) return undefined;
-      try {
-        return { ...fieldsOf(row), ...decodeChain(row.columns, nameOf(id, row)) };
-      } catch (error) {
-        return setAsideAfter(error, id, row);
-      }
-    },
+    chain: (id) => read(id, (row, name) => ({ ...fieldsOf(row), ...decodeChain(row.columns, name) })),
+    snapshotHead: (id) => read(id, (row, name) => ({ ...listingOf(row), ...decodeHeader(row.columns, name) })),
     async readChain(id) {
       const row = selectById.get(id);
       if (!row) return undefined;

@@ -95,15 +95,20 @@ export function provenanceOf(
   context: Context,
   notes: readonly string[] = [],
 ): Provenance {
-  const nowMs = context.nowMs();
   return {
     source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: iso(chain.asOf),
-    age_s: Math.round((nowMs - chain.asOf) / 1000),
-    stale: chain.asOf > nowMs + AHEAD_MS || isStale(chain.asOf, nowMs, context.staleAfterMs),
+    ...ageOf(chain.asOf, context),
     notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
   };
+}
+
+/** Returns the age of quotes, seconds, and whether the quotes are stale. `asOf` is the time of the quotes, ms since the epoch. */
+export function ageOf(asOf: number, { nowMs, staleAfterMs }: Context): Pick<Provenance, 'age_s' | 'stale'> {
+  const now = nowMs();
+  const stale = asOf > now + AHEAD_MS || isStale(asOf, now, staleAfterMs);
+  return { age_s: Math.round((now - asOf) / 1000), stale };
 }
 
 /** Maximum number of expiries that a note names. */
@@ -135,8 +140,11 @@ function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): stri
  * Returns the last `limit` daily closes that were known at the snapshot, the oldest first. If the snapshot is earlier than the close of its
  * day, the spot of the snapshot replaces the close.
  */
-export function closesKnown(chain: Chain, limit: number, { market }: Context): Close[] {
-  const { underlying, asOf, spot, simulated } = chain;
+export function closesKnown(
+  { underlying, asOf, spot, simulated }: Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'simulated'>,
+  limit: number,
+  { market }: Context,
+): Close[] {
   const today = newYorkDate(asOf);
   if (asOf >= closeOf(today)) return market.closes(underlying, today, limit);
   const before = market.closes(underlying, addDays(today, -1), limit - 1);
