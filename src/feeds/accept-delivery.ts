@@ -6,10 +6,8 @@ import type { FeedLedger } from '../market/feed-ledger.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore, SnapshotHead } from '../market/store.ts';
 
-/** The store for market data. The store can combine several writes into one transaction. */
-export interface IngestStore extends MarketStore, FeedLedger {
-  transaction<T>(work: () => T): T;
-}
+/** The store for market data and the states of feeds. */
+export interface IngestStore extends MarketStore, FeedLedger {}
 
 /** The result of accepting a delivery. */
 export interface AcceptResult {

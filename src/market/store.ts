@@ -54,6 +54,11 @@ export interface MarketStore extends SnapshotStore, RetentionStore, PrintStore, 
    * another process. Data that was read under one version is valid until the version changes.
    */
   version(): string;
+  /**
+   * Runs `work` in one transaction, and returns the result of `work`. If `work` throws, no write of `work` is committed. The function
+   * `work` must not be asynchronous. Transactions can be nested.
+   */
+  transaction<T>(work: () => T): T;
 }
 
 export interface SnapshotStore {

@@ -40,13 +40,22 @@ export interface LevelRecorder {
  */
 const HELD_CONTRACTS_MAX = 60_000;
 
+/** If more snapshots wait, levels are computed for this time before they are stored, ms. */
+const BATCH_MS = 15;
+
+/** The levels of a snapshot. `undefined` if the snapshot has no live contract. */
+interface Computed {
+  readonly id: number;
+  readonly levels: LevelRecord | undefined;
+}
+
 /** Interval between two checks for snapshots that another process has stored, ms. */
 const POLL_MS = 500;
 
 /**
  * Records the levels of stored snapshots, including snapshots of other processes. The recorder first records the snapshots stored since the
  * start, the oldest snapshot first. The recorder then records the snapshots that were due at the start, the newest snapshot first. The
- * store lists the due snapshots, and stores the levels of each snapshot in one transaction, so no level is lost if the process ends. If two
+ * store lists the due snapshots until their levels are stored, so no level is lost if the process ends. If two
  * processes record at the same time, they record the same levels. If a snapshot is damaged or a defect prevents its recording, the recorder tries the snapshot once per start and
  * reports it to `observe`.
  */
@@ -71,6 +80,8 @@ export function createLevelRecorder({
   /** The chains that were given to `wake`, by the ids of their snapshots, with the number of their contracts. */
   const held = new Map<number, Chain>();
   let heldContracts = 0;
+  /** Levels that are not stored yet. */
+  const computed: Computed[] = [];
 
   const hold = ({ id, chain }: StoredChain): void => {
     if (heldContracts + chain.count > HELD_CONTRACTS_MAX) return;
@@ -84,24 +95,39 @@ export function createLevelRecorder({
     return chain;
   };
 
+  /** Computes the levels of a snapshot. Adds the levels to `computed`. */
   const record = async (id: number): Promise<void> => {
     try {
       announceStep('levels of a snapshot');
       const chain = takeHeld(id) ?? (await store.readChain(id));
       // The snapshot was removed after its id was listed.
       if (!chain) return;
-      const steps = levelsOfSnapshot(id, chain, store, largePrintMinUsd);
-      for (let isDone: boolean | undefined = false; !isDone; ) {
+      for (const steps = levelRecordOf(chain, store, largePrintMinUsd); ; ) {
         // Waits for the event loop, so that requests can run before each step.
         await new Promise(setImmediate);
         if (stopped) return;
         announceStep('levels of a snapshot');
-        isDone = steps.next().done;
+        const { value, done } = steps.next();
+        if (done) return void computed.push({ id, levels: value });
       }
+    } catch (error) {
+      observe({ kind: 'levels_failed', snapshot: id, error });
+    }
+  };
+
+  /** Stores computed levels in one transaction. If a defect prevents this, stores the levels of each snapshot alone. */
+  const save = (batch: readonly Computed[]): void => {
+    if (batch.length === 0) return;
+    announceStep('storing levels');
+    try {
+      store.transaction(() => {
+        for (const { id, levels } of batch) store.saveLevels(id, levels);
+      });
       onRecorded?.();
     } catch (error) {
-      if (isBusy(error)) retryIds.push(id);
-      else observe({ kind: 'levels_failed', snapshot: id, error });
+      if (isBusy(error)) retryIds.push(...batch.map(({ id }) => id));
+      else if (batch.length > 1) for (const each of batch) save([each]);
+      else observe({ kind: 'levels_failed', snapshot: batch[0]!.id, error });
     }
   };
 
@@ -124,6 +150,7 @@ export function createLevelRecorder({
 
   const recordDue = async (): Promise<void> => {
     let newIds: number[] = [];
+    let savedAt = performance.now();
     for (let i = 0; ; i++) {
       if (woken) {
         woken = false;
@@ -134,6 +161,10 @@ export function createLevelRecorder({
       const id = newIds[i] ?? backlog?.[backlogDone++];
       if (id === undefined || stopped) return;
       await record(id);
+      // Many snapshots share a transaction, because each transaction syncs the disk.
+      if (i + 1 < newIds.length && performance.now() - savedAt < BATCH_MS && !stopped) continue;
+      save(computed.splice(0));
+      savedAt = performance.now();
     }
   };
 
@@ -177,13 +208,6 @@ export function createLevelRecorder({
       await running;
     },
   };
-}
-
-/** Computes and stores the levels of a snapshot. */
-function* levelsOfSnapshot(id: number, chain: Chain, store: MarketStore, largePrintMinUsd: number): Steps<void> {
-  const record = yield* levelRecordOf(chain, store, largePrintMinUsd);
-  yield { message: 'Storing the levels' };
-  store.saveLevels(id, record);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test';
 import type { Observation } from '../../../src/core/events.ts';
 import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
@@ -186,6 +186,46 @@ test('a snapshot without a live contract gets no levels and is not due again', a
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(90), chainAt(1)] });
   const { failures } = await recordAll(store);
   expect([days(store), store.levelsDue(), failures]).toEqual([[0, 1], [], []]);
+});
+
+describe('snapshots that wait together', () => {
+  const chains = [0, 1, 2, 3, 4].map((day) => chainAt(day));
+  /** Records the snapshots while the clock stands still. Returns the number of transactions and the ids whose recording failed. */
+  async function recordTogether(store: MarketStore, saveLevels = store.saveLevels) {
+    let transactions = 0;
+    const transaction: MarketStore['transaction'] = (work) => {
+      transactions++;
+      return store.transaction(work);
+    };
+    const recorder = recorderOf({ ...store, transaction, saveLevels });
+    recorder.wake();
+    await recorder.idle();
+    const clock = spyOn(performance, 'now').mockReturnValue(0);
+    try {
+      const stored = chains.map((chain) => ({ id: store.saveChain(chain), chain }));
+      recorder.wake(stored);
+      await recorder.idle();
+      await recorder.stop();
+      return { transactions, failed: recorder.failures.map(({ snapshot }) => snapshot), stored };
+    } finally {
+      clock.mockRestore();
+    }
+  }
+
+  test('share a transaction', async () => {
+    const { store } = smallMarket();
+    expect((await recordTogether(store)).transactions).toBe(1);
+    expect(days(store)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test('are stored alone if the levels of one cannot be stored', async () => {
+    const { store } = smallMarket();
+    const { failed, stored } = await recordTogether(store, (id, levels) => {
+      if (levels!.asOf === chains[2]!.asOf) throw new Error('a defect');
+      store.saveLevels(id, levels);
+    });
+    expect([days(store), failed]).toEqual([[0, 1, 3, 4], [stored[2]!.id]]);
+  });
 });
 
 describe('chains in hand', () => {
