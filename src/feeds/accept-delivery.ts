@@ -4,7 +4,7 @@ import { type Chain, isPriced, sameQuotes } from '../market/chain.ts';
 import type { Delivery } from '../market/feed.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import { AHEAD_MS } from '../market/market.ts';
-import type { MarketStore, SnapshotHead } from '../market/store.ts';
+import type { MarketStore, SnapshotHead, StoredChain } from '../market/store.ts';
 
 /** The store for market data and the states of feeds. */
 export interface IngestStore extends MarketStore, FeedLedger {}
@@ -17,10 +17,10 @@ export interface AcceptResult {
   readonly known: number;
   /** Number of stored prints that the delivery corrected or canceled. */
   readonly changed?: number;
+  /** The delivered chain, if it was written. */
+  readonly stored?: StoredChain;
   /** The comparison of a delivered chain with the stored chains of its ticker. */
   readonly snapshot?: {
-    /** The id of the written snapshot, if the chain was written. */
-    readonly savedId?: number;
     /**
      * True if the chain was written. A chain is not written if an equal chain with the same time is stored. A chain of a polled source is
      * also not written if a chain with its time is stored, or if its time is slightly before that of the newest stored chain.
@@ -112,11 +112,11 @@ function acceptChain(
   const isBehind = newest !== undefined && chain.asOf < newest.asOf;
   const isKnown = stored?.asOf === chain.asOf && (isPolled || isStoredAs(id!, chain, store));
   const isNew = !isBehind && !isKnown;
-  const saved = isNew && { savedId: store.saveChain(chain) };
+  const written = isNew && { stored: { id: store.saveChain(chain), chain } };
   const listed = delivery.offered ?? chain.count + countRejectedRows(chain);
   const expected = Math.max(listed, isFresh && stored ? unsettledContracts(stored, chain.asOf) : 0);
   const isAhead = chain.asOf > nowMs + AHEAD_MS;
-  return { delivery, known: 0, snapshot: { ...saved, isNew, isAhead, isFresh, expected } };
+  return { delivery, known: 0, ...written, snapshot: { isNew, isAhead, isFresh, expected } };
 }
 
 /** Returns whether a stored snapshot has the same quotes as a chain. */

@@ -234,18 +234,11 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
       const results = await retryBusy(() => store.transaction(() => acceptFirst(pieces)), signal);
       pieces = pieces.slice(results.length);
       for (const result of results) report(result, counts, observe);
-      onStored?.(results.flatMap(storedChain));
+      onStored?.(results.flatMap(({ stored }) => stored ?? []));
       if (signal?.aborted) return counts;
     }
   }
   return counts;
-}
-
-/** Returns the chain of a result, if the chain was written. */
-function storedChain({ delivery, snapshot }: AcceptResult): StoredChain[] {
-  return delivery.kind === 'chain' && snapshot?.savedId !== undefined
-    ? [{ id: snapshot.savedId, chain: delivery.chain }]
-    : [];
 }
 
 /** Splits a delivery of many prints into pieces. The write of a piece takes a few ms. The first piece has the counts of rejected rows. */

@@ -80,7 +80,7 @@ export interface Market {
   dividends(chain: Chain): readonly CashDividend[];
   /** Returns the number of snapshots of some tickers whose levels are not computed yet, up to the market's moment. */
   levelsDue(tickers: readonly string[]): number;
-  // The following methods work like the methods of `LevelStore`, but only up to the market's moment. The days must be consecutive.
+  // The following methods work like the methods of `LevelStore`, but only up to the market's moment.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
   levels(ticker: string, times: readonly number[]): LevelRecord[];
@@ -112,7 +112,6 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
   const newestLevels = newestLevelsIn(store, simulated);
   let flows = new Map<string, readonly PrintSum[]>();
   let tapeVersions = new Map<string, TapeVersion>();
-  let volatilities = new Map<string, readonly (number | null)[]>();
   let storeVersion = '';
   const refresh = () => {
     const current = store.version();
@@ -120,7 +119,6 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     storeVersion = current;
     flows = new Map();
     tapeVersions = new Map();
-    volatilities = new Map();
   };
   /**
    * Reads the snapshot whose id `find` returns. If the snapshot is damaged, the store sets the snapshot aside, and `find` then returns the
@@ -291,14 +289,8 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
         const levels = store.newestLevels(name, until, simulated);
         return levels && { ...levels, earlier: {} };
       },
-      volatilitiesOfDays(ticker, days, untilMs) {
-        const [name, toMs] = [tickerOf(ticker), Math.min(untilMs, until)];
-        const read = () => store.volatilitiesOfDays(name, days, toMs, simulated);
-        // Past markets do not use the cache, because replays of many moments would fill the cache.
-        if (until !== Number.MAX_SAFE_INTEGER) return read();
-        refresh();
-        return volatilities.getOrInsertComputed(`${name} ${days[0]} ${days.length} ${toMs}`, read);
-      },
+      volatilitiesOfDays: (ticker, days, untilMs) =>
+        store.volatilitiesOfDays(tickerOf(ticker), days, Math.min(untilMs, until), simulated),
       levelSpots: (ticker, fromMs, toMs) =>
         store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),
       levelsVersion: () => store.lastLevelSeq(),

@@ -88,8 +88,6 @@ export interface SnapshotStore {
   chain(id: number): Chain | undefined;
   /** Like `chain`, but without the quotes, so the call takes a tenth of the time. */
   snapshotHead(id: number): SnapshotHead | undefined;
-  /** Like `chain`, but blocks the event loop for a shorter time. */
-  readChain(id: number): Promise<Chain | undefined>;
   /**
    * Returns the underlyings that have a snapshot, in sorted order: at most `limit` names, starting at `from`. Without `from` and `limit`,
    * returns all names.

@@ -3,7 +3,7 @@ import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { SnapshotListing, SnapshotStore } from '../market/store.ts';
-import { decodeChain, decodeChainAsync, decodeHeader, encodeChain, isIntact } from './chain-codec.ts';
+import { decodeChain, decodeHeader, encodeChain, isIntact } from './chain-codec.ts';
 import { thinSimulated } from './thin-simulated.ts';
 
 /** Called with each damaged snapshot that was set aside. */
@@ -107,21 +107,17 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     copyDamaged.run(id);
     deleteById.run(id);
   });
-  /** Sets aside a snapshot whose blob could not be decoded. Throws `error` if the blob is not damaged or `onDamaged` is undefined. */
-  const setAsideAfter = (error: unknown, id: number, row: SnapshotRow): undefined => {
-    if (!(onDamaged && error instanceof OperatorError)) throw error;
-    setAside.immediate(id);
-    onDamaged(listingOf(row));
-  };
-
-  /** Reads a snapshot with `decode`. Returns `undefined` if the snapshot was removed or set aside. */
+  /** Reads a snapshot with `decode`. Returns `undefined` if the snapshot was removed, or is damaged and was set aside. */
   const read = <T>(id: number, decode: (row: SnapshotRow, name: string) => T): T | undefined => {
     const row = selectById.get(id);
     if (!row) return undefined;
     try {
-      return decode(row, nameOf(id, row));
+      return decode(row, `snapshot ${id} of ${row.underlying}`);
     } catch (error) {
-      return setAsideAfter(error, id, row);
+      if (!(onDamaged && error instanceof OperatorError)) throw error;
+      setAside.immediate(id);
+      onDamaged(listingOf(row));
+      return undefined;
     }
   };
 
@@ -139,16 +135,6 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
 
     chain: (id) => read(id, (row, name) => ({ ...fieldsOf(row), ...decodeChain(row.columns, name) })),
     snapshotHead: (id) => read(id, (row, name) => ({ ...listingOf(row), ...decodeHeader(row.columns, name) })),
-    async readChain(id) {
-      const row = selectById.get(id);
-      if (!row) return undefined;
-      try {
-        return { ...fieldsOf(row), ...(await decodeChainAsync(row.columns, nameOf(id, row))) };
-      } catch (error) {
-        return setAsideAfter(error, id, row);
-      }
-    },
-
     underlyings: (simulated, from = '', limit = -1) =>
       selectUnderlyings.all(Number(simulated), from, limit).map((row) => row.name),
 
@@ -181,11 +167,6 @@ function listingOf({
   simulated,
 }: Omit<SnapshotListing, 'simulated'> & { simulated: number }) {
   return { underlying, asOf, source, simulated: simulated === 1 };
-}
-
-/** Returns the name of a snapshot in an error message. */
-function nameOf(id: number, { underlying }: SnapshotRow): string {
-  return `snapshot ${id} of ${underlying}`;
 }
 
 type SnapshotRow = Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source'> & { simulated: number; columns: Uint8Array };

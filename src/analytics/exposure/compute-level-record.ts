@@ -8,9 +8,10 @@ import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareChain } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
-import { fitClock, type VariancePoint } from '../surface/fit-clock.ts';
-import { atmVariancesAround } from '../surface/fit-surface.ts';
-import { seriesAtm } from '../surface/series-atm.ts';
+import { fitClock } from '../surface/fit-clock.ts';
+import { fitSurface } from '../surface/fit-surface.ts';
+import type { SurfaceSlice } from '../surface/fitted-surface.ts';
+import { bandSource, smileRefusals } from '../surface/quote-bands.ts';
 import { expiringGamma, seriesNearest } from './gamma-concentration.ts';
 import { gexLevels } from './gex-levels.ts';
 
@@ -50,37 +51,41 @@ export function* computeLevelRecord(
   };
 }
 
-/** Computes the volatilities of a level record from the settlements around the horizon of 30 days. */
+/**
+ * Computes the volatilities of a level record from the fits of the last settlement before a horizon of 30 days and of the first settlement
+ * from the horizon on. The fits of a whole surface are slightly different, because each fit also depends on those of its neighbours.
+ */
 function* volatilitiesOf(prepared: PreparedChain): Steps<Pick<LevelRecord, 'atmIv30d' | 'nearestIv'>> {
   const { asOf } = prepared.chain;
-  const end = horizonEnd(asOf, DAYS);
-  const around = yield* atmVariancesAround(prepared, end);
   const nearest = seriesNearest(prepared, DAYS);
-  if (around.length === 0) return { atmIv30d: null, nearestIv: nearest ? atmVolatility(nearest) : null };
-  const clock = fitClock(asOf, atmVariances(prepared));
-  const volatilityAt = (atMs: number) => Math.sqrt((varianceAt(around, clock, atMs) * YEAR_MS) / (atMs - asOf));
+  const refusals = smileRefusals(prepared);
+  const usable = prepared.series.filter((each) => !refusals.has(each));
+  if (usable.length === 0) return { atmIv30d: null, nearestIv: nearest ? atmVolatility(nearest) : null };
+  const variances = new Map(usable.map((each) => [each.series.settlesAt, atmVolatility(each) ** 2 * each.tte]));
+  const times = [...variances.keys()].sort((a, b) => a - b);
+  const end = horizonEnd(asOf, DAYS);
+  const next = times.find((each) => each >= end);
+  const last = next === end ? next : times.findLast((each) => each < end);
+  const series = usable.filter(({ series: { settlesAt } }) => settlesAt === last || settlesAt === next);
+  yield { message: 'Fitting the volatility at 30 days' };
+  const { slices } = yield* fitSurface({ ...prepared, series }, bandSource(prepared));
+  const clock = fitClock(
+    asOf,
+    times.map((settlesAt) => ({ settlesAt, variance: variances.get(settlesAt)! })),
+  );
+  const volatilityAt = (atMs: number) => Math.sqrt((varianceAt(slices, clock, atMs) * YEAR_MS) / (atMs - asOf));
   return { atmIv30d: volatilityAt(end), nearestIv: nearest ? volatilityAt(nearest.series.settlesAt) : null };
 }
 
-/** Returns the total variances at the money of all settlements whose quotes determine a smile, from the smiles of their series. */
-function atmVariances(prepared: PreparedChain): VariancePoint[] {
-  const variances = new Map<number, number>();
-  for (const series of prepared.series.toSorted((a, b) => a.series.settlesAt - b.series.settlesAt)) {
-    const { iv } = seriesAtm(prepared, series);
-    if (iv !== null) variances.set(series.series.settlesAt, iv * iv * series.tte);
-  }
-  return Array.from(variances, ([settlesAt, variance]) => ({ settlesAt, variance }));
-}
-
 /**
- * Returns the total variance at an instant from one or two points. Between two points, it is linear in the time of the clock. Outside, the
- * variance per time is that of the nearest point.
+ * Returns the total variance at the money at an instant, from the slices of one or two settlements. Between two settlements, it is linear in
+ * the time of the clock. Outside, the variance per time is that of the nearest settlement.
  */
-function varianceAt(points: readonly VariancePoint[], clock: VarianceClock, atMs: number): number {
+function varianceAt(slices: readonly SurfaceSlice[], clock: VarianceClock, atMs: number): number {
   const years = clock.years(atMs);
-  const [first, last] = [points[0]!, points.at(-1)!];
+  const [first, last] = [slices[0]!, slices.at(-1)!];
   const [from, to] = [clock.years(first.settlesAt), clock.years(last.settlesAt)];
-  if (years <= from) return (first.variance * years) / from;
-  if (years >= to) return (last.variance * years) / to;
-  return first.variance + ((years - from) / (to - from)) * (last.variance - first.variance);
+  if (years <= from) return (first.atmVariance * years) / from;
+  if (years >= to) return (last.atmVariance * years) / to;
+  return first.atmVariance + ((years - from) / (to - from)) * (last.atmVariance - first.atmVariance);
 }

@@ -4,12 +4,12 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
 import { otmPrices } from './calendar-order.ts';
-import { fitClock, type VariancePoint } from './fit-clock.ts';
+import { fitClock } from './fit-clock.ts';
 import { type FittedDensity, fitSlice } from './fit-slice.ts';
 import { type FitQuality, FittedSurface, type RefusedSeries, type SurfaceSlice } from './fitted-surface.ts';
 import { NODE_Z } from './log-density-basis.ts';
 import { lognormalLaw } from './price-law.ts';
-import { type BandSource, bandSource, joinBands, joinColumns, quoteBands, smileRefusals } from './quote-bands.ts';
+import { type BandSource, bandSource, joinBands, joinColumns, quoteBands } from './quote-bands.ts';
 import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
@@ -55,11 +55,13 @@ export function cachedSurface(prepared: PreparedChain, tokens = 0): Steps<Fitted
 
 const surfaces = new StepCache<PreparedChain, FittedSurface>(() => 1);
 
-/** Fits the surface of a chain, which gives the probability distribution of the price at every later time. */
-export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
-  const source = bandSource(prepared);
+/**
+ * Fits the surface of a chain, which gives the probability distribution of the price at every later time. If `prepared` has only some series
+ * of a chain, `source` is the data of the whole chain.
+ */
+export function* fitSurface(prepared: PreparedChain, source = bandSource(prepared)): Steps<FittedSurface> {
   const refused: RefusedSeries[] = [];
-  const settlements = new Map<number, QuotedSeries[]>();
+  const settlements = new Map<number, { series: PreparedSeries; quotes: QuoteBands }[]>();
   const reading = new StepMeter(STEP_CONTRACTS);
   for (const series of prepared.series) {
     if (reading.beginsNextStep(series.end - series.start)) yield FITTING;
@@ -68,10 +70,16 @@ export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
     else settlements.getOrInsert(series.series.settlesAt, []).push({ series, quotes });
   }
   const meter = new StepMeter(STEP_QUOTES);
-  const fits = yield* fitSettlements(
-    [...settlements].sort(([a], [b]) => a - b),
-    meter,
-  );
+  const fits: Fit[] = [];
+  for (const [settlesAt, members] of [...settlements].sort(([a], [b]) => a - b)) {
+    const quotes = joinBands(members.map((member) => member.quotes));
+    if (meter.beginsNextStep(quotes.price.length)) yield FITTING;
+    const main = members.toSorted((a, b) => b.quotes.price.length - a.quotes.price.length)[0]!.series;
+    const deviation = atmVolatility(main) * Math.sqrt(main.tte);
+    const density = fitSlice(quotes, deviation, fits.at(-1)?.density.coefficients);
+    fits.push({ settlesAt, series: members.map(({ series }) => series), main, quotes, deviation, density });
+  }
+  yield* reconcile(fits, meter);
   const clock = fitClock(
     prepared.chain.asOf,
     fits.map(({ settlesAt, density, deviation }) => ({
@@ -81,58 +89,23 @@ export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
   );
   const slices: SurfaceSlice[] = [];
   const rungs: Rung[] = [];
-  for (const fit of fits) {
-    const { settlesAt, series, main, quotes } = fit;
+  for (const { settlesAt, series, main, quotes, deviation: own, density: fitted } of fits) {
     if (meter.beginsNextStep(quotes.price.length)) yield FITTING;
     const before = rungs.at(-1);
-    const { deviation, density } = widened(fit, before);
+    // The kernel width is proportional to the deviation, and must not decrease with time (see `raiseAbove`).
+    const deviation = Math.max(own, before?.deviation ?? 0);
+    const density = deviation === own ? fitted : fitSlice(quotes, deviation, fitted.coefficients);
     const years = clock.years(settlesAt);
     if (before) rungs.push(...rungsBetween(before, rungOf(density, deviation, years)));
     const rung = rungAbove(rungs.at(-1), density, deviation, years);
     rungs.push(rung);
     const { forward, rate, tte } = main;
     const { law, atmVariance } = rung;
-    const quality = qualityOf(rung, quotes, density.model);
-    slices.push({ settlesAt, series, quotes, forward, rate, tte, years, law, atmVariance, fit: quality });
+    const fit = qualityOf(rung, quotes, density.model);
+    slices.push({ settlesAt, series, quotes, forward, rate, tte, years, law, atmVariance, fit });
   }
   if (slices.length === 0) return lognormalSurface(prepared, source, refused);
   return new FittedSurface(prepared.chain.spot, clock, source, slices, refused, rungs);
-}
-
-/**
- * Returns the total variances at the money of the last settlement before an instant and of the first settlement from the instant on, fitted
- * to the quotes of these settlements alone. Returns one variance if all settlements are on one side of the instant, and none if no series
- * determines a smile. The surface of all settlements can give slightly different variances, because each fit of the surface also depends on
- * the fits of its neighbours.
- */
-export function* atmVariancesAround(prepared: PreparedChain, atMs: number): Steps<VariancePoint[]> {
-  yield FITTING;
-  const fits = yield* fitSettlements(settlementsAround(prepared, atMs), new StepMeter(STEP_QUOTES));
-  let before: Rung | undefined;
-  return fits.map((fit) => {
-    const { density, deviation } = widened(fit, before);
-    before = rungAbove(before, density, deviation, 0);
-    return { settlesAt: fit.settlesAt, variance: before.atmVariance };
-  });
-}
-
-/** Returns the last settlement before an instant, if none is at the instant, and the first settlement from the instant on. */
-function settlementsAround(prepared: PreparedChain, atMs: number): Settlement[] {
-  const refusals = smileRefusals(prepared);
-  const source = bandSource(prepared);
-  const usable = Map.groupBy(
-    prepared.series.filter((each) => !refusals.has(each)),
-    ({ series }) => series.settlesAt,
-  );
-  const times = [...usable.keys()].sort((a, b) => a - b);
-  const next = times.find((each) => each >= atMs);
-  const around = [next === atMs ? undefined : times.findLast((each) => each < atMs), next];
-  return around
-    .filter((each) => each !== undefined)
-    .map((settlesAt) => [
-      settlesAt,
-      usable.get(settlesAt)!.map((series) => ({ series, quotes: quoteBands(prepared, series, source) as QuoteBands })),
-    ]);
 }
 
 /**
@@ -161,39 +134,6 @@ function lognormalSurface(
 }
 
 const FITTING = { message: 'Fitting the surface' };
-
-/** A series whose quotes determine a smile. */
-interface QuotedSeries {
-  readonly series: PreparedSeries;
-  readonly quotes: QuoteBands;
-}
-
-/** An instant, ms since the epoch, with the series that settle then. */
-type Settlement = readonly [settlesAt: number, members: readonly QuotedSeries[]];
-
-/** Fits the density of each settlement, in order of time, so that the fits do not contradict each other. */
-function* fitSettlements(settlements: readonly Settlement[], meter: StepMeter): Steps<Fit[]> {
-  const fits: Fit[] = [];
-  for (const [settlesAt, members] of settlements) {
-    const quotes = joinBands(members.map((member) => member.quotes));
-    if (meter.beginsNextStep(quotes.price.length)) yield FITTING;
-    const main = members.toSorted((a, b) => b.quotes.price.length - a.quotes.price.length)[0]!.series;
-    const deviation = atmVolatility(main) * Math.sqrt(main.tte);
-    const density = fitSlice(quotes, deviation, fits.at(-1)?.density.coefficients);
-    fits.push({ settlesAt, series: members.map(({ series }) => series), main, quotes, deviation, density });
-  }
-  yield* reconcile(fits, meter);
-  return fits;
-}
-
-/**
- * Returns a fit whose kernels are at least as wide as those of the distribution before. The kernel width is proportional to the deviation,
- * and must not decrease with time (see `raiseAbove`).
- */
-function widened({ quotes, deviation: own, density }: Fit, before: Rung | undefined) {
-  const deviation = Math.max(own, before?.deviation ?? 0);
-  return { deviation, density: deviation === own ? density : fitSlice(quotes, deviation, density.coefficients) };
-}
 
 /** Fits a settlement again if it contradicts a neighbouring settlement. The settlement with the wider quotes changes more. */
 function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {

@@ -77,29 +77,23 @@ export function createLevelRecorder({
   let running: Promise<void> | undefined;
   /** Ids of snapshots that the recorder tries again, because another process was writing to the store. */
   let retryIds: number[] = [];
-  /** The chains that were given to `wake`, by the ids of their snapshots, with the number of their contracts. */
+  /** The chains that were given to `wake`, by the ids of their snapshots. */
   const held = new Map<number, Chain>();
-  let heldContracts = 0;
   /** Levels that are not stored yet. */
   const computed: Computed[] = [];
 
   const hold = ({ id, chain }: StoredChain): void => {
-    if (heldContracts + chain.count > HELD_CONTRACTS_MAX) return;
-    held.set(id, chain);
-    heldContracts += chain.count;
-  };
-  const takeHeld = (id: number): Chain | undefined => {
-    const chain = held.get(id);
-    held.delete(id);
-    heldContracts -= chain?.count ?? 0;
-    return chain;
+    const contracts = held.values().reduce((sum, { count }) => sum + count, chain.count);
+    if (contracts <= HELD_CONTRACTS_MAX) held.set(id, chain);
   };
 
   /** Computes the levels of a snapshot. Adds the levels to `computed`. */
   const record = async (id: number): Promise<void> => {
     try {
+      await new Promise(setImmediate);
       announceStep('levels of a snapshot');
-      const chain = takeHeld(id) ?? (await store.readChain(id));
+      const chain = held.get(id) ?? store.chain(id);
+      held.delete(id);
       // The snapshot was removed after its id was listed.
       if (!chain) return;
       for (const steps = levelRecordOf(chain, store, largePrintMinUsd); ; ) {
@@ -176,11 +170,8 @@ export function createLevelRecorder({
       .finally(() => {
         running = undefined;
         // Another process may have recorded the levels of the chains that are left.
-        if (!woken) {
-          held.clear();
-          heldContracts = 0;
-        }
-        if (woken && !stopped) wake();
+        if (!woken) held.clear();
+        else if (!stopped) wake();
       });
   };
 

@@ -233,11 +233,11 @@ describe('chains in hand', () => {
   async function recordGiven(chains: readonly Chain[], isGiven: boolean) {
     const { store } = smallMarket();
     let reads = 0;
-    const readChain: MarketStore['readChain'] = (id) => {
+    const chain: MarketStore['chain'] = (id) => {
       reads++;
-      return store.readChain(id);
+      return store.chain(id);
     };
-    const recorder = recorderOf({ ...store, readChain });
+    const recorder = recorderOf({ ...store, chain });
     const stored = chains.map((chain) => ({ id: store.saveChain(chain), chain }));
     recorder.wake(isGiven ? stored : []);
     await recorder.idle();
@@ -285,8 +285,8 @@ test('reports an unreadable snapshot once per start and records the others', asy
   let reads = 0;
   const recorder = recorderOf({
     ...store,
-    async readChain(id) {
-      if (id !== damaged) return store.readChain(id);
+    chain(id) {
+      if (id !== damaged) return store.chain(id);
       reads++;
       throw new Error('damaged');
     },
@@ -307,9 +307,9 @@ test('skips a snapshot that is deleted before it is read', async () => {
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(1)] });
   const { failures } = await recordAll({
     ...store,
-    readChain(id) {
+    chain(id) {
       store.forgetSnapshots('ACME', AS_OF);
-      return store.readChain(id);
+      return store.chain(id);
     },
   });
   expect([days(store), failures]).toEqual([[1], []]);
