@@ -13,8 +13,9 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectDue = db.prepare<{ id: number }, [number]>(
     'SELECT snapshot AS id FROM levels_due WHERE snapshot > ? ORDER BY snapshot DESC',
   );
+  // With CROSS JOIN, SQLite reads the few due snapshots first, and not all snapshots of the tickers.
   const countDue = db.prepare<{ count: number }, [number, string, number]>(
-    `SELECT count(*) AS count FROM levels_due JOIN snapshots ON id = snapshot
+    `SELECT count(*) AS count FROM levels_due CROSS JOIN snapshots ON id = snapshot
      WHERE simulated = ?1 AND as_of <= ?3 AND underlying IN (SELECT value FROM json_each(?2))`,
   );
   const deleteDue = db.prepare<null, [number]>('DELETE FROM levels_due WHERE snapshot = ?');
