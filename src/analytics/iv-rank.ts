@@ -17,19 +17,34 @@ export interface IvRank {
 /** The number of known daily volatilities that a rank needs, about a month of trading days. */
 const DAYS_MIN = 20;
 
+/** The known daily volatilities of a period. `low` and `high` are infinite if no volatility is known. */
+export interface IvRange {
+  readonly low: number;
+  readonly high: number;
+  readonly days: number;
+}
+
+export function ivRange(volatilities: readonly (number | null)[]): IvRange {
+  const known = volatilities.filter((each) => each !== null);
+  return { low: Math.min(...known), high: Math.max(...known), days: known.length };
+}
+
+/** Ranks a day's volatility among those of the earlier days of a year. Null means unknown. */
+export function rankAmong(earlier: IvRange, now: number | null): Pick<IvRank, 'rank' | 'days'> {
+  if (now === null) return { rank: null, days: earlier.days };
+  const days = earlier.days + 1;
+  const [low, high] = [Math.min(earlier.low, now), Math.max(earlier.high, now)];
+  return { rank: days >= DAYS_MIN && high > low ? (100 * (now - low)) / (high - low) : null, days };
+}
+
 /** Ranks the last volatility among the daily volatilities of a year. `volatilities` starts with the oldest day. Null means unknown. */
 export function ivRank(volatilities: readonly (number | null)[]): IvRank {
   const known = volatilities.filter((each) => each !== null);
-  const days = known.length;
-  if (days === 0) return { rank: null, percentile: null, days, low: null, high: null };
-  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const { low, high } = ivRange(known);
   const now = volatilities.at(-1) ?? null;
-  if (now === null || days < DAYS_MIN) return { rank: null, percentile: null, days, low, high };
-  return {
-    rank: high > low ? (100 * (now - low)) / (high - low) : null,
-    percentile: (100 * known.filter((each) => each < now).length) / days,
-    days,
-    low,
-    high,
-  };
+  const { rank, days } = rankAmong(ivRange(volatilities.slice(0, -1)), now);
+  if (days === 0) return { rank, percentile: null, days, low: null, high: null };
+  const isRanked = now !== null && days >= DAYS_MIN;
+  const percentile = isRanked ? (100 * known.filter((each) => each < now).length) / days : null;
+  return { rank, percentile, days, low, high };
 }

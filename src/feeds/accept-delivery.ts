@@ -1,15 +1,13 @@
 import { OperatorError } from '../core/errors.ts';
 import { DAY_MS } from '../market/calendar.ts';
-import { type Chain, sameQuotes } from '../market/chain.ts';
+import { type Chain, isPriced, sameQuotes } from '../market/chain.ts';
 import type { Delivery } from '../market/feed.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import { AHEAD_MS } from '../market/market.ts';
-import type { MarketStore } from '../market/store.ts';
+import type { MarketStore, SnapshotHead, StoredChain } from '../market/store.ts';
 
-/** The store for market data. The store can combine several writes into one transaction. */
-export interface IngestStore extends MarketStore, FeedLedger {
-  transaction<T>(work: () => T): T;
-}
+/** The store for market data and the states of feeds. */
+export interface IngestStore extends MarketStore, FeedLedger {}
 
 /** The result of accepting a delivery. */
 export interface AcceptResult {
@@ -19,6 +17,8 @@ export interface AcceptResult {
   readonly known: number;
   /** Number of stored prints that the delivery corrected or canceled. */
   readonly changed?: number;
+  /** The delivered chain, if it was written. */
+  readonly stored?: StoredChain;
   /** The comparison of a delivered chain with the stored chains of its ticker. */
   readonly snapshot?: {
     /**
@@ -89,10 +89,15 @@ function acceptChain(
   const { underlying, source, simulated } = chain;
   // The code compares the chain with the newest stored chain of the same time or an earlier time. Past chains may arrive in any order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
-  const stored = id === undefined ? undefined : readChain(store, id);
+  const stored = id === undefined ? undefined : unlessDamaged(() => store.snapshotHead(id));
   const newestId = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
   const isNewest = id === newestId;
-  const newest = isPolled && newestId !== undefined ? (isNewest ? stored : readChain(store, newestId)) : undefined;
+  const newest =
+    isPolled && newestId !== undefined
+      ? isNewest
+        ? stored
+        : unlessDamaged(() => store.snapshotHead(newestId))
+      : undefined;
   const reason = whyImplausible(chain, stored, nowMs) ?? (newest && whyNotNewer(chain, newest));
   if (reason) {
     const rejection = {
@@ -105,21 +110,28 @@ function acceptChain(
   }
   const isFresh = stored === undefined || (isNewest && chain.asOf > stored.asOf);
   const isBehind = newest !== undefined && chain.asOf < newest.asOf;
-  const isKnown = stored?.asOf === chain.asOf && (isPolled || sameQuotes(stored, chain));
+  const isKnown = stored?.asOf === chain.asOf && (isPolled || isStoredAs(id!, chain, store));
   const isNew = !isBehind && !isKnown;
-  if (isNew) store.saveChain(chain);
+  const written = isNew && { stored: { id: store.saveChain(chain), chain } };
   const listed = delivery.offered ?? chain.count + countRejectedRows(chain);
   const expected = Math.max(listed, isFresh && stored ? unsettledContracts(stored, chain.asOf) : 0);
   const isAhead = chain.asOf > nowMs + AHEAD_MS;
-  return { delivery, known: 0, snapshot: { isNew, isAhead, isFresh, expected } };
+  return { delivery, known: 0, ...written, snapshot: { isNew, isAhead, isFresh, expected } };
+}
+
+/** Returns whether a stored snapshot has the same quotes as a chain. */
+function isStoredAs(id: number, chain: Chain, store: IngestStore): boolean {
+  const stored = unlessDamaged(() => store.chain(id));
+  return stored !== undefined && sameQuotes(stored, chain);
 }
 
 /**
- * Reads a stored chain. Returns `undefined` if disk damage makes the chain unreadable. A request for the damaged chain reports the damage.
+ * Reads a stored snapshot. Returns `undefined` if disk damage makes the snapshot unreadable. A request for the damaged snapshot reports the
+ * damage.
  */
-function readChain(store: IngestStore, id: number): Chain | undefined {
+function unlessDamaged<T>(read: () => T): T | undefined {
   try {
-    return store.chain(id);
+    return read();
   } catch (error) {
     if (error instanceof OperatorError) return undefined;
     throw error;
@@ -127,7 +139,7 @@ function readChain(store: IngestStore, id: number): Chain | undefined {
 }
 
 /** Returns the number of contracts of a snapshot that have not settled at `atMs`. */
-function unsettledContracts({ series }: Chain, atMs: number): number {
+function unsettledContracts({ series }: SnapshotHead, atMs: number): number {
   return series.reduce((sum, { settlesAt, start, end }) => (atMs < settlesAt ? sum + end - start : sum), 0);
 }
 
@@ -144,7 +156,7 @@ const REJECTED_SHARE_MAX = 0.2;
  * Returns the reason why a chain must not be stored, or `undefined` if the chain may be stored. `stored` is the newest stored chain that is
  * not later than `chain`.
  */
-function whyImplausible(chain: Chain, stored: Chain | undefined, nowMs: number): string | undefined {
+function whyImplausible(chain: Chain, stored: SnapshotHead | undefined, nowMs: number): string | undefined {
   if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
     return `the quotes are dated ${new Date(chain.asOf).toISOString()}, which is too far from the present`;
   }
@@ -158,13 +170,8 @@ function whyImplausible(chain: Chain, stored: Chain | undefined, nowMs: number):
   if (stored?.asOf === chain.asOf && chain.count < REPLACEMENT_SHARE_MIN * stored.count) {
     return `${chain.count} contracts would replace ${stored.count} contracts of the same moment`;
   }
-  if (stored && isPriced(stored) && !isPriced(chain)) return 'no contract has a quote, a price or a volatility';
+  if (stored?.priced && !isPriced(chain)) return 'no contract has a quote, a price or a volatility';
   return undefined;
-}
-
-/** Returns whether any contract has a bid, an ask, a last price or an implied volatility. */
-function isPriced({ bid, ask, last, iv }: Chain): boolean {
-  return [iv, bid, ask, last].some((column) => column.some((each) => each > 0));
 }
 
 /**
@@ -182,7 +189,7 @@ const UNSETTLED_SHARE_MIN = 0.9;
 const COMPARED_MS_MAX = 4 * DAY_MS;
 
 /** Returns why a polled chain cannot be a ticker's present state, or `undefined` if it can be. */
-function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
+function whyNotNewer(chain: Chain, newest: SnapshotHead): string | undefined {
   if (newest.asOf - chain.asOf > BEHIND_MS_MAX) {
     return `the quotes of ${new Date(chain.asOf).toISOString()} are older than the stored quotes of ${new Date(newest.asOf).toISOString()}`;
   }

@@ -3,6 +3,7 @@ import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
 import { withinMs } from '../core/within-ms.ts';
 import { type Delivery, type Feed, isLocal } from '../market/feed.ts';
+import type { StoredChain } from '../market/store.ts';
 import { type AcceptResult, acceptDelivery, type IngestStore } from './accept-delivery.ts';
 import { batchesOf } from './batches.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
@@ -16,8 +17,8 @@ export interface IngestDeps {
   readonly nowMs: () => number;
   /** The check of the data folder's size. If omitted, market data is always stored. */
   readonly room?: DiskSpace;
-  /** Called after each transaction of market data. */
-  readonly onStored?: () => void;
+  /** Called after each transaction of market data, with the chains that the transaction has stored. */
+  readonly onStored?: (chains: readonly StoredChain[]) => void;
 }
 
 /** A feed whose deliveries are being stored. */
@@ -150,10 +151,10 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
   while (!signal.aborted) {
     let lastStoredAt = nowMs();
     await reportErrors(async () => {
-      const onStored = () => {
+      const onStored: IngestDeps['onStored'] = (chains) => {
         lastStoredAt = nowMs();
         connectionChangedAt = connectionOf()?.at;
-        deps.onStored?.();
+        deps.onStored?.(chains);
       };
       await storeAll(stream(signal), { ...deps, onStored }, signal);
     });
@@ -233,7 +234,7 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
       const results = await retryBusy(() => store.transaction(() => acceptFirst(pieces)), signal);
       pieces = pieces.slice(results.length);
       for (const result of results) report(result, counts, observe);
-      onStored?.();
+      onStored?.(results.flatMap(({ stored }) => stored ?? []));
       if (signal?.aborted) return counts;
     }
   }

@@ -68,6 +68,11 @@ export function emptyChainColumns(count: number) {
   return { seriesIndex: new Uint16Array(count), ...recordOf(CHAIN_COLUMNS, () => new Float64Array(count)) };
 }
 
+/** Returns whether any contract has a bid, an ask, a last price or an implied volatility. */
+export function isPriced({ bid, ask, last, iv }: Pick<Chain, 'bid' | 'ask' | 'last' | 'iv'>): boolean {
+  return [iv, bid, ask, last].some((column) => column.some((each) => each > 0));
+}
+
 /** Returns whether two snapshots are equal. The field `source` may differ. */
 export function sameQuotes(a: Chain, b: Chain): boolean {
   return (
@@ -76,13 +81,13 @@ export function sameQuotes(a: Chain, b: Chain): boolean {
     a.simulated === b.simulated &&
     a.spot === b.spot &&
     a.count === b.count &&
-    [...CHAIN_COLUMNS, 'seriesIndex' as const].every((column) => bytesOf(a[column]).equals(bytesOf(b[column]))) &&
+    [...CHAIN_COLUMNS, 'seriesIndex' as const].every((column) => sameValues(a[column], b[column])) &&
     Bun.deepEquals(a.series, b.series) &&
     Bun.deepEquals(a.refused, b.refused)
   );
 }
 
-/** Returns the bytes of a column. When two columns are compared as bytes, NaN equals NaN. */
-function bytesOf({ buffer, byteOffset, byteLength }: Float64Array | Uint16Array): Buffer {
-  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+/** Returns whether two columns are equal. NaN equals NaN, and -0 equals 0, because the store does not keep the sign of 0. */
+function sameValues(a: Float64Array | Uint16Array, b: Float64Array | Uint16Array): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i] || (Number.isNaN(value) && Number.isNaN(b[i])));
 }

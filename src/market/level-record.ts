@@ -35,6 +35,10 @@ export interface LevelRecord {
   readonly cex: number;
   /** At-the-money volatility at 30 days to expiry, decimal per year. Null if no series determines a smile. */
   readonly atmIv30d: number | null;
+  /** At-the-money volatility of the expiry nearest to 30 days, decimal per year. Null if no series has a volatility. */
+  readonly nearestIv: number | null;
+  /** Gross gamma exposure that settles within a day, dollars per 1 % move. Null if an earlier version of the program stored the record. */
+  readonly expiringGex: number | null;
 }
 
 /** A spot that occurs in the level records of a period. */

@@ -2,7 +2,8 @@ import { ClientError } from '../core/errors.ts';
 import { addDays, closeOf, DAY_MS, iso, lastQuoted, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
-import type { LevelEvent, LevelRecord, LevelSpot } from './level-record.ts';
+import type { LevelRecord, LevelSpot } from './level-record.ts';
+import { type NewestLevels, newestLevelsIn } from './newest-levels.ts';
 import { isTicker, rootOf } from './option-symbol.ts';
 import type { Close, PrintSum } from './prints.ts';
 import { MINUTE_MS, simulatedRetention } from './simulated-past.ts';
@@ -36,7 +37,7 @@ export interface Market {
   tracked(ticker: string): string;
   /** Like `chain`, but returns `undefined` if there is no chain. */
   findChain(ticker: string): Chain | undefined;
-  /** Returns the tickers that have a chain, in sorted order: at most `limit` (default: 1,000) tickers, starting at `from`. */
+  /** Returns the tickers that have a chain, in sorted order: at most `limit` (default: all) tickers, starting at `from`. */
   tickersWithChain(from?: string, limit?: number): readonly string[];
   /** Returns the moment of a ticker's newest snapshot, ms since the epoch. Does not read the snapshot. */
   quotedAt(ticker: string): number | undefined;
@@ -82,14 +83,14 @@ export interface Market {
    * settlement. A market at a past moment also returns dividends that became known later.
    */
   dividends(chain: Chain): readonly CashDividend[];
-  /** Returns the number of a ticker's snapshots whose levels are not computed yet, up to the market's moment. */
-  levelsDue(ticker: string): number;
-  // The following methods work like the methods of `LevelStore`, but only up to the market's moment. The days must be consecutive.
+  /** Returns the number of snapshots of some tickers whose levels are not computed yet, up to the market's moment. */
+  levelsDue(tickers: readonly string[]): number;
+  // The following methods work like the methods of `LevelStore`, but only up to the market's moment.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
   levels(ticker: string, times: readonly number[]): LevelRecord[];
   /** Returns a ticker's newest levels with the source of their snapshot, or `undefined` if no levels are stored. */
-  newestLevels(ticker: string): Omit<LevelEvent, 'seq'> | undefined;
+  newestLevels(ticker: string): NewestLevels | undefined;
   volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): readonly (number | null)[];
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /** Returns a text that changes when levels of the ticker are stored or removed. */
@@ -113,9 +114,9 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
   const newest = new Map<string, CachedChain>();
   /** The last requested past chains, by id. Analyses of a chain are cached while the chain is in memory. */
   const past = new Map<number, Chain>();
+  const newestLevels = newestLevelsIn(store, simulated);
   let flows = new Map<string, readonly PrintSum[]>();
   let tapeVersions = new Map<string, TapeVersion>();
-  let volatilities = new Map<string, readonly (number | null)[]>();
   let storeVersion = '';
   const refresh = () => {
     const current = store.version();
@@ -123,7 +124,6 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     storeVersion = current;
     flows = new Map();
     tapeVersions = new Map();
-    volatilities = new Map();
   };
   /**
    * Reads the snapshot whose id `find` returns. If the snapshot is damaged, the store sets the snapshot aside, and `find` then returns the
@@ -211,7 +211,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       findChain,
       nameOf: tickerOf,
       isByName: (spelling) => soughtOf(spelling).isByName,
-      tickersWithChain(from = '', limit = LISTED_MAX) {
+      tickersWithChain(from = '', limit = Number.MAX_SAFE_INTEGER) {
         const tickers: string[] = [];
         for (let next = from; tickers.length < limit; ) {
           const names = store.underlyings(simulated, next, limit);
@@ -289,20 +289,19 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
           .officialCloses(tickerOf(ticker), fromDate, toDate, simulated)
           .filter(({ date }) => untilMs === undefined || closeOf(date) <= untilMs),
       dividends: (chain) => storedDividends(store, chain),
-      levelsDue: (ticker) => store.levelsDueOf(tickerOf(ticker), simulated, until),
+      levelsDue: (tickers) => store.levelsDueOf(tickers.map(tickerOf), simulated, until),
       lastLevelsAt: (ticker, toMs) => store.lastLevelsAt(tickerOf(ticker), Math.min(toMs, until), simulated),
       levelTimes: (ticker, fromMs, toMs, per) =>
         store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated),
       levels: (ticker, times) => store.levels(tickerOf(ticker), times, simulated),
-      newestLevels: (ticker) => store.newestLevels(tickerOf(ticker), until, simulated),
-      volatilitiesOfDays(ticker, days, untilMs) {
-        const [name, toMs] = [tickerOf(ticker), Math.min(untilMs, until)];
-        const read = () => store.volatilitiesOfDays(name, days, toMs, simulated);
-        // Past markets do not use the cache, because replays of many moments would fill the cache.
-        if (until !== Number.MAX_SAFE_INTEGER) return read();
-        refresh();
-        return volatilities.getOrInsertComputed(`${name} ${days[0]} ${days.length} ${toMs}`, read);
+      newestLevels(ticker) {
+        const name = tickerOf(ticker);
+        if (untilMs === undefined) return newestLevels(name);
+        const levels = store.newestLevels(name, until, simulated);
+        return levels && { ...levels, earlier: {} };
       },
+      volatilitiesOfDays: (ticker, days, untilMs) =>
+        store.volatilitiesOfDays(tickerOf(ticker), days, Math.min(untilMs, until), simulated),
       levelSpots: (ticker, fromMs, toMs) =>
         store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),
       levelsVersion: (ticker) => `${store.otherChanges()} ${store.changes(`levels ${tickerOf(ticker)}`)}`,
@@ -316,9 +315,6 @@ interface CachedChain {
   readonly id: number;
   readonly chain: Chain;
 }
-
-/** The default limit of `tickersWithChain`, equal to the maximum number of tickers in a universe. */
-const LISTED_MAX = 1_000;
 
 /** Maximum number of past chains in memory. The largest chain takes about 3 MB, and its analysis takes another 3 MB. */
 const PAST_CHAINS_MAX = 8;

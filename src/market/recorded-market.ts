@@ -11,7 +11,7 @@ export interface Dependencies {
 }
 
 /**
- * The kinds of data that each method of a market reads of the ticker in its first argument. The compiler requires an entry for each method,
+ * The kinds of data that each method of a market reads of the ticker or tickers in its first argument. The compiler requires an entry for each method,
  * so nobody can add a method whose reads are not recorded.
  */
 const KINDS: Readonly<Record<keyof Market, readonly DataKind[]>> = {
@@ -69,8 +69,9 @@ export function recordedMarket(market: Market, dependencies: Dependencies): Mark
     const method = member as (...given: unknown[]) => unknown;
     const kinds = KINDS[name as keyof Market];
     const recorded = (...given: unknown[]) => {
-      const [of] = given as [string | Chain | number | undefined];
+      const [of] = given as [string | readonly string[] | Chain | number | undefined];
       if (typeof of === 'string') reportReads(kinds, of);
+      else if (isList(of)) for (const each of of) reportReads(kinds, each);
       else if (typeof of === 'object') for (const kind of kinds) onRead(`${kind} ${of.underlying}`);
       return method(...given);
     };
@@ -100,4 +101,8 @@ export function recordedMarket(market: Market, dependencies: Dependencies): Mark
       return asOf;
     },
   };
+}
+
+function isList(value: unknown): value is readonly string[] {
+  return Array.isArray(value);
 }

@@ -15,6 +15,18 @@ export interface SnapshotListing {
   readonly simulated: boolean;
 }
 
+/** A chain with the id of its stored snapshot. */
+export interface StoredChain {
+  readonly id: number;
+  readonly chain: Chain;
+}
+
+/** A stored chain, without the quotes of its contracts. */
+export interface SnapshotHead extends SnapshotListing, Pick<Chain, 'count' | 'series'> {
+  /** See `isPriced`. */
+  readonly priced: boolean;
+}
+
 /** The kinds of data that have a retention. `intraday` means all snapshots of a day except the day's last snapshot. */
 export type RetainedKind = 'chains' | 'intraday' | 'prints' | 'levels';
 
@@ -51,6 +63,11 @@ export interface MarketStore
    * version changes.
    */
   version(): string;
+  /**
+   * Runs `work` in one transaction, and returns the result of `work`. If `work` throws, no write of `work` is committed. The function
+   * `work` must not be asynchronous. Transactions can be nested.
+   */
+  transaction<T>(work: () => T): T;
 }
 
 /** The kinds of data whose changes the store counts. `feeds` is the state of the feeds, and `gaps` are the gaps of their streams. */
@@ -75,8 +92,9 @@ export interface DataChanges {
 export interface SnapshotStore {
   /**
    * Stores a snapshot and marks its levels as not computed. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`.
+   * Returns the id of the snapshot.
    */
-  saveChain(chain: Chain): void;
+  saveChain(chain: Chain): number;
   /**
    * Returns the id of the newest snapshot that is not dated later than `presentMs`. If all snapshots are dated later, returns the id of the
    * newest snapshot. Returns `undefined` if the underlying has no snapshot. The call is fast enough for every request.
@@ -96,8 +114,8 @@ export interface SnapshotStore {
   ): { readonly before: number | null; readonly after: number | null };
   /** Returns a snapshot. Returns undefined if the snapshot was removed, or was set aside because it is damaged. */
   chain(id: number): Chain | undefined;
-  /** Like `chain`, but blocks the event loop for a shorter time. */
-  readChain(id: number): Promise<Chain | undefined>;
+  /** Like `chain`, but without the quotes, so the call takes a tenth of the time. */
+  snapshotHead(id: number): SnapshotHead | undefined;
   /**
    * Returns the underlyings that have a snapshot, in sorted order: at most `limit` names, starting at `from`. Without `from` and `limit`,
    * returns all names.
@@ -211,14 +229,20 @@ export interface DividendStore {
   dividends(ticker: string, fromDate: string, toDate: string, simulated: boolean): CashDividend[];
 }
 
+/** A place in the logs of stored and of removed levels. Both numbers only rise. */
+export interface LevelCursor {
+  readonly stored: number;
+  readonly removed: number;
+}
+
 export interface LevelStore {
   /**
    * Returns the ids of the simulated and recorded snapshots whose levels are not computed yet, the last stored snapshot first. If `afterId`
    * is given, returns only snapshots that were stored after the snapshot with this id.
    */
   levelsDue(afterId?: number): number[];
-  /** Returns the number of an underlying's snapshots up to `untilMs` whose levels are not computed yet. */
-  levelsDueOf(underlying: string, simulated: boolean, untilMs: number): number;
+  /** Returns the number of snapshots of some underlyings up to `untilMs` whose levels are not computed yet. */
+  levelsDueOf(underlyings: readonly string[], simulated: boolean, untilMs: number): number;
   /**
    * Stores the levels of a snapshot in place of the stored levels of the same moment. If `record` is `undefined`, only removes the stored
    * levels. In both cases, `levelsDue` no longer returns the snapshot. Does nothing if the snapshot was removed or replaced.
@@ -249,6 +273,13 @@ export interface LevelStore {
    * been removed. Returns 0 if no levels were ever stored.
    */
   lastLevelSeq(): number;
+  /** Returns the present place in the logs of stored and of removed levels. */
+  levelCursor(): LevelCursor;
+  /**
+   * Returns the levels that were stored after a place in the logs, in the order of storage, and the underlyings of which the last levels of
+   * a day were removed after this place. Levels that replace levels of the same moment count as stored and as removed.
+   */
+  levelChanges(after: LevelCursor, simulated: boolean): { readonly stored: LevelEvent[]; readonly removed: string[] };
   /**
    * Returns at most `limit` entries of the log after a sequence number, in the order of storage. Levels become an entry only if they are
    * newer than all stored levels of their ticker. Levels of loaded history do not become entries.

@@ -129,10 +129,7 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
     yield { message: 'Simulating a snapshot' };
     const chain = simulatedChain(instrument, moments.shift()!);
     const levels = yield* levelRecordOf(chain, store, largePrintMinUsd);
-    writes.push(() => {
-      store.saveChain(chain);
-      store.saveLevels(store.chainIdAt(chain.underlying, true, chain.asOf)!, levels);
-    });
+    writes.push(() => store.saveLevels(store.saveChain(chain), levels));
   }
 }
 

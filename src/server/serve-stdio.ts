@@ -2,7 +2,7 @@ import { version } from '../../package.json';
 import type { StdioSettings } from '../cli/ports.ts';
 import { createLog } from '../core/log.ts';
 import { createDiskSpace } from '../feeds/disk-space.ts';
-import { startIngests } from '../feeds/ingest.ts';
+import { type IngestDeps, startIngests } from '../feeds/ingest.ts';
 import type { Feed } from '../market/feed.ts';
 import type { Universe } from '../market/universe.ts';
 import { catalogOf } from '../mcp/catalog.ts';
@@ -28,7 +28,7 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   const context = createContext(settings, store, universe, simulated);
   let recorder: LevelRecorder | undefined;
   const room = isStored ? { room: createDiskSpace({ ...settings, observe }) } : {};
-  const onStored = () => recorder?.wake();
+  const onStored: IngestDeps['onStored'] = (chains) => recorder?.wake(chains);
   const ingests = startIngests(feeds, { store, observe, nowMs: Date.now, ...room, onStored });
   resources.defer(async () => void (await ingests.stop()));
   if (await Promise.race([ingests.localLoaded.then(() => undefined), stopped.promise])) return;

@@ -214,7 +214,13 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   }
   resources.adopt(startClockWatch({ store, observe }), (watch) => watch.stop());
   let recorder: LevelRecorder | undefined;
-  const ingests = startIngests(feeds, { store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() });
+  const ingests = startIngests(feeds, {
+    store,
+    observe,
+    nowMs: Date.now,
+    room,
+    onStored: (chains) => recorder?.wake(chains),
+  });
   resources.defer(async () => {
     if (!(await ingests.stop())) hanging.add('feeds');
   });

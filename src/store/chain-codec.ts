@@ -1,131 +1,145 @@
 import { OperatorError } from '../core/errors.ts';
 import { recordOf } from '../core/record-of.ts';
-import { CHAIN_COLUMNS, type Chain, type Series } from '../market/chain.ts';
+import { CHAIN_COLUMNS, type Chain, isPriced, type Series } from '../market/chain.ts';
+import { ColumnReader, ColumnWriter, isSealed, SEAL_BYTES, sealed } from './column-codec.ts';
 
 /** The fields of a chain that are stored in the blob. All other fields are columns of the table `snapshots`. */
 export type ChainColumns = Omit<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'>;
 
-/**
- * Encodes the contracts of a chain as one blob of about 20 bytes per contract, with this layout:
- *
- *     magic number, 4 bytes | CRC-32 of the rest, 4 bytes | zstd of: header bytes, u32 | contracts, u32 | header | columns
- *
- * The header is JSON with the series and the counts of rejected rows. The header is padded with spaces to a multiple of 8 bytes. The
- * columns follow in the order of CHAIN_COLUMNS, as float64. The last column is the series index, as uint16. All numbers are little-endian.
- * Decoding restores the same bits for every number. NaN stays NaN.
- */
-export function encodeChain(chain: ChainColumns): Uint8Array {
-  const header = new TextEncoder().encode(JSON.stringify({ series: chain.series, refused: chain.refused }));
-  const columnsOffset = aligned(PRELUDE_BYTES + header.length);
-  const bytes = new Uint8Array(payloadBytes(columnsOffset, chain.count)).fill(SPACE, 0, columnsOffset);
-  bytes.set(header, PRELUDE_BYTES);
-  new Uint32Array(bytes.buffer, 0, 2).set([columnsOffset - PRELUDE_BYTES, chain.count]);
-  const { columns, seriesIndex } = viewsOf(bytes.buffer, columnsOffset, chain.count);
-  for (const name of CHAIN_COLUMNS) columns[name].set(checkedColumn(chain[name], chain.count));
-  seriesIndex.set(checkedColumn(chain.seriesIndex, chain.count));
-
-  const packed = Bun.zstdCompressSync(bytes, { level: ZSTD_LEVEL });
-  const blob = new Uint8Array(ENVELOPE_BYTES + packed.length);
-  blob.set(packed, ENVELOPE_BYTES);
-  new Uint32Array(blob.buffer, 0, 2).set([MAGIC, Bun.hash.crc32(packed)]);
-  return blob;
+/** The part of a blob that is read without the columns. */
+export interface ChainHeader {
+  readonly series: readonly Series[];
+  readonly refused: Readonly<Record<string, number>>;
+  readonly count: number;
+  /** See `isPriced`. */
+  readonly priced: boolean;
 }
 
 /**
- * Decodes a blob of `encodeChain`. The columns of the result are views of one buffer. `name` identifies the blob in an error.
+ * Encodes the contracts of a chain as one blob of about 17 bytes per contract, with this layout:
+ *
+ *     magic number, 4 bytes | CRC-32 of the rest, 4 bytes | length of the next part, u32 | zstd of the header | zstd of the columns
+ *
+ * The header is JSON. The columns are those of CHAIN_COLUMNS in their order, written by `ColumnWriter`, whose planes of bytes compress
+ * better than rows of float64. From the second column on, the rows of calls come before the other rows, because the values of successive
+ * calls are similar. All numbers are little-endian. Decoding restores the same bits for every number, but -0 becomes 0.
+ */
+export function encodeChain(chain: ChainColumns): Uint8Array {
+  const { series, refused, count, callPut } = chain;
+  const header: ChainHeader = { series, refused, count, priced: isPriced(chain) };
+  const writer = new ColumnWriter();
+  writer.numbers(callPut);
+  const rows = rowsByCallPut(callPut);
+  const ordered = new Float64Array(count);
+  for (const name of CHAIN_COLUMNS) {
+    const column = chain[name];
+    if (column.length !== count)
+      throw new RangeError(`a column has ${column.length} values, but the chain has ${count} contracts`);
+    if (name === 'callPut') continue;
+    for (let i = 0; i < count; i++) ordered[i] = column[rows[i]!]!;
+    writer.numbers(ordered);
+  }
+  const packedHeader = Bun.zstdCompressSync(JSON.stringify(header), { level: HEADER_ZSTD_LEVEL });
+  const length = new Uint8Array(Uint32Array.of(packedHeader.length).buffer);
+  return sealed(MAGIC, Buffer.concat([length, packedHeader, writer.packed()]));
+}
+
+/**
+ * Decodes a blob of `encodeChain`, or a blob of an earlier version of the program. `name` identifies the blob in an error.
  *
  * Throws `OperatorError` if the magic number or the checksum of the blob is wrong.
  */
 export function decodeChain(blob: Uint8Array, name: string): ChainColumns {
-  return chainOf(Bun.zstdDecompressSync(compressedOf(blob, name)));
+  const { header, content } = partsOf(blob, name);
+  return chainOf(header, Bun.zstdDecompressSync(content));
+}
+
+/** Decodes the header of a blob. Of a blob of an earlier version of the program, decodes the columns too. Throws like `decodeChain`. */
+export function decodeHeader(blob: Uint8Array, name: string): ChainHeader {
+  const { header } = partsOf(blob, name);
+  if (header) return headerOf(header);
+  const chain = decodeChain(blob, name);
+  const { series, refused, count } = chain;
+  return { series, refused, count, priced: isPriced(chain) };
 }
 
 /**
- * Decodes a blob like `decodeChain`. The decompression runs on another thread. For a chain of 190,000 contracts, `decodeChainAsync` blocks
- * the event loop for 10 ms less than `decodeChain`.
+ * Returns the compressed parts of a blob. A blob of the first format has no separate header. Throws `OperatorError` if the magic number or
+ * the checksum of the blob is wrong.
  */
-export async function decodeChainAsync(blob: Uint8Array, name: string): Promise<ChainColumns> {
-  return chainOf(await Bun.zstdDecompress(compressedOf(blob, name)));
-}
-
-/** Returns the compressed part of a blob. Throws `OperatorError` if the magic number or the checksum of the blob is wrong. */
-function compressedOf(blob: Uint8Array, name: string): Uint8Array<ArrayBuffer> {
+function partsOf(blob: Uint8Array, name: string): { readonly header?: Compressed; readonly content: Compressed } {
   if (!isIntact(blob)) {
     throw new OperatorError(
       `${name} is damaged`,
       'Check the disk, and restore the database from a backup. Later snapshots are not affected.',
     );
   }
-  return blob.subarray(ENVELOPE_BYTES) as Uint8Array<ArrayBuffer>;
+  const rest = blob.subarray(SEAL_BYTES) as Compressed;
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
+  if (view.getUint32(0, true) === FIRST_MAGIC) return { content: rest };
+  const end = LENGTH_BYTES + view.getUint32(SEAL_BYTES, true);
+  return { header: rest.subarray(LENGTH_BYTES, end), content: rest.subarray(end) };
 }
+
+type Compressed = Uint8Array<ArrayBuffer>;
 
 /** Returns whether the magic number and the checksum of a blob are right. */
 export function isIntact(blob: Uint8Array): boolean {
-  if (blob.byteLength < ENVELOPE_BYTES) return false;
-  const envelope = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
-  return (
-    envelope.getUint32(0, true) === MAGIC &&
-    envelope.getUint32(4, true) === Bun.hash.crc32(blob.subarray(ENVELOPE_BYTES))
-  );
+  return isSealed(blob, MAGIC) || isSealed(blob, FIRST_MAGIC);
+}
+
+function headerOf(packed: Compressed): ChainHeader {
+  return JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(packed)));
+}
+
+/** The decompressed bytes need no checks, because a correct checksum shows that `encodeChain` wrote the bytes. */
+function chainOf(packedHeader: Compressed | undefined, content: Uint8Array): ChainColumns {
+  if (packedHeader === undefined) return chainOfFirstFormat(content);
+  const { series, refused, count } = headerOf(packedHeader);
+  const reader = new ColumnReader(content);
+  const callPut = reader.numbers(count);
+  const rows = rowsByCallPut(callPut);
+  const columns = recordOf(CHAIN_COLUMNS, (name) => {
+    if (name === 'callPut') return callPut;
+    const ordered = reader.numbers(count);
+    const column = new Float64Array(count);
+    for (let i = 0; i < count; i++) column[rows[i]!] = ordered[i]!;
+    return column;
+  });
+  const seriesIndex = new Uint16Array(count);
+  for (const [index, { start, end }] of series.entries()) seriesIndex.fill(index, start, end);
+  return { count, series, refused, seriesIndex, ...columns };
 }
 
 /**
- * Reads the fields of a chain from decompressed bytes. The bytes need no checks, because a correct checksum shows that `encodeChain` wrote
- * the bytes.
+ * Reads the fields of a chain from the decompressed bytes of the first format: header bytes, u32 | contracts, u32 | header as JSON | the
+ * columns as float64 | the series index as u16.
  */
-function chainOf(payload: Uint8Array): ChainColumns {
-  const buffer = alignedBuffer(payload);
+function chainOfFirstFormat(payload: Uint8Array): ChainColumns {
+  // A copy is aligned for views of 8-byte numbers.
+  const { buffer } = new Uint8Array(payload);
   const [headerBytes = 0, count = 0] = new Uint32Array(buffer, 0, 2);
-  const header: ChainHeader = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, PRELUDE_BYTES, headerBytes)));
-  const { columns, seriesIndex } = viewsOf(buffer, PRELUDE_BYTES + headerBytes, count);
+  const header: Pick<ChainHeader, 'series' | 'refused'> = JSON.parse(
+    new TextDecoder().decode(new Uint8Array(buffer, 8, headerBytes)),
+  );
+  const columnAt = (index: number) => new Float64Array(buffer, 8 + headerBytes + index * count * 8, count);
+  const columns = recordOf(CHAIN_COLUMNS, (name) => columnAt(CHAIN_COLUMNS.indexOf(name)));
+  const seriesIndex = new Uint16Array(buffer, 8 + headerBytes + CHAIN_COLUMNS.length * count * 8, count);
   return { count, ...header, seriesIndex, ...columns };
 }
 
-interface ChainHeader {
-  readonly series: Series[];
-  readonly refused: Record<string, number>;
-}
+/** The magic number of the format: the text "ZCH2", read as a little-endian number. A later format must use another magic number. */
+const MAGIC = 0x3248435a;
+/** The magic number of the format of versions up to 0.2.0: the text "ZCH1". */
+const FIRST_MAGIC = 0x3148435a;
+const LENGTH_BYTES = 4;
+const HEADER_ZSTD_LEVEL = 3;
 
-/** The magic number of the format: the text "ZCH1", read as a little-endian number. A later format must use another magic number. */
-const MAGIC = 0x3148435a;
-/** Length of the magic number and the checksum, bytes. */
-const ENVELOPE_BYTES = 8;
-/** Length of the two numbers before the header, bytes. */
-const PRELUDE_BYTES = 8;
-const SPACE = 0x20;
-
-/**
- * The compression level. Level 3 compresses a chain of 30,000 contracts (2.64 MB) to 0.56 MB in 6 ms, and decompresses the chain in 2 ms.
- * Level 1 compresses the same chain to 0.69 MB in 5 ms, and decompresses the chain in 5 ms.
- */
-const ZSTD_LEVEL = 3;
-
-function viewsOf(buffer: ArrayBuffer, offset: number, count: number) {
-  const columnAt = (index: number) => new Float64Array(buffer, offset + index * count * 8, count);
-  const columns = recordOf(CHAIN_COLUMNS, (name) => columnAt(CHAIN_COLUMNS.indexOf(name)));
-  return { columns, seriesIndex: new Uint16Array(buffer, offset + CHAIN_COLUMNS.length * count * 8, count) };
-}
-
-function payloadBytes(columnsOffset: number, count: number): number {
-  return columnsOffset + count * (CHAIN_COLUMNS.length * 8 + 2);
-}
-
-function aligned(bytes: number): number {
-  return Math.ceil(bytes / 8) * 8;
-}
-
-/**
- * Returns a buffer that begins with the given bytes, because views of 8-byte numbers need an aligned offset. If the buffer of the given
- * bytes begins with other bytes, copies the given bytes.
- */
-function alignedBuffer(bytes: Uint8Array): ArrayBuffer {
-  const isAligned = bytes.byteOffset === 0 && bytes.buffer instanceof ArrayBuffer;
-  return isAligned ? bytes.buffer : new Uint8Array(bytes).buffer;
-}
-
-/** Returns the column. Throws `RangeError` if the length of the column is not the number of contracts. */
-function checkedColumn<T extends Float64Array | Uint16Array>(column: T, count: number): T {
-  if (column.length !== count)
-    throw new RangeError(`a column has ${column.length} values, but the chain has ${count} contracts`);
-  return column;
+/** Returns the rows of calls, and then the other rows. */
+function rowsByCallPut(callPut: Float64Array): Uint32Array {
+  const rows = new Uint32Array(callPut.length);
+  let next = 0;
+  for (let row = 0; row < callPut.length; row++) if (callPut[row]! > 0) rows[next++] = row;
+  for (let row = 0; row < callPut.length; row++) if (!(callPut[row]! > 0)) rows[next++] = row;
+  return rows;
 }

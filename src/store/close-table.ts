@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { newYorkDate } from '../market/calendar.ts';
 import type { Close } from '../market/prints.ts';
 import type { CloseStore } from '../market/store.ts';
 
@@ -11,19 +12,29 @@ export function closeTable(db: Database): CloseStore {
     `INSERT INTO closes (simulated, ticker, date, close, volume) VALUES ($simulated, $ticker, $date, $close, $volume)
      ON CONFLICT DO UPDATE SET close = $close, volume = $volume`,
   );
-  // If there are `limit` official closes, reads only the snapshots after the oldest of these closes. If a query has max(), SQLite takes the
-  // other columns from the row with the maximum. Here, the row with the maximum is the last snapshot of the day.
-  const selectNewest = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, number, number]>(
-    `WITH official AS MATERIALIZED (
+  // If there are `limit` official closes, reads only the snapshots after the oldest of these closes. The query uses the index to step back
+  // from day to day. The query's time therefore grows with the number of days, not of snapshots.
+  const selectNewest = db.prepare<
+    Pick<Close, 'date' | 'close' | 'volume'>,
+    [number, string, string, number, number, string]
+  >(
+    `WITH RECURSIVE official AS MATERIALIZED (
        SELECT date, close, volume FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4
-     ), filled AS (
-       SELECT day, spot, max(as_of) FROM snapshots
-       WHERE simulated = ?1 AND underlying = ?2 AND day <= ?3 AND as_of <= ?5
-         AND day > (SELECT iif(count(*) = ?4, min(date), '') FROM official)
-         AND day NOT IN (SELECT date FROM official)
-       GROUP BY day ORDER BY day DESC LIMIT ?4
+     ), oldest (day) AS MATERIALIZED (
+       SELECT iif(count(*) = ?4, min(date), '') FROM official
+     ), days (day) AS (
+       SELECT max(day) FROM snapshots WHERE simulated = ?1 AND underlying = ?2 AND day <= min(?3, ?6)
+       UNION ALL
+       SELECT (SELECT max(day) FROM snapshots WHERE simulated = ?1 AND underlying = ?2 AND day < days.day)
+       FROM days, oldest WHERE days.day > oldest.day LIMIT 2 * ?4 + 1
+     ), filled (day, spot) AS (
+       SELECT days.day, (
+         SELECT spot FROM snapshots WHERE simulated = ?1 AND underlying = ?2 AND day = days.day AND as_of <= ?5
+         ORDER BY as_of DESC LIMIT 1
+       ) FROM days, oldest WHERE days.day > oldest.day AND days.day NOT IN (SELECT date FROM official)
      )
-     SELECT date, close, volume FROM official UNION ALL SELECT day, spot, NULL FROM filled ORDER BY date DESC LIMIT ?4`,
+     SELECT date, close, volume FROM official
+     UNION ALL SELECT day, spot, NULL FROM filled WHERE spot IS NOT NULL ORDER BY date DESC LIMIT ?4`,
   );
   const selectOfficial = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, string]>(
     'SELECT date, close, volume FROM closes WHERE simulated = ? AND ticker = ? AND date BETWEEN ? AND ? ORDER BY date',
@@ -35,11 +46,14 @@ export function closeTable(db: Database): CloseStore {
 
   return {
     saveCloses: (closes) => save.immediate(closes),
-    closes: (ticker, date, limit, simulated, untilMs = Number.MAX_SAFE_INTEGER) =>
-      selectNewest
-        .all(Number(simulated), ticker, date, limit, untilMs)
+    closes(ticker, date, limit, simulated, untilMs = Number.MAX_SAFE_INTEGER) {
+      // Of later days, only official closes count.
+      const lastDay = untilMs === Number.MAX_SAFE_INTEGER ? date : newYorkDate(untilMs);
+      return selectNewest
+        .all(Number(simulated), ticker, date, limit, untilMs, lastDay)
         .map((row) => ({ ticker, ...row, simulated }))
-        .reverse(),
+        .reverse();
+    },
     officialCloses: (ticker, fromDate, toDate, simulated) =>
       selectOfficial.all(Number(simulated), ticker, fromDate, toDate).map((row) => ({ ticker, ...row, simulated })),
   };

@@ -37,23 +37,14 @@ export class ColumnWriter {
     if (least > most) least = most = 0;
     const width = bytesOf(most - least + gaps);
     if (width > WIDTH_MAX) throw new RangeError('the whole numbers of a column differ by too much');
-    const count = values.length;
-    const bytes = this.#head(WHOLE, digits, width, gaps, least, count);
-    let offset = HEAD_BYTES;
-    for (let plane = 0; plane < width; plane++, offset += count) {
-      const divisor = 256 ** plane;
-      for (let row = 0; row < count; row++) {
-        const value = values[row]!;
-        const code = !Number.isNaN(value) ? value - least + gaps : 0;
-        bytes[offset + row] = plane < 4 && width <= 4 ? code >>> (8 * plane) : Math.floor(code / divisor) % 256;
-      }
-    }
+    const bytes = this.#head(WHOLE, digits, width, gaps, least, values.length);
+    writePlanes(values, least - gaps, width, bytes.subarray(HEAD_BYTES));
   }
 
   floats(values: Float64Array): void {
     const count = values.length;
     const bytes = this.#head(FLOAT, 0, 8, 0, 0, count);
-    const valueBytes = new Uint8Array(Float64Array.from(values).buffer);
+    const valueBytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
     for (let plane = 0; plane < 8; plane++) {
       for (let row = 0; row < count; row++) bytes[HEAD_BYTES + plane * count + row] = valueBytes[8 * row + plane]!;
     }
@@ -67,10 +58,14 @@ export class ColumnWriter {
     this.#pieces.push(piece);
   }
 
+  /** Returns all columns, compressed with zstd. */
+  packed(): Uint8Array {
+    return Bun.zstdCompressSync(Buffer.concat(this.#pieces), { level: ZSTD_LEVEL });
+  }
+
   /** Returns the blob of all columns: the magic number (u32), the CRC-32 of the rest (u32), and the columns, compressed with zstd. */
   sealed(magic: number): Uint8Array {
-    const packed = Bun.zstdCompressSync(Buffer.concat(this.#pieces), { level: ZSTD_LEVEL });
-    return sealed(magic, packed);
+    return sealed(magic, this.packed());
   }
 
   #head(kind: number, digits: number, width: number, gaps: number, base: number, count: number): Uint8Array {
@@ -93,13 +88,18 @@ export class ColumnReader {
   readonly #view: DataView;
   #offset = 0;
 
+  /** `bytes` are the decompressed bytes of `ColumnWriter.packed`. */
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
   /**
    * Decompresses a blob of `ColumnWriter.sealed`. Throws `OperatorError` if the magic number or the checksum of the blob is wrong. `name`
    * identifies the blob in the error.
    */
-  constructor(blob: Uint8Array, magic: number, name: string) {
-    this.#bytes = Bun.zstdDecompressSync(unsealed(blob, magic, name));
-    this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
+  static unsealed(blob: Uint8Array, magic: number, name: string): ColumnReader {
+    return new ColumnReader(Bun.zstdDecompressSync(unsealed(blob, magic, name) as Uint8Array<ArrayBuffer>));
   }
 
   /** Reads a column of `count` numbers. */
@@ -176,19 +176,41 @@ export function sealed(magic: number, content: Uint8Array): Uint8Array {
  * identifies the blob in the error.
  */
 export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Array {
-  const content = blob.subarray(SEAL_BYTES);
-  const seal = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
-  if (
-    blob.byteLength < SEAL_BYTES ||
-    seal.getUint32(0, true) !== magic ||
-    seal.getUint32(4, true) !== Bun.hash.crc32(content)
-  ) {
+  if (!isSealed(blob, magic)) {
     throw new OperatorError(
       `${name} is damaged`,
       'Check the disk, and restore the database from a backup. Other days and tickers are not affected.',
     );
   }
-  return content;
+  return blob.subarray(SEAL_BYTES);
+}
+
+/** Returns whether the magic number and the checksum of a blob are right. */
+export function isSealed(blob: Uint8Array, magic: number): boolean {
+  if (blob.byteLength < SEAL_BYTES) return false;
+  const seal = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
+  return seal.getUint32(0, true) === magic && seal.getUint32(4, true) === Bun.hash.crc32(blob.subarray(SEAL_BYTES));
+}
+
+/** Writes the differences of whole numbers from `from` as `width` planes of one byte per row. Writes a gap (NaN) as 0. */
+function writePlanes(values: Float64Array, from: number, width: number, into: Uint8Array): void {
+  const count = values.length;
+  const low = new Uint32Array(count);
+  for (let row = 0; row < count; row++) {
+    const value = values[row]!;
+    low[row] = Number.isNaN(value) ? 0 : value - from;
+  }
+  for (let plane = 0, offset = 0; plane < Math.min(width, 4); plane++, offset += count) {
+    const shift = 8 * plane;
+    for (let row = 0; row < count; row++) into[offset + row] = low[row]! >>> shift;
+  }
+  for (let plane = 4, offset = 4 * count; plane < width; plane++, offset += count) {
+    const divisor = 256 ** plane;
+    for (let row = 0; row < count; row++) {
+      const value = values[row]!;
+      into[offset + row] = Number.isNaN(value) ? 0 : Math.floor((value - from) / divisor);
+    }
+  }
 }
 
 /**
@@ -196,24 +218,10 @@ export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Ar
  * DIGITS_MAX decimals. Ignores gaps.
  */
 export function decimalDigitsOf(...columns: readonly Float64Array[]): number | undefined {
-  let digits = 0;
-  // When `digits` has changed, all numbers are checked again. Because of rounding, a number that is whole after multiplication by one power
-  // of ten may not be whole after multiplication by a larger power.
-  for (let before = -1; before !== digits; ) {
-    before = digits;
-    let times = 10 ** digits;
-    for (const values of columns) {
-      // An iterator of a typed array takes several times as long as an index.
-      for (let row = 0; row < values.length; row++) {
-        const value = values[row]!;
-        while (!Number.isNaN(value) && !isWhole(value, times)) {
-          if (++digits > DIGITS_MAX) return undefined;
-          times = 10 ** digits;
-        }
-      }
-    }
+  for (let digits = 0; digits <= DIGITS_MAX; digits++) {
+    if (columns.every((values) => areWhole(values, 10 ** digits))) return digits;
   }
-  return digits;
+  return undefined;
 }
 
 /** Returns the whole numbers `values * 10 ** digits`. The values must have at most `digits` decimals. */
@@ -224,9 +232,14 @@ export function wholes(values: Float64Array, digits: number): Float64Array {
   return whole;
 }
 
-function isWhole(value: number, times: number): boolean {
-  const whole = Math.round(value * times);
-  return whole / times === value && whole <= WHOLE_MAX && whole >= -WHOLE_MAX;
+/** Returns whether `value * times` is a whole number for all values that are not gaps. */
+function areWhole(values: Float64Array, times: number): boolean {
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row]!;
+    const whole = Math.round(value * times);
+    if (!((whole / times === value && Math.abs(whole) <= WHOLE_MAX) || Number.isNaN(value))) return false;
+  }
+  return true;
 }
 
 const baseOf = new Float64Array(1);
@@ -235,7 +248,8 @@ const baseBytes = new Uint8Array(baseOf.buffer);
 const WHOLE = 1;
 const FLOAT = 2;
 const HEAD_BYTES = 12;
-const SEAL_BYTES = 8;
+/** Length of the magic number and the checksum of a blob. */
+export const SEAL_BYTES = 8;
 /** Maximum whole number. Up to this maximum, differences of whole numbers are exact, and so are differences of such differences. */
 const WHOLE_MAX = 2 ** 50;
 /** Maximum number of bytes of a whole number. */

@@ -13,9 +13,10 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectDue = db.prepare<{ id: number }, [number]>(
     'SELECT snapshot AS id FROM levels_due WHERE snapshot > ? ORDER BY snapshot DESC',
   );
+  // With CROSS JOIN, SQLite reads the few due snapshots first, and not all snapshots of the tickers.
   const countDue = db.prepare<{ count: number }, [number, string, number]>(
-    `SELECT count(*) AS count FROM levels_due JOIN snapshots ON id = snapshot
-     WHERE simulated = ? AND underlying = ? AND as_of <= ?`,
+    `SELECT count(*) AS count FROM levels_due CROSS JOIN snapshots ON id = snapshot
+     WHERE simulated = ?1 AND as_of <= ?3 AND underlying IN (SELECT value FROM json_each(?2))`,
   );
   const deleteDue = db.prepare<null, [number]>('DELETE FROM levels_due WHERE snapshot = ?');
   const deleteOf = db.prepare<null, [number]>(
@@ -27,9 +28,11 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
     [LevelRow & { readonly source: string; readonly advanced: number; readonly keptAt: number }]
   >(
     `INSERT INTO levels (simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
-       flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
+       flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d, nearest_iv,
+       expiring_gex)
      VALUES ($simulated, $underlying, $asOf, $source, $advanced, $keptAt, $day, $spot, $netGex,
-       $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`,
+       $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d, $nearestIv,
+       $expiringGex)`,
   );
   const selectSource = db.prepare<{ source: string }, [number]>('SELECT source FROM snapshots WHERE id = ?');
   const thin = thinSimulated(db, 'levels');
@@ -55,7 +58,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   );
   const record = `simulated, underlying, as_of AS asOf, day, spot, net_gex AS netGex, gross_gex AS grossGex, gex_flip AS gexFlip,
     flip_resolved AS flipResolved, call_wall AS callWall, put_wall AS putWall, max_pain AS maxPain, expiry, dex, vex, cex,
-    atm_iv_30d AS atmIv30d`;
+    atm_iv_30d AS atmIv30d, nearest_iv AS nearestIv, expiring_gex AS expiringGex`;
   const selectAt = db.prepare<LevelRow, [number, string, string]>(
     `SELECT ${record} FROM levels
      WHERE simulated = ? AND underlying = ? AND as_of IN (SELECT value FROM json_each(?)) ORDER BY as_of`,
@@ -72,6 +75,15 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectHead = db.prepare<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'levels'");
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
+  );
+  const selectStored = db.prepare<LevelRow & Entry, [number, number]>(
+    `SELECT ${record}, seq, source FROM levels WHERE seq > ? AND simulated = ? ORDER BY seq`,
+  );
+  const selectRemoved = db.prepare<{ underlying: string }, [number, number]>(
+    'SELECT underlying FROM levels_removed WHERE seq > ? AND simulated = ?',
+  );
+  const selectRemovedHead = db.prepare<{ seq: number }, []>(
+    "SELECT seq FROM sqlite_sequence WHERE name = 'levels_removed'",
   );
   // Reads each ticker's index entries in ascending order of `seq`, up to the limit. After that, reads the rows.
   const selectEventsOf = db.prepare<LevelRow & Entry, [number, string, number, number]>(
@@ -112,7 +124,8 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
   });
 
   return {
-    levelsDueOf: (underlying, simulated, untilMs) => countDue.get(Number(simulated), underlying, untilMs)!.count,
+    levelsDueOf: (underlyings, simulated, untilMs) =>
+      countDue.get(Number(simulated), JSON.stringify(underlyings), untilMs)!.count,
     levelsDue: (afterId = 0) => selectDue.all(afterId).map(({ id }) => id),
     saveLevels: (snapshotId, record) => save.immediate(snapshotId, record),
     lastLevelsAt: (underlying, untilMs, simulated) => selectLast.get(Number(simulated), underlying, untilMs)?.at,
@@ -128,6 +141,11 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
     volatilitiesOfDays: (underlying, days, untilMs, simulated) =>
       selectVolatilities.all(Number(simulated), underlying, JSON.stringify(days), untilMs).map(({ iv }) => iv),
     lastLevelSeq: () => selectHead.get()?.seq ?? 0,
+    levelCursor: () => ({ stored: selectHead.get()?.seq ?? 0, removed: selectRemovedHead.get()?.seq ?? 0 }),
+    levelChanges: ({ stored, removed }, simulated) => ({
+      stored: selectStored.all(stored, Number(simulated)).map(recordOf),
+      removed: selectRemoved.all(removed, Number(simulated)).map(({ underlying }) => underlying),
+    }),
     levelEvents: (afterSeq, limit, simulated) => selectEvents.all(Number(simulated), afterSeq, limit).map(recordOf),
     levelEventsOf: (underlyings, afterSeq, limit, simulated) =>
       selectEventsOf.all(Number(simulated), JSON.stringify(underlyings), afterSeq, limit).map(recordOf),

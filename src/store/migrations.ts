@@ -395,4 +395,25 @@ export const MIGRATIONS: readonly string[] = [
   -- clock_steps: when the clock of the machine was set while the service ran. at: by the new time. by_ms: negative if it was set back.
   CREATE TABLE clock_steps (at INTEGER NOT NULL, by_ms INTEGER NOT NULL) STRICT;
   `,
+  `
+  -- nearest_iv: the volatility of the expiry nearest to 30 days. expiring_gex: the gross gamma that settles within a day. Both are null for
+  -- records from before these columns.
+  ALTER TABLE levels ADD COLUMN nearest_iv REAL;
+  ALTER TABLE levels ADD COLUMN expiring_gex REAL;
+  -- The tickers of which the last levels of a day were removed, in the order of the last such removal. So a process that holds the newest
+  -- levels of a ticker in memory notices removals by other processes.
+  CREATE TABLE levels_removed (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    underlying TEXT NOT NULL,
+    UNIQUE (simulated, underlying)
+  ) STRICT;
+  CREATE TRIGGER levels_removed_of_day AFTER DELETE ON levels
+  WHEN NOT EXISTS (
+    SELECT * FROM levels WHERE simulated = OLD.simulated AND underlying = OLD.underlying AND day = OLD.day AND as_of > OLD.as_of
+  )
+  BEGIN
+    INSERT OR REPLACE INTO levels_removed (simulated, underlying) VALUES (OLD.simulated, OLD.underlying);
+  END;
+  `,
 ];

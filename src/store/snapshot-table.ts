@@ -3,7 +3,7 @@ import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { SnapshotListing, SnapshotStore } from '../market/store.ts';
-import { decodeChain, decodeChainAsync, encodeChain, isIntact } from './chain-codec.ts';
+import { decodeChain, decodeHeader, encodeChain, isIntact } from './chain-codec.ts';
 import { thinSimulated } from './thin-simulated.ts';
 
 /** Called with each damaged snapshot that was set aside. */
@@ -76,7 +76,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     'DELETE FROM damaged_snapshots WHERE underlying = ? AND as_of = ? AND simulated = ?',
   );
 
-  const save = db.transaction((chain: Chain) => {
+  const save = db.transaction((chain: Chain): number => {
     const day = newYorkDate(chain.asOf);
     const { simulated, underlying, asOf, spot, source } = chain;
     const columns = encodeChain(chain);
@@ -92,6 +92,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     insertDue.run(lastInsertRowid);
     replaceDamaged.run(underlying, asOf, Number(simulated));
     if (simulated) thin(underlying, asOf);
+    return Number(lastInsertRowid);
   });
 
   const forget = db.transaction((underlying: string, asOf: number | null): number => {
@@ -106,11 +107,18 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     copyDamaged.run(id);
     deleteById.run(id);
   });
-  /** Sets aside a snapshot whose blob could not be decoded. Throws `error` if the blob is not damaged or `onDamaged` is undefined. */
-  const setAsideAfter = (error: unknown, id: number, row: SnapshotRow): undefined => {
-    if (!(onDamaged && error instanceof OperatorError)) throw error;
-    setAside.immediate(id);
-    onDamaged(listingOf(row));
+  /** Reads a snapshot with `decode`. Returns `undefined` if the snapshot was removed, or is damaged and was set aside. */
+  const read = <T>(id: number, decode: (row: SnapshotRow, name: string) => T): T | undefined => {
+    const row = selectById.get(id);
+    if (!row) return undefined;
+    try {
+      return decode(row, `snapshot ${id} of ${row.underlying}`);
+    } catch (error) {
+      if (!(onDamaged && error instanceof OperatorError)) throw error;
+      setAside.immediate(id);
+      onDamaged(listingOf(row));
+      return undefined;
+    }
   };
 
   const chainIdAt = (underlying: string, simulated: boolean, instantMs: number) =>
@@ -125,25 +133,8 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     snapshotsAround: (underlying, simulated, instantMs, untilMs) =>
       selectAround.get(Number(simulated), underlying, instantMs, untilMs)!,
 
-    chain(id) {
-      const row = selectById.get(id);
-      if (!row) return undefined;
-      try {
-        return { ...fieldsOf(row), ...decodeChain(row.columns, nameOf(id, row)) };
-      } catch (error) {
-        return setAsideAfter(error, id, row);
-      }
-    },
-    async readChain(id) {
-      const row = selectById.get(id);
-      if (!row) return undefined;
-      try {
-        return { ...fieldsOf(row), ...(await decodeChainAsync(row.columns, nameOf(id, row))) };
-      } catch (error) {
-        return setAsideAfter(error, id, row);
-      }
-    },
-
+    chain: (id) => read(id, (row, name) => ({ ...fieldsOf(row), ...decodeChain(row.columns, name) })),
+    snapshotHead: (id) => read(id, (row, name) => ({ ...listingOf(row), ...decodeHeader(row.columns, name) })),
     underlyings: (simulated, from = '', limit = -1) =>
       selectUnderlyings.all(Number(simulated), from, limit).map((row) => row.name),
 
@@ -176,11 +167,6 @@ function listingOf({
   simulated,
 }: Omit<SnapshotListing, 'simulated'> & { simulated: number }) {
   return { underlying, asOf, source, simulated: simulated === 1 };
-}
-
-/** Returns the name of a snapshot in an error message. */
-function nameOf(id: number, { underlying }: SnapshotRow): string {
-  return `snapshot ${id} of ${underlying}`;
 }
 
 type SnapshotRow = Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source'> & { simulated: number; columns: Uint8Array };

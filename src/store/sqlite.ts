@@ -24,11 +24,6 @@ import { printTable } from './tape/print-table.ts';
 
 /** The functions that read and write all stored data. All data is in one SQLite file, which several processes can open at the same time. */
 export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore {
-  /**
-   * Runs `work` in one transaction, and returns the result of `work`. If `work` throws, no write of `work` is committed. The function
-   * `work` must not be asynchronous. Transactions can be nested.
-   */
-  transaction<T>(work: () => T): T;
   /** Reads every page of the file. Returns the problems of the file, or an empty list. */
   integrityProblems(): string[];
   /** Closes the file. A second call does nothing. */

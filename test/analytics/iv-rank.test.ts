@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type IvRank, ivRank } from '../../src/analytics/iv-rank.ts';
+import { type IvRank, ivRange, ivRank, rankAmong } from '../../src/analytics/iv-rank.ts';
 
 const days = (count: number, value: (day: number) => number | null = (day) => day / 100) =>
   Array.from({ length: count }, (_, day) => value(day + 1));
@@ -31,4 +31,9 @@ test.each(CASES)('rank of %s', (_, volatilities, expected) => {
     if (value === null) expect([name, found[name]]).toEqual([name, null]);
     else expect(found[name]!, name).toBeCloseTo(value, 12);
   }
+});
+
+test.each(CASES)('the rank among the earlier days is the same: %s', (_, volatilities) => {
+  const { rank, days } = ivRank(volatilities);
+  expect(rankAmong(ivRange(volatilities.slice(0, -1)), volatilities.at(-1) ?? null)).toEqual({ rank, days });
 });

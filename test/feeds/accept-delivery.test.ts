@@ -85,6 +85,25 @@ describe('the stored snapshot stays, and the rejection names the reason', () => 
   );
 });
 
+test('a new snapshot is compared with the last one without decoding its quotes', () =>
+  withStore((store) => {
+    let decoded = 0;
+    const counted: Store = { ...store, chain: (id) => [store.chain(id), decoded++][0] as Chain | undefined };
+    for (let minute = 0; minute < 5; minute++) accept(chain(AS_OF + minute * MINUTE_MS), counted, { isPolled: true });
+    for (let minute = 5; minute < 9; minute++) accept(chain(AS_OF + minute * MINUTE_MS), counted);
+    expect([store.snapshotCount(), decoded]).toEqual([9, 0]);
+    // Only a snapshot of a known moment is compared quote by quote.
+    expect(accept(chain(AS_OF + 8 * MINUTE_MS), counted)).toMatchObject({ isNew: false });
+    expect(decoded).toBe(1);
+  }));
+
+test('a snapshot with -0 for 0 is known when it comes again', () =>
+  withStore((store) => {
+    const signed = { ...chain(AS_OF), delta: new Float64Array(20).fill(-0) };
+    accept(signed, store);
+    expect(accept(signed, store)).toMatchObject({ isNew: false });
+  }));
+
 test('a damaged stored snapshot does not block a new one', () =>
   withStoreFile((store, path) => {
     accept(chain(AS_OF), store);

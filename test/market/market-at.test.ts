@@ -65,7 +65,7 @@ const SEEN: [name: string, read: (market: Market) => unknown, then: unknown, now
     [0.5],
   ],
   ['the times of levels', (market) => market.levelTimes('SPX', 0, Number.MAX_SAFE_INTEGER, 'snapshot').length, 2, 3],
-  ['the snapshots whose levels are due', (market) => market.levelsDue('SPX'), 1, 2],
+  ['the snapshots whose levels are due', (market) => market.levelsDue(['SPX']), 1, 2],
   ['a market at a moment before it', (market) => market.at(NOON - 1).chain('SPX').spot, 4, 4],
   ['a market at a moment after it', (market) => market.at(AFTER + 2).chain('SPX').asOf, NOON, AFTER + 1],
 ];

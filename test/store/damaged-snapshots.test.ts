@@ -42,8 +42,8 @@ test('a damaged snapshot is reported once and set aside, and the one before it i
     store.close();
   }));
 
-test('a damaged snapshot of the past gives way to the one before it, also when it is read without blocking', () =>
-  withFolder(async (folder) => {
+test('a damaged snapshot of the past gives way to the one before it, also when only its header is read', () =>
+  withFolder((folder) => {
     const path = `${folder}/z.sqlite`;
     const store = openStore(path, Date.now, 'own', { onDamaged: () => {} });
     for (const minutes of [0, 1, 2])
@@ -52,7 +52,7 @@ test('a damaged snapshot of the past gives way to the one before it, also when i
     const market = createMarket(store, STANDARD_UNIVERSE, false, () => MONDAY_MS + 10 * MINUTE_MS);
     expect(market.at(MONDAY_MS + MINUTE_MS).chain('SPX').asOf).toBe(MONDAY_MS);
     damage(path, MONDAY_MS + 2 * MINUTE_MS);
-    expect(await store.readChain(store.latestChainId('SPX', false)!)).toBeUndefined();
+    expect(store.snapshotHead(store.latestChainId('SPX', false)!)).toBeUndefined();
     expect(store.damagedSnapshots()).toHaveLength(2);
     store.close();
   }));

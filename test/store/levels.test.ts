@@ -1,5 +1,8 @@
+import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import type { LevelRecord } from '../../src/market/level-record.ts';
+import { levelTable } from '../../src/store/level-table.ts';
+import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import type { Store } from '../../src/store/sqlite.ts';
 import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf, withStore } from './samples.ts';
 
@@ -191,4 +194,46 @@ test('a record dated in the future does not make present records look old', () =
     expect([seqs(), store.currentLevels('SPX', 3, false)?.seq]).toEqual([[1, 3], 3]);
     keepLevels(store, { underlying: 'NDX', asOf: now + 90 * DAY_MS });
     expect([seqs(), store.currentLevels('NDX', 4, false)?.seq]).toEqual([[1, 3, 4], 4]);
+  }));
+
+test('levels of schema 15 stay, without the data of the whipsaw index', () => {
+  const db = new Database(':memory:', { strict: true });
+  migrate(db, MIGRATIONS.slice(0, 3));
+  db.run(
+    `INSERT INTO levels VALUES (1, 0, 'SPX', ${MONDAY_MS}, 'test', 1, '2026-01-05', 6000.25, -1, 2, 3, 1, 4, 5, 6, '2026-01-16', 7, 8, 9,
+       0.5, NULL)`,
+  );
+  migrate(db);
+  const table = levelTable(db, () => MONDAY_MS);
+  expect(table.levels('SPX', [MONDAY_MS], false)).toMatchObject([
+    { spot: 6000.25, atmIv30d: 0.5, nearestIv: null, expiringGex: null },
+  ]);
+  expect(table.levelCursor()).toEqual({ stored: 1, removed: 0 });
+  db.run('DELETE FROM levels');
+  const { removed } = table.levelChanges(table.levelCursor(), false);
+  expect(removed).toEqual([]);
+  expect(table.levelChanges({ stored: 1, removed: 0 }, false)).toEqual({ stored: [], removed: ['SPX'] });
+});
+
+test('lists the levels stored after a place, and the tickers that lost the last levels of a day', () =>
+  withStore((store) => {
+    keepLevels(store);
+    const before = store.levelCursor();
+    for (const hours of [1, 2]) keepLevels(store, { asOf: MONDAY_MS + hours * HOUR_MS });
+    keepLevels(store, { underlying: 'NDX', simulated: true });
+    const changes = (simulated = false) => {
+      const { stored, removed } = store.levelChanges(before, simulated);
+      return [stored.map(({ underlying, asOf }) => [underlying, (asOf - MONDAY_MS) / HOUR_MS]), removed];
+    };
+    const both = [
+      ['SPX', 1],
+      ['SPX', 2],
+    ];
+    expect(changes()).toEqual([both, []]);
+    expect(changes(true)).toEqual([[['NDX', 0]], []]);
+    store.forgetSnapshots('SPX', MONDAY_MS + HOUR_MS);
+    expect(changes()).toEqual([both.slice(1), []]);
+    store.forgetSnapshots('SPX', MONDAY_MS + 2 * HOUR_MS);
+    expect(changes()).toEqual([[], ['SPX']]);
+    expect(store.levelChanges(store.levelCursor(), false)).toEqual({ stored: [], removed: [] });
   }));

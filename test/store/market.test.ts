@@ -1,6 +1,8 @@
+import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Chain } from '../../src/market/chain.ts';
+import { encodeFirstFormat } from './first-format.ts';
 import { chainOf, closeWith, DAY_MS, MONDAY_MS, printOf, withStoreFile } from './samples.ts';
 
 const HOUR_MS = 3_600_000;
@@ -24,6 +26,22 @@ test('a chain is read back bit for bit, including missing values', () =>
     }
     expect(store.chain(12345)).toBeUndefined();
     expect(store.latestChainId('NONE', true)).toBeUndefined();
+  }));
+
+test('a snapshot that an earlier version stored is read back, with its header, and is intact', () =>
+  withStoreFile((store, path) => {
+    const chain = chainOf({ count: 100 });
+    const id = store.saveChain(chain);
+    const { underlying, asOf, source, simulated, count, series } = chain;
+    const head = { underlying, asOf, source, simulated, count, series, priced: true };
+    const read = () => [inBits(store.chain(id)!), store.snapshotHead(id), [...store.checkSnapshots()]];
+    const now = read();
+    const db = new Database(path);
+    db.run('UPDATE snapshots SET columns = ?', [encodeFirstFormat(chain)]);
+    db.close();
+    expect(read()).toEqual(now);
+    expect(now).toMatchObject([inBits(chain), head, [{ underlying, asOf, isDamaged: false }]]);
+    expect(store.snapshotHead(12345)).toBeUndefined();
   }));
 
 test('saving the same snapshot again replaces it under a new id', () =>

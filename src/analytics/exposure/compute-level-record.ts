@@ -1,12 +1,18 @@
 import type { Steps } from '../../core/steps.ts';
-import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
+import { horizonEnd, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
+import type { VarianceClock } from '../../market/variance-clock.ts';
 import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareChain } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { cachedSurface } from '../surface/fit-surface.ts';
+import { atmVolatility } from '../chain/smile-variance.ts';
+import { fitClock } from '../surface/fit-clock.ts';
+import { fitSurface } from '../surface/fit-surface.ts';
+import type { SurfaceSlice } from '../surface/fitted-surface.ts';
+import { bandSource, smileRefusals } from '../surface/quote-bands.ts';
+import { expiringGamma, seriesNearest } from './gamma-concentration.ts';
 import { gexLevels } from './gex-levels.ts';
 
 /** The common maturity at which volatilities of different days are compared, calendar days. */
@@ -14,16 +20,14 @@ const DAYS = 30;
 
 /**
  * Computes the level record of a chain for the store. `premiumBySeries` has the same meaning as in `gexLevels`. Throws
- * `ClientError('no_chain')` if no live contract is left. Callers may give the 30-day volatility as `atmIv30d`. Without `atmIv30d`, the
- * function fits a surface, which takes most of the time.
+ * `ClientError('no_chain')` if no live contract is left.
  */
 export function* computeLevelRecord(
   chain: Chain,
   premiumBySeries: ReadonlyMap<string, number>,
   cashDividends: readonly CashDividend[],
-  atmIv30d?: number | null,
 ): Steps<LevelRecord> {
-  const prepared = yield* prepareForRecord(chain, cashDividends);
+  const prepared = yield* prepareChain(chain, { ...DEFAULT_OPTIONS, cashDividends });
   const { exposures, walls, flip, dominant, maxPain } = yield* gexLevels(prepared, premiumBySeries);
   return {
     underlying: chain.underlying,
@@ -42,23 +46,46 @@ export function* computeLevelRecord(
     dex: exposures.dex,
     vex: exposures.vex,
     cex: exposures.cex,
-    atmIv30d: atmIv30d === undefined ? yield* volatilityAt30Days(chain, cashDividends) : atmIv30d,
+    ...(yield* volatilitiesOf(prepared)),
+    expiringGex: expiringGamma(prepared),
   };
 }
 
 /**
- * Computes the surface's at-the-money volatility at a horizon of 30 days, decimal per calendar year. If the last settlement is less than 30
- * days away, the surface extrapolates at a constant volatility per year of trading time. Returns null if no series determines a smile.
+ * Computes the volatilities of a level record from the fits of the last settlement before a horizon of 30 days and of the first settlement
+ * from the horizon on. The fits of a whole surface are slightly different, because each fit also depends on those of its neighbours.
  */
-export function* volatilityAt30Days(chain: Chain, cashDividends: readonly CashDividend[]): Steps<number | null> {
-  const prepared = yield* prepareForRecord(chain, cashDividends);
-  const surface = yield* cachedSurface(prepared);
-  if (surface.slices.length === 0) return null;
-  const { atmVariance, tte } = surface.lawAt(horizonEnd(prepared.chain.asOf, DAYS));
-  return Math.sqrt(atmVariance / tte);
+function* volatilitiesOf(prepared: PreparedChain): Steps<Pick<LevelRecord, 'atmIv30d' | 'nearestIv'>> {
+  const { asOf } = prepared.chain;
+  const nearest = seriesNearest(prepared, DAYS);
+  const refusals = smileRefusals(prepared);
+  const usable = prepared.series.filter((each) => !refusals.has(each));
+  if (usable.length === 0) return { atmIv30d: null, nearestIv: nearest ? atmVolatility(nearest) : null };
+  const variances = new Map(usable.map((each) => [each.series.settlesAt, atmVolatility(each) ** 2 * each.tte]));
+  const times = [...variances.keys()].sort((a, b) => a - b);
+  const end = horizonEnd(asOf, DAYS);
+  const next = times.find((each) => each >= end);
+  const last = next === end ? next : times.findLast((each) => each < end);
+  const series = usable.filter(({ series: { settlesAt } }) => settlesAt === last || settlesAt === next);
+  yield { message: 'Fitting the volatility at 30 days' };
+  const { slices } = yield* fitSurface({ ...prepared, series }, bandSource(prepared));
+  const clock = fitClock(
+    asOf,
+    times.map((settlesAt) => ({ settlesAt, variance: variances.get(settlesAt)! })),
+  );
+  const volatilityAt = (atMs: number) => Math.sqrt((varianceAt(slices, clock, atMs) * YEAR_MS) / (atMs - asOf));
+  return { atmIv30d: volatilityAt(end), nearestIv: nearest ? volatilityAt(nearest.series.settlesAt) : null };
 }
 
-/** Prepares a chain with the default options. The result is cached by the chain. */
-function prepareForRecord(chain: Chain, cashDividends: readonly CashDividend[]): Steps<PreparedChain> {
-  return prepareChain(chain, { ...DEFAULT_OPTIONS, cashDividends });
+/**
+ * Returns the total variance at the money at an instant, from the slices of one or two settlements. Between two settlements, it is linear in
+ * the time of the clock. Outside, the variance per time is that of the nearest settlement.
+ */
+function varianceAt(slices: readonly SurfaceSlice[], clock: VarianceClock, atMs: number): number {
+  const years = clock.years(atMs);
+  const [first, last] = [slices[0]!, slices.at(-1)!];
+  const [from, to] = [clock.years(first.settlesAt), clock.years(last.settlesAt)];
+  if (years <= from) return (first.atmVariance * years) / from;
+  if (years >= to) return (last.atmVariance * years) / to;
+  return first.atmVariance + ((years - from) / (to - from)) * (last.atmVariance - first.atmVariance);
 }

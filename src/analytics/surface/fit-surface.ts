@@ -55,9 +55,11 @@ export function cachedSurface(prepared: PreparedChain, tokens = 0): Steps<Fitted
 
 const surfaces = new StepCache<PreparedChain, FittedSurface>(() => 1);
 
-/** Fits the surface of a chain, which gives the probability distribution of the price at every later time. */
-export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
-  const source = bandSource(prepared);
+/**
+ * Fits the surface of a chain, which gives the probability distribution of the price at every later time. If `prepared` has only some series
+ * of a chain, `source` is the data of the whole chain.
+ */
+export function* fitSurface(prepared: PreparedChain, source = bandSource(prepared)): Steps<FittedSurface> {
   const refused: RefusedSeries[] = [];
   const settlements = new Map<number, { series: PreparedSeries; quotes: QuoteBands }[]>();
   const reading = new StepMeter(STEP_CONTRACTS);

@@ -13,7 +13,7 @@ export const MOVED_CONTRACTS = 50_000;
 /** Size of the computation of a touch probability for one token (see `touchProducts`). */
 export const TOUCH_PRODUCTS = 500_000;
 /** Number of tickers whose stored levels a screen reads for one token. */
-export const SCREENED_TICKERS = 10;
+export const SCREENED_TICKERS = 100;
 /** Number of trading days whose stored levels and spots a level record reads for one token. */
 export const RECORD_DAYS = 10;
 /** Number of contracts in stored snapshots whose volumes are summed for one token. */

@@ -98,7 +98,7 @@ export const getGexHistory = defineOperation({
     const notes = [
       ...(rows.length > 0 ? [] : [noLevelsNote(newest)]),
       ...dueNotes(name, context),
-      ...pastNotes(name, context),
+      ...pastNotes(market.findChain(name)?.simulated ?? false, context),
     ];
     const result = {
       ticker: name,
@@ -146,7 +146,7 @@ function columnsOf(rows: readonly LevelRecord[]) {
  * (unavailable) instead of a note, because the answer would change later.
  */
 export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
-  const due = [names].flat().reduce((sum, name) => sum + market.levelsDue(name), 0);
+  const due = market.levelsDue([names].flat());
   if (due === 0) return [];
   if (!market.isPast) return [`The levels of ${due} snapshots are not computed yet. Retry shortly.`];
   throw new ClientError(
@@ -164,9 +164,9 @@ export function newestProvenance(name: string, context: Context, notes: readonly
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
 }
 
-/** Returns a note if rows may be missing because the history of the simulated market is still being generated. */
-export function pastNotes(name: string, { market, feedStates }: Context): string[] {
-  if (!market.findChain(name)?.simulated) return [];
+/** Returns a note if rows may be missing because the history of the simulated market is still being generated. `simulated` is the kind of the data. */
+export function pastNotes(simulated: boolean, { feedStates }: Context): string[] {
+  if (!simulated) return [];
   const past = feedStates().find((state) => state.past !== null)?.past;
   if (!past || past.done >= past.total) return [];
   return [

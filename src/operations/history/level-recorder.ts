@@ -8,7 +8,7 @@ import { DAY_MS } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { storedDividends } from '../../market/market.ts';
-import type { MarketStore } from '../../market/store.ts';
+import type { MarketStore, StoredChain } from '../../market/store.ts';
 
 export interface RecorderDeps {
   readonly store: MarketStore;
@@ -24,13 +24,29 @@ export interface RecorderDeps {
 export interface LevelRecorder {
   /**
    * Starts to record the levels of every due snapshot. A snapshot is due while its levels are not stored. Callers may call this function
-   * after every write. A call during a recording is cheap.
+   * after every write. A call during a recording is cheap. `stored` are chains whose snapshots were just stored. The recorder does not read
+   * these snapshots from the store.
    */
-  wake(): void;
+  wake(stored?: readonly StoredChain[]): void;
   /** Resolves when the recorder has no work. */
   idle(): Promise<void>;
   /** Stops after the current step. The remaining snapshots stay due until the next start. */
   stop(): Promise<void>;
+}
+
+/**
+ * Maximum number of contracts in the chains that wait in memory for the recording of their levels. They take at most 6 MB. The recorder
+ * reads the snapshots of further chains from the store.
+ */
+const HELD_CONTRACTS_MAX = 60_000;
+
+/** If more snapshots wait, levels are computed for this time before they are stored, ms. */
+const BATCH_MS = 15;
+
+/** The levels of a snapshot. `undefined` if the snapshot has no live contract. */
+interface Computed {
+  readonly id: number;
+  readonly levels: LevelRecord | undefined;
 }
 
 /** Interval between two checks for snapshots that another process has stored, ms. */
@@ -39,9 +55,8 @@ const POLL_MS = 500;
 /**
  * Records the levels of stored snapshots, including snapshots of other processes. The recorder first records the snapshots stored since the
  * start, the oldest snapshot first. The recorder then records the snapshots that were due at the start, the newest snapshot first. The
- * store lists the due snapshots, and stores the levels of each snapshot in one transaction, so no level is lost if the process ends. If two
- * processes record at the same time, they record the same levels. The 30-day volatilities of two processes may come from quotes that are up
- * to a minute apart. If a snapshot is damaged or a defect prevents its recording, the recorder tries the snapshot once per start and
+ * store lists the due snapshots until their levels are stored, so no level is lost if the process ends. If two
+ * processes record at the same time, they record the same levels. If a snapshot is damaged or a defect prevents its recording, the recorder tries the snapshot once per start and
  * reports it to `observe`.
  */
 export function createLevelRecorder({
@@ -51,7 +66,6 @@ export function createLevelRecorder({
   firstId,
   onRecorded,
 }: RecorderDeps): LevelRecorder {
-  const volatilities: Volatilities30d = new Map();
   /** Ids of the snapshots that were due at the start, the last stored snapshot first. `backlogDone` counts the processed ids. */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
@@ -63,25 +77,51 @@ export function createLevelRecorder({
   let running: Promise<void> | undefined;
   /** Ids of snapshots that the recorder tries again, because another process was writing to the store. */
   let retryIds: number[] = [];
+  /** The chains that were given to `wake`, by the ids of their snapshots. */
+  const held = new Map<number, Chain>();
+  /** Levels that are not stored yet. */
+  const computed: Computed[] = [];
 
+  const hold = ({ id, chain }: StoredChain): void => {
+    const contracts = held.values().reduce((sum, { count }) => sum + count, chain.count);
+    if (contracts <= HELD_CONTRACTS_MAX) held.set(id, chain);
+  };
+
+  /** Computes the levels of a snapshot. Adds the levels to `computed`. */
   const record = async (id: number): Promise<void> => {
     try {
+      await new Promise(setImmediate);
       announceStep('levels of a snapshot');
-      const chain = await store.readChain(id);
+      const chain = held.get(id) ?? store.chain(id);
+      held.delete(id);
       // The snapshot was removed after its id was listed.
       if (!chain) return;
-      const steps = levelsOfSnapshot(id, chain, store, largePrintMinUsd, volatilities);
-      for (let isDone: boolean | undefined = false; !isDone; ) {
+      for (const steps = levelRecordOf(chain, store, largePrintMinUsd); ; ) {
         // Waits for the event loop, so that requests can run before each step.
         await new Promise(setImmediate);
         if (stopped) return;
         announceStep('levels of a snapshot');
-        isDone = steps.next().done;
+        const { value, done } = steps.next();
+        if (done) return void computed.push({ id, levels: value });
       }
+    } catch (error) {
+      observe({ kind: 'levels_failed', snapshot: id, error });
+    }
+  };
+
+  /** Stores computed levels in one transaction. If a defect prevents this, stores the levels of each snapshot alone. */
+  const save = (batch: readonly Computed[]): void => {
+    if (batch.length === 0) return;
+    announceStep('storing levels');
+    try {
+      store.transaction(() => {
+        for (const { id, levels } of batch) store.saveLevels(id, levels);
+      });
       onRecorded?.();
     } catch (error) {
-      if (isBusy(error)) retryIds.push(id);
-      else observe({ kind: 'levels_failed', snapshot: id, error });
+      if (isBusy(error)) retryIds.push(...batch.map(({ id }) => id));
+      else if (batch.length > 1) for (const each of batch) save([each]);
+      else observe({ kind: 'levels_failed', snapshot: batch[0]!.id, error });
     }
   };
 
@@ -104,6 +144,7 @@ export function createLevelRecorder({
 
   const recordDue = async (): Promise<void> => {
     let newIds: number[] = [];
+    let savedAt = performance.now();
     for (let i = 0; ; i++) {
       if (woken) {
         woken = false;
@@ -114,16 +155,23 @@ export function createLevelRecorder({
       const id = newIds[i] ?? backlog?.[backlogDone++];
       if (id === undefined || stopped) return;
       await record(id);
+      // Many snapshots share a transaction, because each transaction syncs the disk.
+      if (i + 1 < newIds.length && performance.now() - savedAt < BATCH_MS && !stopped) continue;
+      save(computed.splice(0));
+      savedAt = performance.now();
     }
   };
 
-  const wake = (): void => {
+  const wake = (stored: readonly StoredChain[] = []): void => {
+    for (const each of stored) hold(each);
     woken = true;
     running ??= recordDue()
       .catch((error) => observe({ kind: 'levels_failed', snapshot: null, error }))
       .finally(() => {
         running = undefined;
-        if (woken && !stopped) wake();
+        // Another process may have recorded the levels of the chains that are left.
+        if (!woken) held.clear();
+        else if (!stopped) wake();
       });
   };
 
@@ -154,46 +202,19 @@ export function createLevelRecorder({
 }
 
 /**
- * For each ticker, the last computed 30-day volatility, and the moment of the quotes that it is computed from, ms since the epoch. The
- * 30-day volatility needs a fitted surface, which takes longer than all other levels. A live feed delivers several snapshots a second, so
- * the recorder computes the 30-day volatility only once a minute.
- */
-type Volatilities30d = Map<string, { readonly asOf: number; readonly value: number | null }>;
-const VOLATILITY_REUSED_MS = 60_000;
-
-/** Computes and stores the levels of a snapshot. */
-function* levelsOfSnapshot(
-  id: number,
-  chain: Chain,
-  store: MarketStore,
-  largePrintMinUsd: number,
-  volatilities: Volatilities30d,
-): Steps<void> {
-  const { underlying, asOf, simulated } = chain;
-  const key = `${underlying} ${simulated}`;
-  const last = volatilities.get(key);
-  const isRecent = last !== undefined && asOf >= last.asOf && asOf - last.asOf < VOLATILITY_REUSED_MS;
-  const record = yield* levelRecordOf(chain, store, largePrintMinUsd, isRecent ? last.value : undefined);
-  if (record && !isRecent) volatilities.set(key, { asOf, value: record.atmIv30d });
-  yield { message: 'Storing the levels' };
-  store.saveLevels(id, record);
-}
-
-/**
  * Computes the level record of a chain from the stored prints and dividends. Returns `undefined` if the chain has no live contract.
- * `largePrintMinUsd` is the minimum premium of a large print, dollars. `atmIv30d` is the 30-day volatility, if the caller knows it.
+ * `largePrintMinUsd` is the minimum premium of a large print, dollars.
  */
 export function* levelRecordOf(
   chain: Chain,
   store: MarketStore,
   largePrintMinUsd: number,
-  atmIv30d?: number | null,
 ): Steps<LevelRecord | undefined> {
   const { underlying, asOf, simulated } = chain;
   // Sums the prints of the 30 days before the snapshot. Later prints are left out, because they were not known at the time of the snapshot.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   try {
-    return yield* computeLevelRecord(chain, directionalPremium(sums), storedDividends(store, chain), atmIv30d);
+    return yield* computeLevelRecord(chain, directionalPremium(sums), storedDividends(store, chain));
   } catch (error) {
     if (error instanceof ClientError) return undefined;
     throw error;

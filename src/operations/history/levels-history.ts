@@ -65,7 +65,7 @@ export const getLevelsHistory = defineOperation({
   *run(request, context) {
     const { market } = context;
     const name = market.tracked(request.ticker);
-    const notes = [...dueNotes(name, context), ...pastNotes(name, context)];
+    const notes = [...dueNotes(name, context), ...pastNotes(market.findChain(name)?.simulated ?? false, context)];
     if (request.compare_with !== undefined) {
       const { times, notes: ofMoment } = comparedTimes(name, request, context);
       const [before, after] = market.levels(name, times) as [LevelRecord, LevelRecord];

@@ -44,7 +44,7 @@ export const screenRow = objectOf({
 
 export type ScreenRow = Static<typeof screenRow>;
 
-/** The column that is computed only on request, because it needs a volatility surface for each ticker. */
+/** The column that a row has only on request, because for levels of earlier versions it needs a volatility surface for each ticker. */
 export const WHIPSAW = 'whipsaw_risk_index';
 
 /** Columns of numbers. Rows can be filtered and sorted by these columns. */

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { gammaRegime, SIGN_MARGIN_MIN_PCT } from '../../analytics/exposure/sign-margin.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
-import type { LevelEvent } from '../../market/level-record.ts';
+import type { NewestLevels } from '../../market/newest-levels.ts';
 import { isTicker } from '../../market/option-symbol.ts';
 import { insteadOf } from '../../market/ticker-errors.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
@@ -13,8 +13,8 @@ import { ticker } from '../engine/shared-fields.ts';
 import { textColumn } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { ageInFigures, provenanceOf } from '../reading/market-reading.ts';
-import { yearIvRank } from '../reading/year-iv-rank.ts';
-import { whipsawIndexOf } from '../surface/radar-whipsaw.ts';
+import { newestIvRank } from '../reading/year-iv-rank.ts';
+import { whipsawIndexOf, whipsawIndexOfLevels } from '../surface/radar-whipsaw.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 import {
   type Condition,
@@ -35,8 +35,11 @@ const TICKERS_NAMED = 3;
 const CONDITIONS_MAX = 8;
 /** If fewer days than this have levels, a note states that the rank is not computed from a whole year. */
 const RANK_DAYS_WHOLE = 200;
-/** Number of tickers whose levels one step reads. To read a year of volatilities takes about a millisecond per ticker. */
-const TICKERS_PER_STEP = 4;
+/**
+ * Number of tickers whose levels one step reads. To read a year of volatilities takes up to a quarter of a millisecond per ticker. If the
+ * levels are in memory, a ticker takes a few microseconds.
+ */
+const TICKERS_PER_STEP = 64;
 
 const input = objectOf({
   tickers: Type.Optional(
@@ -93,7 +96,7 @@ export const screenTickers = defineOperation({
     const { readings, withoutData } = yield* readLevels(names, context);
     const rows = readings.map(({ row }) => row);
     const named = new Set<string>([...conditions.map(({ column }) => column), request.sort_by]);
-    const { scanned, matched } = yield* matchingRows(rows, conditions, named.has(WHIPSAW), context);
+    const { scanned, matched } = yield* matchingRows(readings, conditions, named.has(WHIPSAW), context);
     const shown = sortRows(matched, request.sort_by, request.order).slice(0, request.limit);
     const notes = [
       ...conditions.flatMap(({ note }) => note ?? []),
@@ -103,7 +106,7 @@ export const screenTickers = defineOperation({
       ...rankNotes(readings),
       ...staleNotes(matched),
       ...dueNotes(names, context),
-      ...readings.slice(0, 1).flatMap(({ row }) => pastNotes(row.ticker, context)),
+      ...pastNotes(readings[0]?.levels.simulated ?? false, context),
       ...missingNotes(request.tickers, withoutData, context),
     ];
     const provenance = provenanceOfRows(shown.length > 0 ? shown : rows, readings, notes, context);
@@ -138,7 +141,7 @@ function namesOf(tickers: readonly string[] | undefined, { market, universe }: C
 /** The row of a ticker, and the origin of the ticker's quotes. */
 interface Reading {
   readonly row: ScreenRow;
-  readonly levels: Pick<LevelEvent, 'source' | 'simulated' | 'asOf'>;
+  readonly levels: NewestLevels;
   /** The number of days with a volatility, from which the rank is computed. */
   readonly rankDays: number;
 }
@@ -166,7 +169,7 @@ function readRow(name: string, context: Context): Reading | undefined {
   const { spot, netGex, grossGex, asOf } = levels;
   const flip = levels.flipResolved ? levels.gexFlip : null;
   const { age_s, stale } = ageInFigures(asOf, context);
-  const { rank, days } = yearIvRank(name, asOf, context.market);
+  const { rank, days } = newestIvRank(levels, context.market);
   return {
     levels,
     rankDays: days,
@@ -189,22 +192,25 @@ function readRow(name: string, context: Context): Reading | undefined {
 
 /**
  * Returns the rows that meet all conditions. If `withWhipsaw` is true, the rows have the whipsaw index. The whipsaw index is computed last,
- * and only for rows that meet the other conditions, because the index needs a surface. `scanned` is the list of rows for which the index
- * was computed.
+ * and only for rows that meet the other conditions. The index needs the stored closes, and for levels of an earlier version of the program,
+ * it needs a surface. `scanned` is the list of rows for which the index was computed.
  */
 function* matchingRows(
-  rows: readonly ScreenRow[],
+  readings: readonly Reading[],
   conditions: readonly Condition[],
   withWhipsaw: boolean,
   context: Context,
 ): Steps<{ scanned: readonly ScreenRow[]; matched: readonly ScreenRow[] }> {
   // Conditions on the whipsaw index are ignored until the index is computed.
   const isMatch = (row: ScreenRow) => conditions.every(({ column, isMetBy }) => !(column in row) || isMetBy(row));
-  const candidates = rows.filter(isMatch);
-  if (!withWhipsaw) return { scanned: [], matched: candidates };
+  const candidates = readings.filter(({ row }) => isMatch(row));
+  if (!withWhipsaw) return { scanned: [], matched: candidates.map(({ row }) => row) };
   const scanned: ScreenRow[] = [];
-  for (const { age_s, stale, ...figures } of candidates) {
-    const index = yield* whipsawIndexOf(figures.ticker, context);
+  for (const [i, { levels, row }] of candidates.entries()) {
+    if (i % TICKERS_PER_STEP === TICKERS_PER_STEP - 1) yield { message: 'Computing the whipsaw index' };
+    const { age_s, stale, ...figures } = row;
+    const stored = whipsawIndexOfLevels(levels, context);
+    const index = stored === undefined ? yield* whipsawIndexOf(row.ticker, context) : stored;
     scanned.push({ ...figures, [WHIPSAW]: index, age_s, ...(stale && { stale }) });
   }
   return { scanned, matched: scanned.filter(isMatch) };
@@ -251,7 +257,7 @@ function nullNotes(named: ReadonlySet<string>, rows: readonly ScreenRow[], scann
 
 /** Returns a note if the ranks are computed from much less than a year of levels. */
 function rankNotes(readings: readonly Reading[]): string[] {
-  const days = Math.max(...readings.map(({ rankDays }) => rankDays));
+  const days = readings.reduce((most, { rankDays }) => Math.max(most, rankDays), 0);
   return readings.length === 0 || days >= RANK_DAYS_WHOLE
     ? []
     : [`iv_rank is from at most ${days} stored ${days === 1 ? 'day' : 'days'}, not from a year.`];
@@ -287,8 +293,8 @@ function provenanceOfRows(
 ) {
   const tickers = new Set(rows.map((row) => row.ticker));
   const shown = readings.filter(({ row }) => tickers.has(row.ticker));
-  const [oldest] = shown.toSorted((a, b) => a.levels.asOf - b.levels.asOf);
-  if (!oldest) return undefined;
+  if (shown.length === 0) return undefined;
+  const oldest = shown.reduce((a, b) => (b.levels.asOf < a.levels.asOf ? b : a));
   const sources = [...new Set(shown.map(({ levels }) => shownName(levels.source)))];
   const hasNewer = shown.some(({ levels }) => levels.asOf > oldest.levels.asOf);
   const ofRows = hasNewer ? [`Age and source are those of the oldest quotes, ${oldest.row.ticker}.`] : [];

@@ -187,8 +187,11 @@ function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): stri
  * Returns the last `limit` daily closes that were known at the snapshot, the oldest first. If the snapshot is earlier than the close of its
  * day, the spot of the snapshot replaces the close.
  */
-export function closesKnown(chain: Chain, limit: number, { market }: Context): Close[] {
-  const { underlying, asOf, spot, simulated } = chain;
+export function closesKnown(
+  { underlying, asOf, spot, simulated }: Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'simulated'>,
+  limit: number,
+  { market }: Context,
+): Close[] {
   const today = newYorkDate(asOf);
   if (asOf >= closeOf(today)) return market.closes(underlying, today, limit);
   const before = market.closes(underlying, addDays(today, -1), limit - 1);

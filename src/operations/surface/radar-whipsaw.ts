@@ -5,6 +5,7 @@ import { whipsawComponents, whipsawIndex } from '../../analytics/exposure/whipsa
 import { realisedVolatility } from '../../analytics/returns.ts';
 import { ClientError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
+import type { LevelRecord } from '../../market/level-record.ts';
 import type { Context } from '../engine/operation.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { closesKnown, levelsOf, type MarketReading, readMarket } from '../reading/market-reading.ts';
@@ -43,6 +44,19 @@ export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels,
     realised,
   });
   return { components, realised, expiring };
+}
+
+/**
+ * Computes the whipsaw index from stored levels, 0 to 100. Returns null if no contract had a volatility, and `undefined` if an earlier version
+ * of the program stored the levels.
+ */
+export function whipsawIndexOfLevels(levels: LevelRecord, context: Context): number | null | undefined {
+  const { spot, netGex: netGamma, grossGex: grossGamma, expiringGex: expiringGamma, nearestIv: iv } = levels;
+  if (expiringGamma === null) return undefined;
+  if (iv === null) return null;
+  const flip = { level: levels.gexFlip, resolved: levels.flipResolved };
+  const realised = realisedVolatility(closesKnown(levels, REALISED_DAYS + 1, context), REALISED_DAYS);
+  return whipsawIndex(whipsawComponents({ spot, flip, iv, netGamma, grossGamma, expiringGamma, realised }));
 }
 
 /** Computes the whipsaw index of a ticker, 0 to 100. Returns null if the ticker has no chain, or if the chain has no volatility. */

@@ -46,7 +46,7 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
 
 /** Decodes the columns of all entries. Throws `OperatorError` if the blob is damaged. `name` identifies the blob in the error. */
 export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
-  const reader = new ColumnReader(blob, MAGIC.columns, name);
+  const reader = ColumnReader.unsealed(blob, MAGIC.columns, name);
   const { count, from, contracts: contractCount, quote, paid, series } = JSON.parse(reader.text()) as Head;
   const contracts = readContracts(reader, contractCount, series);
   const contract = Uint32Array.from(reader.numbers(count));
@@ -88,7 +88,7 @@ export function encodeSums({ contracts, byContract, cells }: TapeSums): Uint8Arr
 
 /** Decodes a blob of `encodeSums`. Throws `OperatorError` if the blob is damaged. `name` identifies the blob in the error. */
 export function decodeSums(blob: Uint8Array, name: string): TapeSums {
-  const reader = new ColumnReader(blob, MAGIC.sums, name);
+  const reader = ColumnReader.unsealed(blob, MAGIC.sums, name);
   const head = JSON.parse(reader.text()) as SumsHead;
   const contracts = readContracts(reader, head.count, head.series);
   const byContract = new Float64Array(head.count * BY_CONTRACT.width);

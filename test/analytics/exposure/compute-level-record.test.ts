@@ -1,11 +1,15 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import { computeLevelRecord } from '../../../src/analytics/exposure/compute-level-record.ts';
+import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
+import { SliceModel } from '../../../src/analytics/surface/slice-model.ts';
 import { ClientError } from '../../../src/core/errors.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { closeOf, horizonEnd, YEAR_MS } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { VarianceClock } from '../../../src/market/variance-clock.ts';
-import { AS_OF, chainOf, contract, EXPIRY, LATER, quoted, range, yearsTo } from '../small-chains.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { recordedChain, someRecorded } from '../recorded.ts';
+import { AS_OF, chainOf, contract, EXPIRY, LATER, preparedChain, quoted, range, yearsTo } from '../small-chains.ts';
 
 const levelRecordOf = (chain: Chain, premium: ReadonlyMap<string, number>) =>
   runToCompletion(computeLevelRecord(chain, premium, []));
@@ -33,6 +37,53 @@ test.each([
 ])('at-the-money volatility at 30 days in trading time: %s', (_, rows, variance) => {
   const tte = (END - AS_OF) / YEAR_MS;
   expect(levelRecordOf(chainOf(rows), NONE).atmIv30d!).toBeCloseTo(Math.sqrt(variance / tte), 3);
+});
+
+describe('the settlements of the volatility at 30 days', () => {
+  const EXPIRIES = ['2026-01-09', EXPIRY, '2026-01-23', '2026-01-30', '2026-02-06', '2026-02-13', LATER, '2026-03-20'];
+  const of = (expiries: readonly string[]) =>
+    chainOf(expiries.flatMap((expiry) => quoted({ strikes: range(80, 120), iv: 0.25, expiry, halfSpread: 0.01 })));
+  /** Returns the numbers of quotes of the fitted models. */
+  const fittedIn = (chain: Chain) => {
+    const evaluate = spyOn(SliceModel.prototype, 'evaluate');
+    try {
+      expect(levelRecordOf(chain, NONE).atmIv30d!).toBeCloseTo(0.25, 2);
+      return new Set(evaluate.mock.contexts).size;
+    } finally {
+      evaluate.mockRestore();
+    }
+  };
+
+  test.each<[string, readonly string[], number]>([
+    ['the settlements before and after', EXPIRIES, 2],
+    ['the settlement on the day', [...EXPIRIES, '2026-02-04'], 1],
+    ['the last settlement, if all are before', EXPIRIES.slice(0, 4), 1],
+    ['the first settlement, if all are after', EXPIRIES.slice(5), 1],
+  ])('are %s', (_, expiries, fitted) => {
+    expect(fittedIn(of(expiries))).toBe(fitted);
+  });
+
+  test('are the next ones, if a settlement does not determine a smile', () => {
+    const bare = [contract({ expiry: '2026-02-06', openInterest: 1 })];
+    const others = EXPIRIES.filter((expiry) => expiry !== '2026-02-06');
+    const rows = others.flatMap((expiry) => quoted({ strikes: range(80, 120), iv: 0.25, expiry, halfSpread: 0.01 }));
+    expect(fittedIn(chainOf([...rows, ...bare]))).toBe(2);
+  });
+});
+
+describeRecorded('the volatility at 30 days of recorded chains', (dir) => {
+  test.each(someRecorded(dir))(
+    'of %s differs from that of the surface by less than the quotes are uncertain',
+    (name) => {
+      const chain = recordedChain(dir, name);
+      const surface = runToCompletion(fitSurface(preparedChain(chain)));
+      const end = horizonEnd(chain.asOf, 30);
+      const { atmVariance, tte } = surface.lawAt(end);
+      const { fit } = surface.slices.find(({ settlesAt }) => settlesAt >= end) ?? surface.slices.at(-1)!;
+      const difference = Math.abs(levelRecordOf(chain, NONE).atmIv30d! / Math.sqrt(atmVariance / tte) - 1);
+      expect(difference).toBeLessThan(Math.min(fit.atmBand, 0.02));
+    },
+  );
 });
 
 test('is null if no series has enough strikes for a smile', () => {

@@ -1,18 +1,19 @@
 import { describe, expect, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
-import { computeLevelRecord } from '../../../src/analytics/exposure/compute-level-record.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
-import type { LevelRecord } from '../../../src/market/level-record.ts';
+import type { LevelEvent, LevelRecord } from '../../../src/market/level-record.ts';
 import { createMarket } from '../../../src/market/market.ts';
 import { STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
 import { toolAnswer } from '../../../src/mcp/tool-answer.ts';
 import type { Context, Provenance } from '../../../src/operations/engine/operation.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { type GexHistory, getGexHistory } from '../../../src/operations/history/gex-history.ts';
+import { levelRecordOf } from '../../../src/operations/history/level-recorder.ts';
 import { NUMBER_COLUMNS, type ScreenRow, WHIPSAW } from '../../../src/operations/history/screen-columns.ts';
 import { screenTickers } from '../../../src/operations/history/screen-tickers.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
+import type { Store } from '../../../src/store/sqlite.ts';
 import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
 import { SIMULATED, simulated } from '../../analytics/simulated.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
@@ -29,14 +30,20 @@ const ask = (args: object, context: Context) => callExtended(screenTickers, args
 function marketOf(chains: readonly Chain[], nowMs: number, pastDays = 30) {
   const { context, store } = smallMarket({ simulated: chains[0]!.simulated }, nowMs);
   for (const [i, chain] of chains.entries()) {
-    store.saveChain(chain);
-    store.saveLevels(store.levelsDue()[0]!, runToCompletion(computeLevelRecord(chain, new Map(), [])));
     const { underlying, simulated } = chain;
     // The number of days with levels differs, so that some tickers have no rank.
     for (let day = 1; day <= pastDays - 4 * i; day++) {
       const atmIv30d = 0.1 + 0.01 * ((day * 7 + i) % 40);
-      keepLevels(store, { underlying, simulated, asOf: chain.asOf - day * DAY_MS, atmIv30d });
+      keepLevels(store, {
+        underlying,
+        simulated,
+        asOf: chain.asOf - day * DAY_MS,
+        atmIv30d,
+        spot: chain.spot + (day % 3),
+      });
     }
+    const id = store.saveChain(chain);
+    store.saveLevels(id, runToCompletion(levelRecordOf(chain, store, context.largePrintMinUsd)));
   }
   return { context, store };
 }
@@ -75,9 +82,11 @@ function expectBruteForce(chains: readonly Chain[]): void {
   expect(all).toMatchObject({ matched: tickers.length, without_data: [] });
   const ordered = expected.toSorted((a, b) => (a.ticker < b.ticker ? -1 : 1));
   for (const [i, row] of all.rows.entries()) {
-    const { flip_distance_pct, ...others } = ordered[i]!;
+    const { flip_distance_pct, whipsaw_risk_index, ...others } = ordered[i]!;
     expect(row).toEqual({
       ...others,
+      // The radar fits the whole surface, and the stored index comes from the settlements around 30 days.
+      whipsaw_risk_index: expect.closeTo(whipsaw_risk_index!, 1) as never,
       flip_distance_pct: flip_distance_pct === null ? null : (expect.closeTo(flip_distance_pct, 9) as never),
     });
   }
@@ -263,11 +272,84 @@ describe('nulls', () => {
     const { context } = levelsMarket([]);
     expect(ask({ sort_by: WHIPSAW }, context).rows).toEqual([]);
     // A disk can damage the only chain of a ticker, while its levels stay.
-    const { store } = levelsMarket([{ underlying: 'SPY' }]);
+    const { store } = levelsMarket([{ underlying: 'SPY', expiringGex: null }]);
     const damaged = { ...store, latestChainId: () => undefined };
     const without = { ...context, market: createMarket(damaged, STANDARD_UNIVERSE, false, Date.now) };
     expect(ask({ sort_by: WHIPSAW, tickers: ['SPY'] }, without).rows[0]).toMatchObject({ [WHIPSAW]: null });
   });
+});
+
+describe('the stored whipsaw index', () => {
+  const chains = [chainAt('SPY', 100, 0.2, 0.5), chainAt('QQQ', 200, 0.3, 0.2), chainAt('IWM', 50, 0.25, -0.9)];
+
+  test('filters and sorts without a chain or a surface', () => {
+    const { store } = marketOf(chains, AS_OF);
+    const unread = { ...store, chain: () => expect.unreachable('reads a chain') };
+    const context = {
+      ...smallMarket({}, AS_OF).context,
+      market: createMarket(unread, STANDARD_UNIVERSE, false, Date.now),
+    };
+    const { rows } = ask({ where: [`${WHIPSAW}>0`], sort_by: WHIPSAW, order: 'desc' }, context);
+    const indices = rows.map((row) => row.whipsaw_risk_index!);
+    expect(rows).toHaveLength(3);
+    expect(indices).toEqual(indices.toSorted((a, b) => b - a));
+  });
+
+  test('is computed for levels of an earlier version of the program', () => {
+    const { context, store } = marketOf(chains, AS_OF);
+    const screen = () => ask({ sort_by: WHIPSAW, order: 'desc' }, context).rows.map((row) => row.whipsaw_risk_index!);
+    const stored = screen();
+    for (const underlying of ['SPY', 'IWM']) {
+      const { asOf, ...levels } = store.newestLevels(underlying, AS_OF, false)!;
+      const id = store.saveChain(chains.find((each) => each.underlying === underlying)!);
+      store.saveLevels(id, { ...levels, asOf, expiringGex: null });
+    }
+    for (const [i, index] of screen().entries()) expect(index).toBeCloseTo(stored[i]!, 2);
+  });
+});
+
+test('answers all of 3,000 tickers', () => {
+  const { context, store } = smallMarket({}, MONDAY_MS);
+  const names = Array.from({ length: 3_000 }, (_, i) =>
+    [26 ** 2, 26, 1].map((each) => String.fromCharCode(65 + (Math.floor(i / each) % 26))).join(''),
+  );
+  store.transaction(() => {
+    for (const [i, underlying] of names.entries()) keepLevels(store, { underlying: `Q${underlying}`, netGex: i * 1e6 });
+  });
+  const answer = ask({ sort_by: 'net_gex_mil', order: 'desc', limit: 3 }, context);
+  expect(answer.matched).toBe(3_000);
+  expect(answer.rows.map((row) => row.net_gex_mil)).toEqual([2_999, 2_998, 2_997]);
+  expect(ask({ where: ['net_gex_mil>=1500'], limit: 1 }, context).matched).toBe(1_500);
+});
+
+test('levels of many tickers are read once, and then only what has changed', () => {
+  const tickers = Array.from(
+    { length: 100 },
+    (_, i) => `Q${String.fromCharCode(65 + (i % 26), 65 + Math.floor(i / 26))}`,
+  );
+  const { store } = smallMarket();
+  for (const underlying of tickers) keepLevels(store, { underlying, asOf: MONDAY_MS - DAY_MS });
+  for (const underlying of tickers) keepLevels(store, { underlying });
+  let reads = 0;
+  const counted: Store = {
+    ...store,
+    newestLevels: (...given) => [store.newestLevels(...given), reads++][0] as LevelEvent | undefined,
+    volatilitiesOfDays: (...given) => [store.volatilitiesOfDays(...given), reads++][0] as (number | null)[],
+  };
+  const market = createMarket(counted, STANDARD_UNIVERSE, false, Date.now);
+  const context = { ...smallMarket({}, MONDAY_MS + DAY_MS).context, market };
+  const readsOf = (args: object) => {
+    reads = 0;
+    ask({ tickers, ...args }, context);
+    return reads;
+  };
+  expect(readsOf({})).toBe(200);
+  expect(readsOf({ where: ['iv_rank>50'] })).toBe(0);
+  // Newer levels of the same day are taken over without a read. A new day needs the volatilities of the days before.
+  for (const underlying of tickers) keepLevels(store, { underlying, asOf: MONDAY_MS + 1 });
+  expect(readsOf({})).toBe(0);
+  keepLevels(store, { underlying: tickers[0]!, asOf: MONDAY_MS + DAY_MS });
+  expect(readsOf({})).toBe(2);
 });
 
 test('rows are sorted by the absolute value, the largest first', () => {
