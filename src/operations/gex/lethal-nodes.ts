@@ -162,7 +162,6 @@ export const detectLethalNodes = defineOperation({
       provenance: provenanceOf(chain, context, [
         ...settledSince(nodes, context),
         ...rootCaveats(nodes),
-        // The answer without limit has no cursor, because the API contract fixes its keys.
         ...(hasMore && !isPaged
           ? [`top_nodes has ${count} of ${hedgedCount(prepared)} contracts. limit gives pages of all.`]
           : []),

@@ -50,10 +50,7 @@ export function* kineticOf({ chain, prepared }: MarketReading, context: Context)
 /** A cache of the delta-notional of prints. An entry is valid while the large prints of the day are unchanged. */
 const kinetics = new StepCache<PreparedChain, FlowNotional>(() => 1);
 
-/**
- * Returns a note if prints are missing in the kinetic term, or if the sides of the prints contradict its sign. `expiry` is the only scanned
- * expiry, `YYYY-MM-DD`. Without `expiry`, the kinetic term is of all expiries.
- */
+/** Returns a note if prints are missing in the kinetic term, or if their sides contradict its sign. `expiry`: default all, `YYYY-MM-DD`. */
 export function kineticNotes({ net, prints }: FlowNotional, expiry?: string): string[] {
   if (!prints) return [KINETIC_FROM_VOLUMES];
   const { counted, leftOut, bySide, ofUnknownSide } = prints;
