@@ -18,6 +18,8 @@ import type { Universe } from './universe.ts';
 export interface Market {
   /** Whether this market shows the data at a past moment. */
   readonly isPast: boolean;
+  /** Whether the data is that of the simulated market. */
+  readonly isSimulated: boolean;
   /**
    * Returns the newest chain of a ticker, which may have any spelling. Returns the same object until a newer chain arrives. Throws
    * `ClientError('no_chain')` if a tracked ticker has no chain. Throws `ClientError('unknown_ticker')` if the ticker is not tracked.
@@ -208,6 +210,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     };
     return {
       isPast: untilMs !== undefined,
+      isSimulated: simulated,
       findChain,
       nameOf: tickerOf,
       isByName: (spelling) => soughtOf(spelling).isByName,

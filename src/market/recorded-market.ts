@@ -16,6 +16,7 @@ export interface Dependencies {
  */
 const KINDS: Readonly<Record<keyof Market, readonly DataKind[]>> = {
   isPast: [],
+  isSimulated: [],
   at: [],
   chain: ['snapshots'],
   nameOf: ['snapshots'],

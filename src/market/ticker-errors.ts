@@ -38,11 +38,7 @@ export function insteadOf(
   // Tickers of the universe, indices and their funds are not misspelt.
   if (universe.tickers.has(ticker) || indexPartner(ticker))
     return partnerHint(ticker, (other) => withData.includes(other));
-  return (
-    sectorHint(ticker, universe) ??
-    sentenceHint(spelling, withData) ??
-    nearestHint(universe.names.nearest(spelling, withData))
-  );
+  return sectorHint(ticker, universe) ?? sentenceHint(spelling, withData) ?? nearestHint(spelling, universe, withData);
 }
 
 /** Returns the error for a ticker of the universe that has no chain yet. */
@@ -82,6 +78,13 @@ function sentenceHint(spelling: string, withData: readonly string[]): string | u
   return symbols.length > 0 ? `Give the symbol alone: ${symbols.join(' or ')}.` : undefined;
 }
 
-function nearestHint(nearest: readonly string[]): string | undefined {
-  return nearest.length > 0 ? `Nearest with data: ${nearest.join(', ')}.` : undefined;
+/** Returns a hint with the most similar tickers that have data. If a ticker of the universe without data is more similar, names it too. */
+function nearestHint(spelling: string, { names, tickers }: Universe, withData: readonly string[]): string | undefined {
+  const nearest = names.nearest(spelling, withData);
+  const [first] = names.nearest(spelling, [...withData, ...tickers]);
+  const hints = [
+    ...(first === undefined || withData.includes(first) ? [] : [`Nearest: ${first} (no data).`]),
+    ...(nearest.length > 0 ? [`Nearest with data: ${nearest.join(', ')}.`] : []),
+  ];
+  return hints.length > 0 ? hints.join(' ') : undefined;
 }

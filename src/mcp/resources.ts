@@ -13,6 +13,7 @@ import { isTicker } from '../market/option-symbol.ts';
 import type { Context, Operation } from '../operations/engine/operation.ts';
 import { perform, restView } from '../operations/engine/perform.ts';
 import { TICKER_MAX } from '../operations/engine/shared-fields.ts';
+import { SIMULATED_NOTE } from '../operations/reading/market-reading.ts';
 import { REGISTRY } from '../operations/registry.ts';
 import { RESOURCE_METHODS } from './resource-methods.ts';
 import { fittingCount } from './resource-pages.ts';
@@ -213,6 +214,7 @@ function* universeWithAges(context: Context, cursor?: string): Steps<Record<stri
       without_data: [...universe.tickers].filter((name) => onPage.has(name) && !ages.has(name)),
       // total_tracked does not count these tickers.
       outside_universe: [...ages.keys()].filter((name) => onPage.has(name) && !universe.tickers.has(name)),
+      ...(market.isSimulated && { notes: [SIMULATED_NOTE] }),
       ...(next && { page: { rows: onPage.size, of: tickers.length, next: `zomma://universe?cursor=${next}` } }),
     };
   };

@@ -275,7 +275,9 @@ export function* readTickerResource(
   const { notes, ...answer } = body;
   const whole = {
     ...answer,
-    provenance: provenance ? provenanceInWords(withSettled(which, ticker, expiry, provenance, context)) : { notes },
+    provenance: provenance
+      ? provenanceInWords(withSettled(which, ticker, expiry, provenance, context), 'at' in args)
+      : { notes },
   };
   if (form.tables.length === 0) return whole;
   yield { message: 'Choosing the rows of the page' };
@@ -400,5 +402,11 @@ function* levelsOf(args: Body, context: Context): Steps<Answer> {
   const { body, provenance } = yield* perform(view, args, context, 'invalid_parameter');
   const expiries = [...new Set((body.series as { expiry: string }[]).map(({ expiry }) => expiry))];
   const chain = { ...(body.contracts as object), expiries };
-  return { body: { ...pickFields(body, LEVELS), chain }, provenance };
+  return {
+    body: { ...pickFields(body, LEVELS), chain },
+    provenance: provenance && { ...provenance, notes: [...provenance.notes, UNITS_OF_EXPOSURES] },
+  };
 }
+
+const UNITS_OF_EXPOSURES =
+  'net_vex_mil and net_cex_mil: rise of the delta of dealers, million dollars, per vol point and over the coming calendar day. If it is +, they sell to hedge.';

@@ -28,21 +28,21 @@ export function provenanceForModel(
 ): Record<string, unknown> {
   const { notes: given = [], ...means } = echoes as { notes?: readonly string[] };
   const origin = provenance
-    ? provenanceInWords(provenance)
+    ? provenanceInWords(provenance, 'at' in echoes)
     : { source: 'the arguments of this call; no market data was read', notes: [] };
-  // A replay is as old as its moment asks for.
-  const ofAge = provenance && !('at' in echoes) ? staleNotes(provenance) : [];
-  return cleaned(sixDigits({ ...origin, ...means, notes: [...ofAge, ...origin.notes, ...given, ...further] }));
+  return cleaned(sixDigits({ ...origin, ...means, notes: [...origin.notes, ...given, ...further] }));
 }
 
 /** Returns a note with the age of stale quotes. Models read the notes, and overlook an age among the other values. */
-export function staleNotes({ stale, age_s }: Pick<Provenance, 'stale' | 'age_s'>): string[] {
+function staleNotes({ stale, age_s }: Pick<Provenance, 'stale' | 'age_s'>): string[] {
   if (!stale) return [];
   return [`Stale: the quotes are ${age_s < 0 ? `dated ${ageInWords(age_s)}` : `${ageInWords(age_s)} old`}.`];
 }
 
-/** Returns the provenance of an answer for models, with the age in words. */
-export function provenanceInWords({ source, simulated, as_of, age_s, stale, notes }: Provenance) {
+/** Returns the provenance of an answer for models, with the age in words. An answer for a moment `at` has no note on stale quotes. */
+export function provenanceInWords(provenance: Provenance, hasMoment: boolean) {
+  const { source, simulated, as_of, age_s, stale } = provenance;
+  const notes = [...(hasMoment ? [] : staleNotes(provenance)), ...provenance.notes];
   // The age is the time from the quotes to the present. In a replay, the age is the time from the quotes to the requested moment.
   const momentMs = Date.parse(as_of) + age_s * 1_000;
   return { as_of, age: ageInWords(age_s), market: marketInWords(momentMs), stale, simulated, source, notes };

@@ -219,6 +219,7 @@ function contextOf(chain: Chain, seed: number): Context {
   return {
     market: {
       isPast: false,
+      isSimulated: false,
       nameOf: (spelling) => spelling,
       isByName: () => false,
       quotedAt: () => chain.asOf,

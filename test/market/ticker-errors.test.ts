@@ -21,6 +21,7 @@ describe('the error of a ticker without data names what the caller probably want
       /^It is tracked only as the sector ETF of GOOGL, META, .*: no feed has delivered data/,
     ],
     ['METTA', /^METTA is not in the universe and has no stored chain$/, /^Nearest with data: META/],
+    ['TESLAA', /^TESLAA is not in the universe/, /^Nearest: TSLA \(no data\)\. Nearest with data: /],
     ['Wo liegen die Walls von META?', /^"Wo liegen die Walls von META\?" is not/, /^Give the symbol alone: META\./],
     ['SPY or QQQ today', /^"SPY or QQQ today" is not/, /^Give the symbol alone: SPY or QQQ\./],
     ['\u202emeta walls please\u0000', /^"meta walls please" is not/, /^(?:Nearest with data: .*|screen_tickers .*)$/],
@@ -43,4 +44,10 @@ describe('the error of a ticker without data names what the caller probably want
     expect(refusalOf(() => marketOf('META').chain(fund)).hint).toStartWith('No feed has delivered data of it.');
     expect(refusalOf(() => marketOf('META', 'XLF').chain(index)).hint).toStartWith('screen_tickers lists');
   });
+});
+
+test('a misspelt ticker of the universe is named although it has no data', () => {
+  const hint = (spelling: string) => refusalOf(() => marketOf('GDX').chain(spelling)).hint;
+  expect(hint('METTA')).toStartWith('Nearest: META (no data). screen_tickers lists');
+  expect(hint('GDXX')).toStartWith('Nearest with data: GDX. ');
 });

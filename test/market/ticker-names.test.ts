@@ -67,9 +67,11 @@ test.each(['   ', '$', '😀', 'ZZZZZ', '1234567'])('%p is like no ticker, so no
   expect(refusalOf(() => market.chain(spelling)).hint).toBe('screen_tickers lists the tickers that have data.');
 });
 
-test('a market without data suggests nothing', () => {
+test('a market without data suggests the ticker of the universe', () => {
   const empty = smallMarket().context.market;
-  expect(refusalOf(() => empty.chain('METTA')).hint).toBe('screen_tickers lists the tickers that have data.');
+  expect(refusalOf(() => empty.chain('METTA')).hint).toBe(
+    'Nearest: META (no data). screen_tickers lists the tickers that have data.',
+  );
 });
 
 test('a symbol with data is never taken for the old symbol of another', () => {

@@ -8,6 +8,7 @@ import { complete } from '../../src/mcp/completion.ts';
 import { PAGE_CHARS_MAX } from '../../src/mcp/resource-pages.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
+import { smallMarket } from '../operations/small-market.ts';
 import { keepLevels, MONDAY_MS } from '../store/samples.ts';
 import { type Served, type Service, startServed, startService } from '../support/service.ts';
 import { folderForTests } from '../support/test-folder.ts';
@@ -71,6 +72,13 @@ test('the universe counts its own tickers, and names those with data that are ou
   const { age_of_data, ...lists } = JSON.parse((content as { text: string }).text);
   expect(lists).toMatchObject({ total_tracked: 2, without_data: ['ZZZZ'], outside_universe: outside });
   expect(Object.keys(age_of_data).length + lists.without_data.length - outside.length).toBe(2);
+});
+
+test.each([true, false])('the universe says whether its market is simulated: %p', (simulated) => {
+  const { context } = smallMarket({ simulated });
+  const [content] = runToCompletion(RESOURCES.read('zomma://universe', context)).contents;
+  const { notes } = JSON.parse((content as { text: string }).text);
+  expect(notes).toEqual(simulated ? ['Simulated market: no real quotes.'] : undefined);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { indexChain } from '../../bench/index-chain.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
-import { newYorkInstant, nextTradingDay } from '../../src/market/calendar.ts';
+import { DAY_MS, newYorkInstant, nextTradingDay } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { PAGE_CHARS_MAX, type PagedTable } from '../../src/mcp/resource-pages.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
@@ -227,6 +227,19 @@ describe('a query', () => {
         provenance: { as_of: '2026-01-05T20:00:00.000Z', age: '0 s', stale: false },
       });
     }
+  });
+
+  test.each(['/prints', '/surface', ''])('stale quotes of the resource %p have the note of the tools', (rest) => {
+    const later = { ...context, nowMs: () => AS_OF + 10 * DAY_MS };
+    const notesOf = (uri: string) => (read(uri, later).provenance as { notes: string[] }).notes;
+    expect(notesOf(ACME + rest)[0]).toBe('Stale: the quotes are 10 days old.');
+    // A past moment is asked for, so its quotes are not stale.
+    expect(notesOf(`${ACME}${rest}?at=2026-01-05T16:00:00-05:00`).join()).not.toContain('Stale');
+  });
+
+  test('the levels say what the sign and the unit of the other exposures are', () => {
+    const { provenance } = read(ACME, context) as { provenance: { notes: string[] } };
+    expect(provenance.notes.at(-1)).toMatch(/^net_vex_mil and net_cex_mil: .* million dollars, per vol point .* sell/);
   });
 
   /** An error of a parameter names the parameters of the resource, and no other arguments of its operation. */

@@ -46,6 +46,17 @@ test.each(TOOLS.map((tool) => [tool.name, tool] as const))('the section of %s na
   expect(within.filter((field) => !new RegExp(`\\b${field}\\b`).test(section))).toEqual([]);
 });
 
+test.each(TOOLS.map((tool) => [tool.name, tool] as const))(
+  'the section of %s says truly what is in provenance',
+  (name, tool) => {
+    const { echoes } = toolView(tool);
+    const texts = METHODS.get(name)!.match(/in `provenance`\**:[\s\S]*?(?=\n- |\n\n)/gi) ?? [];
+    const named = texts.flatMap((text) => [...text.matchAll(/`(\w+)`: |`(\w+)`, the |`(\w+)` is /g)]);
+    const fields = named.map(([, ...names]) => names.find(Boolean)!).filter((each) => each in tool.full.properties);
+    expect(fields.filter((each) => !echoes.includes(each))).toEqual([]);
+  },
+);
+
 /** Returns the names of the fields within an object or the rows of a list. The quantiles count as one field. */
 function fieldsWithin(schema: TSchema): string[] {
   const { properties } = schema.type === 'array' ? schema.items : schema;

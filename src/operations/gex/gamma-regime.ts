@@ -24,8 +24,8 @@ export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
   };
 }
 
-/** A sign margin below this many times the limit is noted, because small changes of the quotes make the regime undetermined. */
-const NEAR_LIMIT = 1.5;
+/** A regime is firm from this sign margin on, percent. Below it, small changes of the quotes can make the regime undetermined. */
+export const FIRM_MARGIN_PCT = 1.5 * SIGN_MARGIN_MIN_PCT;
 
 /**
  * Returns a note if the regime is undetermined or nearly so. The note states the limit, because the fields of an answer do not. Returns an
@@ -34,7 +34,7 @@ const NEAR_LIMIT = 1.5;
 export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): string[] {
   if (exposures.grossGex === 0) return ['No contract has gamma, so the regime is undetermined.'];
   const margin = signMarginPct(exposures.gex, exposures.grossGex);
-  if (margin >= NEAR_LIMIT * SIGN_MARGIN_MIN_PCT) return [];
+  if (margin >= FIRM_MARGIN_PCT) return [];
   const verb = margin < SIGN_MARGIN_MIN_PCT ? 'is' : 'would be';
   return [
     `Net GEX would be 0 if ${margin.toPrecision(margin < 1 ? 2 : 3)} % of gross gamma had the opposite sign: below ${SIGN_MARGIN_MIN_PCT} %, the regime ${verb} undetermined.`,

@@ -109,6 +109,7 @@ export const detectLethalNodes = defineOperation({
     const found = hedgingNodes(prepared, count + 1, page.row);
     const nodes = found.slice(0, count);
     const isPaged = input.limit !== undefined || input.cursor !== undefined;
+    const hasMore = found.length > count;
     const gexOf = ({ gamma, position, multiplier }: HedgingNode['inputs']) =>
       gamma * position * multiplier * chain.spot ** 2 * 0.01;
     const nodesGross = nodes.reduce((sum, { inputs }) => sum + Math.abs(gexOf(inputs)), 0);
@@ -132,8 +133,7 @@ export const detectLethalNodes = defineOperation({
           Dealer_Share_Exposure: each.dealerShares,
           Delta_Flux_j: each.deltaFlux,
         })),
-        ...(isPaged &&
-          found.length > count && { next_cursor: cursorAt(chain, page.row + count, { expiry: input.expiry }) }),
+        ...(isPaged && hasMore && { next_cursor: cursorAt(chain, page.row + count, { expiry: input.expiry }) }),
         // In the extended answer, the root of each node is part of `components`.
         ...(!isWanted('components') &&
           new Set(nodes.map(({ root }) => root)).size > 1 && { roots: nodes.map(({ root }) => root) }),
@@ -159,10 +159,21 @@ export const detectLethalNodes = defineOperation({
         gross_share_pct: gross > 0 ? Math.min(100, (100 * nodesGross) / gross) : 0,
         sign_convention: conventionOf(prepared),
       },
-      provenance: provenanceOf(chain, context, [...settledSince(nodes, context), ...rootCaveats(nodes)]),
+      provenance: provenanceOf(chain, context, [
+        ...settledSince(nodes, context),
+        ...rootCaveats(nodes),
+        ...(hasMore && !isPaged
+          ? [`top_nodes has ${count} of ${hedgedCount(prepared)} contracts. limit gives pages of all.`]
+          : []),
+      ]),
     };
   },
 });
+
+/** Returns the number of contracts that `hedgingNodes` ranks. */
+function hedgedCount({ gamma, position }: PreparedChain): number {
+  return gamma.filter((each, row) => Math.abs(each * position[row]!) > 0).length;
+}
 
 function step(message: string): Step {
   return { message, total: 3 };

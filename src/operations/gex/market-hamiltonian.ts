@@ -1,4 +1,3 @@
-import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
 import { ENERGY_CLASSES, evaluateEnergy } from '../../analytics/hamiltonian.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { defineOperation } from '../engine/operation.ts';
@@ -8,13 +7,10 @@ import { numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
 import { KINETIC_FROM_PRINTS, KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';
 import { regimeNotes } from './gamma-regime.ts';
 
-/** Returns a note if the regime of the newest levels is undetermined, because the labels follow from the sign of the friction. */
-function undeterminedNotes(levels: Pick<LevelRecord, 'netGex' | 'grossGex'> | undefined): string[] {
-  const exposures = levels && { gex: levels.netGex, grossGex: levels.grossGex };
-  if (!exposures || gammaRegime(exposures) !== 'undetermined') return [];
-  return [
-    `The labels take the sign of gex_potential_friction as certain, but the present sign of net GEX is not. ${regimeNotes(exposures).join(' ')}`,
-  ];
+/** Returns a note if the regime of the newest levels is not firm, because the labels follow from the sign of the friction. */
+function labelNotes(levels: Pick<LevelRecord, 'netGex' | 'grossGex'> | undefined): string[] {
+  const notes = levels ? regimeNotes({ gex: levels.netGex, grossGex: levels.grossGex }) : [];
+  return notes.map((note) => `The labels take the sign of gex_potential_friction as certain. ${note}`);
 }
 
 const label = (index: 0 | 1 | 2, description: string) =>
@@ -74,7 +70,7 @@ export const evaluateMarketHamiltonian = defineOperation({
         ratio: reading.ratio,
         notes: [
           'The figures follow from the arguments alone. The age is that of the newest quotes of the ticker.',
-          ...undeterminedNotes(market.newestLevels(name)),
+          ...labelNotes(market.newestLevels(name)),
           ...(chain ? [market.hasPrints(chain.underlying) ? KINETIC_FROM_PRINTS : KINETIC_FROM_VOLUMES] : []),
         ],
       },

@@ -11,6 +11,7 @@ import { SCREENED_TICKERS } from '../engine/request-cost.ts';
 import { count, defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { textColumn } from '../engine/wrapped-schemas.ts';
+import { FIRM_MARGIN_PCT } from '../gex/gamma-regime.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { ageInFigures, provenanceOf } from '../reading/market-reading.ts';
 import { newestIvRank } from '../reading/year-iv-rank.ts';
@@ -101,7 +102,7 @@ export const screenTickers = defineOperation({
     const notes = [
       ...conditions.flatMap(({ note }) => note ?? []),
       ...undeterminedNotes(conditions, rows, matched),
-      ...(shown.some(({ regime }) => regime === 'undetermined') ? [UNDETERMINED_NOTE] : []),
+      ...regimeNotesOf(shown),
       ...nullNotes(named, rows, scanned),
       ...rankNotes(readings),
       ...staleNotes(matched),
@@ -124,7 +125,20 @@ export const screenTickers = defineOperation({
   },
 });
 
-const UNDETERMINED_NOTE = `regime is undetermined if net_over_gross_pct is within ±${2 * SIGN_MARGIN_MIN_PCT}.`;
+/** Returns notes on the limits of the regime if the regime of a row is undetermined, or if it is not firm (see `FIRM_MARGIN_PCT`). */
+function regimeNotesOf(rows: readonly ScreenRow[]): string[] {
+  const isOpen = ({ regime }: ScreenRow) => regime === 'undetermined';
+  const near = rows.filter((row) => !isOpen(row) && Math.abs(row.net_over_gross_pct) < 2 * FIRM_MARGIN_PCT);
+  if (near.length === 0 && !rows.some(isOpen)) return [];
+  const limit = `regime is undetermined if net_over_gross_pct is within ±${2 * SIGN_MARGIN_MIN_PCT}.`;
+  return [near.length === 0 ? limit : `${limit} Nearly so (within ±${2 * FIRM_MARGIN_PCT}): ${fewOf(near)}.`];
+}
+
+/** Returns the tickers of rows or, if they are many, their number. `after` returns a text for the end of a ticker. */
+function fewOf(rows: readonly ScreenRow[], after = (_row: ScreenRow) => ''): string | number {
+  const isFew = rows.length > 0 && rows.length <= TICKERS_NAMED;
+  return isFew ? rows.map((row) => `${row.ticker}${after(row)}`).join(', ') : rows.length;
+}
 
 /** Returns the name of a ticker without data. Hides any text that is not a ticker, because a model may take the text for an instruction. */
 function shownTicker(name: string): string {
@@ -236,8 +250,7 @@ function undeterminedNotes(
       column === 'flip_distance_pct' && rows.some((row) => isMetBy({ ...row, flip_distance_pct: 0 })),
   );
   if (leftOut.length === 0 && (matched.length > 0 || !isNearFlip)) return [];
-  const isFew = leftOut.length > 0 && leftOut.length <= TICKERS_NAMED;
-  const those = isFew ? leftOut.map(({ ticker }) => ticker).join(', ') : leftOut.length;
+  const those = fewOf(leftOut, (row) => ` (net GEX ${['-', '0', '+'][1 + Math.sign(row.net_gex_mil)]})`);
   return [
     `Near the flip, the sign of net GEX is not certain: regime=undetermined. Tickers with it that meet the other conditions: ${those}.`,
   ];

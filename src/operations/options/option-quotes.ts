@@ -229,7 +229,11 @@ function quotesOf(
   return {
     more: selected.length > from + limit,
     listed: series,
-    notes: [...strikeNotes(prepared, series, ofContracts, selected), ...missingNotes(rows.quotes)],
+    notes: [
+      ...strikeNotes(prepared, series, ofContracts, selected),
+      ...denserNotes(prepared, series, ofContracts),
+      ...missingNotes(rows.quotes),
+    ],
     expiry,
     ...rows,
     quotes: rows.quotes.map((row, i) => (nearest.has(contracts[i]!) ? { ...row, nearest: true as const } : row)),
@@ -274,6 +278,21 @@ function strikeNotes(
   return [
     `The strikes of the expiry go from ${lowest} to ${highest}: none is at ${Number(near.strike.toPrecision(6))}.`,
   ];
+}
+
+/** Returns a note if another expiry lists more than twice as many strikes in the selected range. The note names the expiry with most. */
+function denserNotes(
+  { series: all, strike }: PreparedChain,
+  series: readonly PreparedSeries[],
+  { strikeMin, strikeMax }: ContractSelection,
+): string[] {
+  if (strikeMin <= 0 && strikeMax === Number.POSITIVE_INFINITY) return [];
+  const isIn = (each: number) => each >= strikeMin && each <= strikeMax;
+  const countIn = ({ start, end }: PreparedSeries) => new Set(strike.subarray(start, end).filter(isIn)).size;
+  const own = Math.max(...series.map(countIn));
+  const [most, ofMost] = all.map((each) => [countIn(each), each] as const).reduce((a, b) => (b[0] > a[0] ? b : a));
+  if (most <= 2 * own) return [];
+  return [`In this range, the expiry lists ${own} strikes. ${ofMost.series.expiry} lists ${most}.`];
 }
 
 /** Returns a note if some contracts have Greeks but no volatility of their own. */

@@ -16,6 +16,7 @@ import { limit } from '../engine/pages.ts';
 import { defaulted, describedObject, number, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
+import { regimeNotes } from '../gex/gamma-regime.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
@@ -190,7 +191,8 @@ export const runStrategicOmniRadar = defineOperation({
         ...settledSince([series.series], context),
         ...scanCaveats(prepared, series, density, input.expiry === undefined ? input.target_dte : undefined),
         ...(isOne ? [`gex_boundaries are of ${series.series.expiry} alone. Whipsaw risk is over all expiries.`] : []),
-        ...kineticNotes(kinetic),
+        ...regimeNotes(boundaries.exposures),
+        ...kineticNotes(kinetic, isOne ? series.series.expiry : undefined),
       ]),
     };
   },

@@ -50,8 +50,8 @@ export function* kineticOf({ chain, prepared }: MarketReading, context: Context)
 /** A cache of the delta-notional of prints. An entry is valid while the large prints of the day are unchanged. */
 const kinetics = new StepCache<PreparedChain, FlowNotional>(() => 1);
 
-/** Returns a note if prints are missing in the kinetic term, or if the sides of the prints contradict its sign. */
-export function kineticNotes({ net, prints }: FlowNotional): string[] {
+/** Returns a note if prints are missing in the kinetic term, or if their sides contradict its sign. `expiry`: default all, `YYYY-MM-DD`. */
+export function kineticNotes({ net, prints }: FlowNotional, expiry?: string): string[] {
   if (!prints) return [KINETIC_FROM_VOLUMES];
   const { counted, leftOut, bySide, ofUnknownSide } = prints;
   const reasons = [
@@ -61,13 +61,14 @@ export function kineticNotes({ net, prints }: FlowNotional): string[] {
   ].filter(([count]) => count !== 0);
   const all = counted + leftOut.multiLeg + leftOut.deep + leftOut.settled;
   const missing = reasons.map(([count, which]) => `${count} ${which}`).join(', ');
+  const ofExpiry = expiry === undefined ? '' : ` in ${expiry}`;
   // Whatever the unknown sides are, the flow by side has the sign of `bySide`.
   const contradicts = net * bySide < 0 && Math.abs(bySide) > ofUnknownSide;
   return [
-    ...(all === 0 ? ['whale_fiat_kinetic is 0: the day has no large print.'] : []),
+    ...(all === 0 ? [`whale_fiat_kinetic is 0: the day has no large print${ofExpiry}.`] : []),
     ...(all > counted
       ? [
-          `whale_fiat_kinetic ${counted === 0 ? 'is 0, because it leaves out' : 'leaves out'} ${all - counted} of ${all} large prints of the day: ${missing}.`,
+          `whale_fiat_kinetic ${counted === 0 ? 'is 0, because it leaves out' : 'leaves out'} ${all - counted} of ${all} large prints of the day${ofExpiry}: ${missing}.`,
         ]
       : []),
     ...(contradicts

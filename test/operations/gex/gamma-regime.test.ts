@@ -12,7 +12,7 @@ import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-rada
 import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
 import { chainOf, contract, contractsIn, preparedChain, quoted } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
-import { callExtended, contextOf, performRoute, smallMarket } from '../small-market.ts';
+import { callExtended, contextOf, performRoute, performTool, smallMarket } from '../small-market.ts';
 
 /** The bound that docs/methods/levels.md states. */
 const LEAST_MARGIN = 2.5;
@@ -94,7 +94,11 @@ test.each([
   ['a margin well above the limit', ofBoth(54, 46), []],
   ['calls only', quoted({ strikes: [100, 105], rest: { openInterest: 5 } }).filter((row) => row.callPut === 1), []],
 ])('notes of the default answer: %s', (_what, rows, notes) => {
-  expect(notesOf(chainOf(rows))).toEqual(notes);
+  const chain = chainOf(rows);
+  expect(notesOf(chain)).toEqual(notes);
+  if (rows.length < 2) return;
+  const { provenance } = performTool(runStrategicOmniRadar, { ticker: chain.underlying }, contextOf(chain));
+  expect(provenance!.notes.filter((note) => note.includes('the regime'))).toEqual(notes);
 });
 
 describeRecorded('recorded chains', (dir) => {

@@ -7,7 +7,7 @@ import type { Chain } from '../../../src/market/chain.ts';
 import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
 import { normalCdf } from '../../analytics/plain.ts';
 import { chainOf, contract, preparedChain, quoted, range, TODAY } from '../../analytics/small-chains.ts';
-import { call, callExtended, smallMarket } from '../small-market.ts';
+import { call, callExtended, performTool, smallMarket } from '../small-market.ts';
 
 const CHAIN = chainOf(
   quoted({ strikes: range(90, 110) }).map((row) => ({
@@ -32,6 +32,24 @@ test('ten nodes, largest first, with the contract’s field names', () => {
   expect(nodes).toHaveLength(10);
   const sizes = nodes.map(({ dealerShares }) => Math.abs(dealerShares));
   expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
+});
+
+test.each<[string, object, boolean]>([
+  ['without limit, the answer says how many contracts there are', {}, true],
+  ['with limit, the cursor says that there are more', { limit: 10 }, false],
+  ['an expiry with as many contracts as the answer has', { expiry: TODAY }, false],
+])('%s', (_what, args, expected) => {
+  const rest = { openInterest: 5 };
+  const rows = [
+    ...quoted({ strikes: range(90, 110), rest }),
+    ...quoted({ strikes: range(98, 102), expiry: TODAY, rest }),
+    // Contracts without open interest do not count.
+    ...quoted({ strikes: range(111, 115), rest: { openInterest: 0 } }),
+  ];
+  const { context } = smallMarket({ chains: [chainOf(rows)] });
+  const { provenance } = performTool(detectLethalNodes, { ticker: 'ACME', ...args }, context);
+  const note = 'top_nodes has 10 of 52 contracts. limit gives pages of all.';
+  expect(provenance!.notes.filter((each) => each.startsWith('top_nodes'))).toEqual(expected ? [note] : []);
 });
 
 test('the extended answer has the components of each node', () => {

@@ -380,10 +380,10 @@ describe('a filter for a regime near the flip', () => {
     `Near the flip, the sign of net GEX is not certain: regime=undetermined. Tickers with it that meet the other conditions: ${those}.`;
 
   test.each<[string[], number, string | undefined]>([
-    [['regime=negative_gamma', 'flip_distance_pct<1'], 0, note('SPY, QQQ')],
-    [['regime=positive_gamma', 'flip_distance_pct<1', 'spot_vs_flip=above'], 0, note('SPY')],
+    [['regime=negative_gamma', 'flip_distance_pct<1'], 0, note('SPY (net GEX +), QQQ (net GEX -)')],
+    [['regime=positive_gamma', 'flip_distance_pct<1', 'spot_vs_flip=above'], 0, note('SPY (net GEX +)')],
     [['regime=negative_gamma', 'flip_distance_pct<0.1'], 0, note('0')],
-    [['regime=negative_gamma'], 1, note('SPY, QQQ')],
+    [['regime=negative_gamma'], 1, note('SPY (net GEX +), QQQ (net GEX -)')],
     [['regime=negative_gamma', 'flip_distance_pct>1'], 1, undefined],
     [['regime=undetermined', 'flip_distance_pct<1'], 2, undefined],
     [['flip_distance_pct<1'], 2, undefined],
@@ -396,11 +396,16 @@ describe('a filter for a regime near the flip', () => {
   });
 });
 
-test('a row with an undetermined regime comes with the limit', () => {
+test('a row whose regime is not firm comes with the limit', () => {
   const row = (netGex: number) => ({ underlying: 'SPY', spot: 100, gexFlip: 90, netGex, grossGex: 1e9 });
   const notesOf = (netGex: number) => ask({}, levelsMarket([row(netGex)]).context).provenance.notes;
   expect(notesOf(4.9e7)).toContain('regime is undetermined if net_over_gross_pct is within ±5.');
-  expect(notesOf(5.1e7).join()).not.toContain('undetermined');
+  expect(notesOf(-7.4e7)).toContain(
+    'regime is undetermined if net_over_gross_pct is within ±5. Nearly so (within ±7.5): SPY.',
+  );
+  expect(notesOf(7.6e7).join()).not.toContain('undetermined');
+  const many = ['SPY', 'QQQ', 'IWM', 'DIA'].map((underlying) => ({ ...row(5.1e7), underlying }));
+  expect(ask({}, levelsMarket(many).context).provenance.notes.join()).toContain('Nearly so (within ±7.5): 4.');
 });
 
 test('the whipsaw index is present only if it is named, and computed only for rows that meet the other conditions', () => {

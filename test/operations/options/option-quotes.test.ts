@@ -82,6 +82,17 @@ describe('a selection without contracts, or in another unit, has a note', () => 
   });
 });
 
+test.each<[string, object, string[]]>([
+  ['many fewer strikes', { strike_min: 94, strike_max: 106 }, [`the expiry lists 3 strikes. ${EXPIRY} lists 13.`]],
+  ['no strike', { strike_min: 96, strike_max: 99 }, [`the expiry lists 0 strikes. ${EXPIRY} lists 4.`]],
+  ['half of the strikes', { strike_min: 99, strike_max: 100 }, []],
+  ['no strike, as all expiries', { strike_min: 121 }, []],
+  ['no range', {}, []],
+])('a range in which the expiry has %s', (_what, args, expected) => {
+  const notes = notesOf({ expiry: LATER, ...args }).filter((each) => each.startsWith('In this range'));
+  expect(notes).toEqual(expected.map((each) => `In this range, ${each}`));
+});
+
 describe('a row', () => {
   test('has the quote of its contract', () => {
     expectOwnQuotes(CHAIN, askRest(OF_ACME, CONTEXT));

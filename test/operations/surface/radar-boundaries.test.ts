@@ -66,6 +66,15 @@ describe('notes on whale_fiat_kinetic', () => {
     expect(notesOf([BOUGHT, { expiry: LATER }, { expiry: SETTLED }], { expiry: EXPIRY })).toEqual([]);
   });
 
+  test('of one expiry without prints, the note says that it is about this expiry alone', () => {
+    expect(notesOf([{ expiry: LATER }], { expiry: EXPIRY })).toEqual([
+      `whale_fiat_kinetic is 0: the day has no large print in ${EXPIRY}.`,
+    ]);
+    expect(notesOf([{ multiLeg: true }, { expiry: LATER }], { expiry: EXPIRY })).toEqual([
+      `whale_fiat_kinetic is 0, because it leaves out 1 of 1 large prints of the day in ${EXPIRY}: 1 of several legs.`,
+    ]);
+  });
+
   test.each([
     ['prints', [print()], /counts all prints as bought, and leaves out/],
     ['no prints', [], /from daily volumes/],
