@@ -56,10 +56,11 @@ const SIZED = [
 /** The durations of the files, so that the slowest ones start first: `bun run test --update-timings` writes them. */
 const TIMINGS = 'test/timings.json';
 
-/** The counts of one run, and the names of its skipped tests. */
+/** The counts of one run, and the names of its failed and its skipped tests. */
 interface Outcome {
   readonly passed: number;
   readonly failed: number;
+  readonly failures: readonly string[];
   readonly skipped: readonly string[];
 }
 
@@ -91,6 +92,8 @@ const [passed, failed, skipped] = [
   sum((each) => each.failed),
   outcomes.flatMap((each) => each.skipped),
 ];
+// The failed tests stand again at the end, because a log of many thousand lines is often kept only by its end.
+for (const name of outcomes.flatMap((each) => each.failures)) console.log(`failed: ${name}`);
 // Tests that the pattern leaves out are among the skipped ones in the reports.
 if (options.some(hasPattern)) console.log(`\n${passed} passed, ${failed} failed`);
 else {
@@ -115,13 +118,18 @@ function runTests(chosen: readonly string[]): Outcome {
   );
   const text = existsSync(report) ? readFileSync(report, 'utf8') : '';
   const count = (what: string) => Number(new RegExp(`<testsuites[^>]* ${what}="(\\d+)"`).exec(text)?.[1] ?? 0);
-  const skipped = [...text.matchAll(/<testcase name="([^"]*)"[^>]* file="([^"]*)"[^>]*>\s*<skipped/g)];
-  const [all, failures] = [count('tests'), count('failures')];
+  const named = (result: string) =>
+    [...text.matchAll(new RegExp(`<testcase name="([^"]*)"[^>]* file="([^"]*)"[^>]*>\\s*<${result}`, 'g'))].map(
+      ([, name, file]) => `${file}: ${textOf(name!)}`,
+    );
+  const skipped = named('skipped');
+  const [all, failed] = [count('tests'), count('failures')];
   return {
-    passed: all - failures - skipped.length,
+    passed: all - failed - skipped.length,
     // The report leaves out a file that throws while it is loaded. Only the exit code shows such an error.
-    failed: exitCode !== 0 && failures === 0 ? 1 : failures,
-    skipped: skipped.map(([, name, file]) => `${file}: ${textOf(name!)}`),
+    failed: exitCode !== 0 && failed === 0 ? 1 : failed,
+    failures: named('failure'),
+    skipped,
   };
 }
 
