@@ -44,6 +44,14 @@ function depsOf(store: Store, tickers: readonly string[], deps: Partial<PastDeps
   };
 }
 
+/** Makes each snapshot take 5 ms at least, so that no machine is fast enough for many of them in one transaction. */
+const slowly = (tickers: readonly string[]): Partial<PastDeps> => ({
+  tickerInView() {
+    Bun.sleepSync(5);
+    return tickers[0]!;
+  },
+});
+
 /** The moments of a ticker's snapshots, the newest first. */
 const storedOf = (store: Store, ticker: string) =>
   store
@@ -59,7 +67,7 @@ describe('a whole past', () => {
   beforeAll(async () => {
     store = await openPresent(['UUP']);
     const count = () => storedOf(store, 'UUP').length;
-    await fillPast(depsOf(store, ['UUP']), () => count() > 5);
+    await fillPast(depsOf(store, ['UUP'], slowly(['UUP'])), () => count() > 5);
     interrupted.push(count());
     const killed: Store = {
       ...store,
@@ -68,7 +76,7 @@ describe('a whole past', () => {
         if (count() > 60) throw new Error('killed');
       },
     };
-    await expect(fillPast(depsOf(killed, ['UUP']))).rejects.toThrow('killed');
+    await expect(fillPast(depsOf(killed, ['UUP'], slowly(['UUP'])))).rejects.toThrow('killed');
     interrupted.push(count());
     await fillPast(depsOf(store, ['UUP'], { observe: (each) => void observed.push(each) }));
   });
@@ -143,7 +151,10 @@ test('the ticker in view comes first, also if it changes', async () => {
     if (order.at(-1) !== chain.underlying) order.push(chain.underlying);
     return store.saveChain(chain);
   };
-  const tickerInView = () => (order.length === 0 ? 'CHPT' : 'AMC');
+  const tickerInView = () => {
+    slowly(tickers).tickerInView!();
+    return order.length === 0 ? 'CHPT' : 'AMC';
+  };
   await fillPast(depsOf({ ...store, saveChain }, tickers, { tickerInView }), () => order.includes('AMC'));
   expect(order).toEqual(['CHPT', 'AMC']);
   store.close();
@@ -156,7 +167,7 @@ test('other work has its turn between steps, and clients that wait come first', 
   const others = (async () => {
     for (; isRunning; turns++) await new Promise(setImmediate);
   })();
-  await fillPast(depsOf(store, ['UUP']), () => storedOf(store, 'UUP').length > 30);
+  await fillPast(depsOf(store, ['UUP'], slowly(['UUP'])), () => storedOf(store, 'UUP').length > 30);
   isRunning = false;
   await others;
   // Each snapshot takes several steps.
@@ -175,7 +186,7 @@ test('a full data folder stops the fill, which is reported', async () => {
   const store = await openPresent(['UUP']);
   let checks = 0;
   const room = { fullReason: () => (++checks > 1 ? 'full' : undefined) };
-  await expect(fillPast(depsOf(store, ['UUP'], { room }))).rejects.toThrow(NoDiskSpace);
+  await expect(fillPast(depsOf(store, ['UUP'], { room, ...slowly(['UUP']) }))).rejects.toThrow(NoDiskSpace);
   expect(store.feedStates()[0]!.past!.done).toBeLessThan(MOMENTS.length);
   const failed = Promise.withResolvers<Observation>();
   const observe = (each: Observation) => each.kind !== 'past_filling' && failed.resolve(each);
