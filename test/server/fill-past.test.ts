@@ -176,7 +176,7 @@ test('other work has its turn between steps, and clients that wait come first', 
   /** The number of snapshots at each look whether a client waits. */
   const looks: number[] = [];
   const isAnswering = () => looks.push(storedOf(store, 'UUP').length) > 0;
-  await fillPast(depsOf(store, ['UUP'], { isAnswering }), () => looks.length > 5);
+  await fillPast(depsOf(store, ['UUP'], { isAnswering, ...slowly(['UUP']) }), () => looks.length > 5);
   expect(new Set(looks).size).toBe(1);
   expect(storedOf(store, 'UUP').length).toBe(looks[0]!);
   store.close();
