@@ -10,11 +10,14 @@ export const DAY_MS = 86_400_000;
 /** The length of a year of 365.25 days, ms. Times to expiry in years use this length. */
 export const YEAR_MS = 365.25 * DAY_MS;
 
+/** Maximum number of cached dates, about eight years of dates. Parsing or formatting a date takes ten times as long as a cache lookup. */
+const DATES_MAX = 3_000;
+
 /** Returns whether the exchange opens on a date. */
-export function isTradingDay(date: string): boolean {
+export const isTradingDay = memoize(DATES_MAX, (date: string): boolean => {
   const weekday = weekdayOf(date);
   return weekday !== SATURDAY && weekday !== SUNDAY && !yearOf(date.slice(0, 4)).holidays.has(date);
-}
+});
 
 /** Returns whether trading ends at 13:00 on a date. */
 export function isHalfDay(date: string): boolean {
@@ -25,18 +28,18 @@ export function isHalfDay(date: string): boolean {
  * Returns the instant at which the exchange opens on a date, 09:30. If the date is not a trading day, returns 09:30 of the previous trading
  * day.
  */
-export function openOf(date: string): number {
-  return newYorkInstant(isTradingDay(date) ? date : previousTradingDay(date), '09:30');
-}
+export const openOf = memoize(DATES_MAX, (date: string): number =>
+  newYorkInstant(isTradingDay(date) ? date : previousTradingDay(date), '09:30'),
+);
 
 /**
  * Returns the instant at which the exchange closes on a date: 16:00, or 13:00 on half days. If the date is not a trading day, returns the
  * close of the previous trading day.
  */
-export function closeOf(date: string): number {
+export const closeOf = memoize(DATES_MAX, (date: string): number => {
   const day = isTradingDay(date) ? date : previousTradingDay(date);
   return newYorkInstant(day, isHalfDay(day) ? '13:00' : '16:00');
-}
+});
 
 /**
  * Returns the instant at which contracts with an expiry date settle. AM contracts settle at the opening prices, PM contracts at the close.
@@ -55,11 +58,11 @@ export function previousTradingDay(date: string): string {
 }
 
 /** Returns the first trading day after a date. */
-export function nextTradingDay(date: string): string {
+export const nextTradingDay = memoize(DATES_MAX, (date: string): string => {
   let day = addDays(date, 1);
   while (!isTradingDay(day)) day = addDays(day, 1);
   return day;
-}
+});
 
 /**
  * Returns the end of a horizon of `days` calendar days that begins at `fromMs`: the close of the horizon's last day. If the exchange is
@@ -97,7 +100,7 @@ export function openMsBetween(fromMs: number, toMs: number, mostMs: number): num
  * count, because no newer quotes appear outside trading hours.
  */
 export function isStale(asOf: number, nowMs: number, staleAfterMs: number): boolean {
-  return openMsBetween(asOf, nowMs, staleAfterMs) > staleAfterMs;
+  return nowMs - asOf > staleAfterMs && openMsBetween(asOf, nowMs, staleAfterMs) > staleAfterMs;
 }
 
 /** Returns whether the exchange is open at any time between two instants. */
@@ -292,9 +295,6 @@ function daysInMonth(year: number, month: number): number {
   if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
-
-/** Maximum number of cached dates, about eight years of dates. Parsing or formatting a date takes ten times as long as a cache lookup. */
-const DATES_MAX = 3_000;
 
 /** Returns the number of days since 1970-01-01. */
 const dayNumber = memoize(DATES_MAX, (date: string) => Math.round(Date.parse(`${date}T00:00:00Z`) / DAY_MS));

@@ -91,8 +91,8 @@ export interface Market {
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
   levels(ticker: string, times: readonly number[]): LevelRecord[];
-  /** Returns a ticker's newest levels with the source of their snapshot, or `undefined` if no levels are stored. */
-  newestLevels(ticker: string): NewestLevels | undefined;
+  /** Returns the newest levels of each ticker with the source of their snapshot, or `undefined` for a ticker without stored levels. */
+  newestLevels(tickers: readonly string[]): readonly (NewestLevels | undefined)[];
   volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): readonly (number | null)[];
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /** Returns a text that changes when levels of the ticker are stored or removed. */
@@ -297,11 +297,13 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       levelTimes: (ticker, fromMs, toMs, per) =>
         store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated),
       levels: (ticker, times) => store.levels(tickerOf(ticker), times, simulated),
-      newestLevels(ticker) {
-        const name = tickerOf(ticker);
-        if (untilMs === undefined) return newestLevels(name);
-        const levels = store.newestLevels(name, until, simulated);
-        return levels && { ...levels, earlier: {} };
+      newestLevels(tickers) {
+        const names = tickers.map(tickerOf);
+        if (untilMs === undefined) return newestLevels(names);
+        return names.map((name) => {
+          const levels = store.newestLevels(name, until, simulated);
+          return levels && { ...levels, earlier: {} };
+        });
       },
       volatilitiesOfDays: (ticker, days, untilMs) =>
         store.volatilitiesOfDays(tickerOf(ticker), days, Math.min(untilMs, until), simulated),

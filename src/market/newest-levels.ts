@@ -11,10 +11,10 @@ export interface NewestLevels extends LevelEvent {
 const CHANGES_MAX = 5_000;
 
 /**
- * Returns a function that returns the newest levels of a ticker, or `undefined` if the ticker has no levels. The levels stay in memory, at
+ * Returns a function that returns the newest levels of each ticker, or `undefined` for a ticker without levels. The levels stay in memory, at
  * about 1 kB per ticker. Before each read, the function applies the changes that this process or another process has made to the store.
  */
-export function newestLevelsIn(store: MarketStore, simulated: boolean): (ticker: string) => NewestLevels | undefined {
+export function newestLevelsIn(store: MarketStore, simulated: boolean) {
   /** The levels of the tickers that were read before and have levels. */
   const held = new Map<string, NewestLevels>();
   let cursor: LevelCursor = { stored: 0, removed: 0 };
@@ -41,14 +41,15 @@ export function newestLevelsIn(store: MarketStore, simulated: boolean): (ticker:
     for (const ticker of removed) held.delete(ticker);
   };
 
-  return (ticker) => {
-    refresh();
-    const known = held.get(ticker);
-    if (known) return known;
+  const read = (ticker: string): NewestLevels | undefined => {
     const levels = store.newestLevels(ticker, Number.MAX_SAFE_INTEGER, simulated);
     if (!levels) return undefined;
-    const read = { ...levels, earlier: {} };
-    held.set(ticker, read);
-    return read;
+    const newest = { ...levels, earlier: {} };
+    held.set(ticker, newest);
+    return newest;
+  };
+  return (tickers: readonly string[]): (NewestLevels | undefined)[] => {
+    refresh();
+    return tickers.map((ticker) => held.get(ticker) ?? read(ticker));
   };
 }

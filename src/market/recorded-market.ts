@@ -49,6 +49,9 @@ const KINDS: Readonly<Record<keyof Market, readonly DataKind[]>> = {
   levelsVersion: ['levels'],
 };
 
+/** A read of more tickers than this counts as a read of all tickers, because to report each ticker takes longer than to read its levels. */
+const LISTED_MAX = 16;
+
 /** Returns a market that reports what is read from it. Reports a read before the data is read, so a later write always counts as a change. */
 export function recordedMarket(market: Market, dependencies: Dependencies): Market {
   const { onRead, onMoment } = dependencies;
@@ -72,6 +75,7 @@ export function recordedMarket(market: Market, dependencies: Dependencies): Mark
     const recorded = (...given: unknown[]) => {
       const [of] = given as [string | readonly string[] | Chain | number | undefined];
       if (typeof of === 'string') reportReads(kinds, of);
+      else if (isList(of) && of.length > LISTED_MAX) for (const kind of ['snapshots', ...kinds] as const) onRead(kind);
       else if (isList(of)) for (const each of of) reportReads(kinds, each);
       else if (typeof of === 'object') for (const kind of kinds) onRead(`${kind} ${of.underlying}`);
       return method(...given);

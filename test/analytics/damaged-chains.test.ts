@@ -244,7 +244,7 @@ function contextOf(chain: Chain, seed: number): Context {
       levelSpots: () => [],
       nextChainFrom: () => undefined,
       levelsVersion: () => '',
-      newestLevels: () => undefined,
+      newestLevels: () => [],
       volatilitiesOfDays: () => [],
       at() {
         return this;

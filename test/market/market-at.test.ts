@@ -57,7 +57,7 @@ const SEEN: [name: string, read: (market: Market) => unknown, then: unknown, now
   ],
   ['the spots of levels', (market) => market.levelSpots('SPX', 0, Number.MAX_SAFE_INTEGER).length, 2, 3],
   ['the last levels', (market) => market.lastLevelsAt('SPX', Number.MAX_SAFE_INTEGER), NOON, AFTER],
-  ['the newest levels', (market) => market.newestLevels('SPX')?.asOf, NOON, AFTER],
+  ['the newest levels', (market) => market.newestLevels(['SPX'])[0]?.asOf, NOON, AFTER],
   [
     'the volatilities of days',
     (market) => market.volatilitiesOfDays('SPX', [DATE], Number.MAX_SAFE_INTEGER),

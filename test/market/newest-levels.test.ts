@@ -46,7 +46,7 @@ test.each(Array.from({ length: IS_FULL ? 20 : 3 }, (_, seed) => seed))(
         });
         for (const { simulated, market } of markets) {
           for (const ticker of TICKERS) {
-            const levels = market.newestLevels(ticker);
+            const [levels] = market.newestLevels([ticker]);
             const stored = ours.newestLevels(ticker, Number.MAX_SAFE_INTEGER, simulated);
             expect(levels && { ...levels, earlier: undefined }).toEqual(
               stored && ({ ...stored, earlier: undefined } as never),
@@ -65,9 +65,9 @@ test('more changes than can be applied one by one drop all levels in memory', ()
   withStoreFile((store) => {
     const market = createMarket(store, STANDARD_UNIVERSE, false, Date.now);
     keepLevels(store);
-    expect(market.newestLevels('SPX')?.asOf).toBe(MONDAY_MS);
+    expect(market.newestLevels(['SPX'])[0]?.asOf).toBe(MONDAY_MS);
     store.transaction(() => {
       for (let i = 1; i <= 5_001; i++) keepLevels(store, { asOf: MONDAY_MS + i });
     });
-    expect(market.newestLevels('SPX')?.asOf).toBe(MONDAY_MS + 5_001);
+    expect(market.newestLevels(['SPX'])[0]?.asOf).toBe(MONDAY_MS + 5_001);
   }));

@@ -145,7 +145,7 @@ function missingNotes(proxy: string, { market }: Context): string[] {
 
 /** Returns a note on the stored volatilities of a stock, from which a caller can choose a ceiling. */
 function volatilityNotes(name: string, { market }: Context): string[] {
-  const levels = market.newestLevels(name);
+  const [levels] = market.newestLevels([name]);
   if (levels === undefined || levels.atmIv30d === null) return [];
   const { low, high, days } = yearIvRank(name, levels.asOf, market);
   const range =

@@ -70,7 +70,7 @@ export const evaluateMarketHamiltonian = defineOperation({
         ratio: reading.ratio,
         notes: [
           'The figures follow from the arguments alone. The age is that of the newest quotes of the ticker.',
-          ...labelNotes(market.newestLevels(name)),
+          ...labelNotes(market.newestLevels([name])[0]),
           ...(chain ? [market.hasPrints(chain.underlying) ? KINETIC_FROM_PRINTS : KINETIC_FROM_VOLUMES] : []),
         ],
       },

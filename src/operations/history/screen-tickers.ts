@@ -168,18 +168,16 @@ function* readLevels(
   const [readings, withoutData]: [Reading[], string[]] = [[], []];
   yield { message: 'Reading the levels', tokens: Math.ceil(names.length / SCREENED_TICKERS) };
   yield* byRange(names.length, TICKERS_PER_STEP, 'Reading the levels', (from, to) => {
-    for (const name of names.slice(from, to)) {
-      const reading = readRow(name, context);
-      if (reading) readings.push(reading);
-      else withoutData.push(name);
+    const part = names.slice(from, to);
+    for (const [i, levels] of context.market.newestLevels(part).entries()) {
+      if (levels) readings.push(readRow(part[i]!, levels, context));
+      else withoutData.push(part[i]!);
     }
   });
   return { readings, withoutData };
 }
 
-function readRow(name: string, context: Context): Reading | undefined {
-  const levels = context.market.newestLevels(name);
-  if (!levels) return undefined;
+function readRow(name: string, levels: NewestLevels, context: Context): Reading {
   const { spot, netGex, grossGex, asOf } = levels;
   const flip = levels.flipResolved ? levels.gexFlip : null;
   const { age_s, stale } = ageInFigures(asOf, context);

@@ -375,11 +375,12 @@ describe('the cache', () => {
     cache.get('a');
     expect(tickers).toEqual(['SPY', 'SPY']);
   });
-  test('an answer that reads many tickers depends on all of them', () => {
+  test.each([100, 17, 1])('an answer that reads 100 tickers, %i at once, depends on all of them', (atOnce) => {
     const { context, store } = smallMarket({ chains: [smallChain('SPY', AS_OF, 100)] });
     const cache = createAnswerCache(context, store);
     const recording = cache.record('a');
-    for (let each = 0; each < 100; each++) recording.context.market.newestLevels(`T${each}`);
+    const tickers = Array.from({ length: 100 }, (_, i) => `T${i}`);
+    for (let i = 0; i < 100; i += atOnce) recording.context.market.newestLevels(tickers.slice(i, i + atOnce));
     recording.add({}, 0);
     expect(cache.get('a')).toEqual({});
     store.saveChain(smallChain('OTHER', AS_OF, 100));
