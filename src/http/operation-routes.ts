@@ -38,7 +38,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps): void
       const caller = { request, account: account!.id, set };
       const args = () => ({ ...queryArguments(view, queryOf(request.url)), ...(params as object) });
       // The path and the query as the client has sent them hold all arguments.
-      const key = operation.ofNow ? undefined : `GET ${request.url.slice(request.url.indexOf('/', 'https://'.length))}`;
+      const key = `GET ${request.url.slice(request.url.indexOf('/', 'https://'.length))}`;
       return answer(deps, caller, view, args, { key, code: 'invalid_parameter', isCacheable: !operation.ofNow });
     });
     return;
@@ -177,6 +177,9 @@ const STEP_BYTES = 512 * 1024;
 /** Maximum number of values in an answer that is written at once, in about 3 ms. */
 const VALUES_AT_ONCE = 50_000;
 
+/** Time for which a report on the present moment is sent again, ms. The report states its moment, and changed data ends it at once. */
+export const MOMENT_MS = 50;
+
 interface AnswerRules {
   /** The key of the cached answer. Undefined if the answer is not cached. */
   readonly key: string | undefined;
@@ -198,7 +201,7 @@ function answer(
   const cached = key === undefined ? undefined : answers.get<CachedResponse>(key);
   // A repeat costs no further tokens, because nothing is computed.
   if (cached) return sendResponse(cached, budget, caller, true);
-  const recording = answers.record(key);
+  const recording = answers.record(key, view.operation.ofNow && MOMENT_MS);
   return compute(deps, view.operation, caller, written(view, args(), recording.context, code), async (given, run) => {
     const body = 'picture' in given ? await pngOf(given.picture, run) : given.body;
     const response = cacheResponse(recording, { view, ...given, body }, isCacheable, context);

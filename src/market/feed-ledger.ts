@@ -27,14 +27,14 @@ export interface FeedLedger {
   pastFilled(feed: string, past: PastProgress): void;
   /** Returns the gaps that overlap a period, the newest gap first. A gap is a period in which the stream of a feed was down. */
   gapsIn(fromMs: number, toMs: number): Gap[];
-  feedStates(): FeedState[];
+  feedStates(): readonly FeedState[];
   /**
    * Corrects the state after the clock was set. Shifts the moments since `sinceMs` by `byMs`, because the clock that wrote them was wrong by
    * this time. Forgets the moments that are still after `nowMs`. Records the step if `byMs` is not 0.
    */
   clockStepped(step: { readonly sinceMs: number; readonly byMs: number; readonly nowMs: number }): void;
   /** Returns the last steps of the clock, the newest step first. */
-  clockSteps(): ClockStep[];
+  clockSteps(): readonly ClockStep[];
 }
 
 /** A step of the machine's clock. */

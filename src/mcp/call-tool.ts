@@ -68,8 +68,7 @@ interface CachedAnswer {
 
 async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const { answers } = deps;
-  // To compute an answer without market data takes less time than to find it.
-  const ofArguments = answers && tool.ofMarket && keyOfArguments(call.args);
+  const ofArguments = answers && keyOfArguments(call.args);
   const key = ofArguments && `mcp ${call.linksResources} ${tool.name} ${ofArguments}`;
   const cached = key ? answers.get<CachedAnswer>(key) : undefined;
   if (cached?.tool === tool) return cached.present();

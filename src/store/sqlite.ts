@@ -135,7 +135,7 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
       record
         ? counted([`levels ${record.underlying}`], () => levels.saveLevels(snapshotId, record))
         : levels.saveLevels(snapshotId, record),
-    ...feedLedger(db, ofFeeds),
+    ...feedLedger(db, ofFeeds, () => `${otherChanges()} ${changes('feeds')}`),
     ...retention(db),
     ...members,
     saveMember: (member) => unlisted(() => members.saveMember(member)),
@@ -160,15 +160,32 @@ function keysOf<Field extends string>(kind: DataKind, rows: readonly Record<Fiel
   return [...new Set(rows.map((row) => row[field]))].map((underlying) => `${kind} ${underlying}` as const);
 }
 
-/** Creates the functions of the feeds' state. Their writes move no version of the market data, because polls write all the time. */
-function feedLedger(db: Database, ofFeeds: ReturnType<typeof dataVersions>['ofFeeds']): FeedLedger {
+/**
+ * Creates the functions of the feeds' state. Their writes move no version of the market data, because polls write all the time. `versionOf`
+ * returns a text that changes with each write of the state.
+ */
+function feedLedger(
+  db: Database,
+  ofFeeds: ReturnType<typeof dataVersions>['ofFeeds'],
+  versionOf: () => string,
+): FeedLedger {
   const { checkpoints, gapsIn, feedStates, clockSteps, connection, ...writes } = feedTable(db);
+  /** Reads only what has changed. During a transaction, always reads, because a transaction may be undone, which changes no version. */
+  const held = <Read>(read: () => Read): (() => Read) => {
+    let last: { readonly version: string; readonly data: Read } | undefined;
+    return () => {
+      if (db.inTransaction) return read();
+      const version = versionOf();
+      if (last?.version !== version) last = { version, data: read() };
+      return last.data;
+    };
+  };
   const wrapped = Object.entries(writes).map(([name, write]) => [
     name,
     (...given: unknown[]) => ofFeeds(['feeds'], () => (write as (...given: unknown[]) => unknown)(...given)),
   ]);
   return {
-    ...{ checkpoints, gapsIn, feedStates, clockSteps },
+    ...{ checkpoints, gapsIn, feedStates: held(feedStates), clockSteps: held(clockSteps) },
     ...(Object.fromEntries(wrapped) as typeof writes),
     connection: (...given) => ofFeeds(['feeds', 'gaps'], () => connection(...given)),
   };

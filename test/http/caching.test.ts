@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, setSystemTime, spyOn, test } from 'bun:test';
 import { provenanceHeaders } from '../../src/http/cached-response.ts';
+import { MOMENT_MS } from '../../src/http/operation-routes.ts';
 import { buildApp } from '../../src/server/app.ts';
 import { parseSettings } from '../../src/settings/config.ts';
 import { serviceForTests } from '../support/for-tests.ts';
+import { until } from '../support/until.ts';
 
 /** What a client may cache, how a client learns that it has the newest answer, and what the response cache stores. */
 const service = serviceForTests();
@@ -140,7 +142,7 @@ test.each([
   expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null]);
 });
 
-test('an answer about the present moment is no-store and has no ETag', async () => {
+test('an answer about the present moment is no-store, has no ETag, and is computed again after a moment or a change', async () => {
   const look = async () => {
     const response = await service.request('GET', '/api/v1/feeds');
     expect([response.status, response.headers.get('cache-control'), response.headers.get('etag')]).toEqual([
@@ -151,8 +153,12 @@ test('an answer about the present moment is no-store and has no ETag', async () 
     return ((await response.json()) as { checked_at: string }).checked_at;
   };
   const first = await look();
-  while (Date.now() <= Date.parse(first)) await new Promise(setImmediate);
-  expect(await look()).not.toBe(first);
+  await until(() => Date.now() >= Date.parse(first) + MOMENT_MS);
+  const second = await look();
+  expect(second).not.toBe(first);
+  await until(() => Date.now() > Date.parse(second));
+  service.app.store.dataReceived('simulated', Date.now());
+  expect(await look()).not.toBe(second);
 });
 
 test.each([

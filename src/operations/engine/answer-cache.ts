@@ -68,9 +68,13 @@ export function createAnswerCache(context: Context, data: DataChanges, limits: P
       if (entry.ticker !== undefined) context.onTicker?.(entry.ticker);
       return entry.answer as Answer;
     },
-    /** Begins the computation of an answer. Without a key, the answer is not cached. */
-    record(key: string | undefined) {
-      const recorded = key === undefined ? { context, found: () => undefined } : recordDependencies(context, data);
+    /**
+     * Begins the computation of an answer. Without a key, the answer is not cached. An answer that depends on the present moment is cached
+     * for `momentMs` ms.
+     */
+    record(key: string | undefined, momentMs = 0) {
+      const recorded =
+        key === undefined ? { context, found: () => undefined } : recordDependencies(context, data, momentMs);
       return {
         /** The context with which the answer must be computed. The context records what the answer depends on. */
         context: recorded.context,
@@ -129,16 +133,16 @@ interface Entry extends Dependencies {
 
 /**
  * Returns a context that records what an answer depends on. `found` returns the dependencies, or undefined if the answer depends on the
- * present moment. If data changes during the computation, the answer is never valid, because changes are counted before the first read.
+ * present moment and `momentMs` is 0. If data changes during the computation, the answer is never valid, because changes are counted before the first read.
  */
-function recordDependencies(context: Context, data: DataChanges) {
+function recordDependencies(context: Context, data: DataChanges, momentMs: number) {
   const others = data.otherChanges();
   const reads = new Map<DataKey, number>();
   /** The reads of all underlyings together. */
   const ofKinds = new Map<DataKey, number>();
   let [fromMs, untilMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   let ticker: string | undefined;
-  let isOfNow = false;
+  let nowMs: number | undefined;
   const onRead = (key: DataKey) => {
     if (reads.has(key)) return;
     const kind = key.split(' ', 1)[0] as DataKind;
@@ -161,7 +165,7 @@ function recordDependencies(context: Context, data: DataChanges) {
     ...context,
     market: recordedMarket(context.market, { onRead, onMoment: hasPassed }),
     nowMs() {
-      isOfNow = true;
+      nowMs ??= context.nowMs();
       return context.nowMs();
     },
     cacheClock: { hasPassed, nowMs: context.nowMs },
@@ -173,7 +177,10 @@ function recordDependencies(context: Context, data: DataChanges) {
       context.onTicker?.(given);
     },
   };
-  const found = (): Dependencies | undefined =>
-    isOfNow ? undefined : { others, reads: [...(reads.size > READS_MAX ? ofKinds : reads)], fromMs, untilMs, ticker };
+  const found = (): Dependencies | undefined => {
+    if (nowMs !== undefined && momentMs === 0) return undefined;
+    if (nowMs !== undefined) [fromMs, untilMs] = [Math.max(fromMs, nowMs), Math.min(untilMs, nowMs + momentMs)];
+    return { others, reads: [...(reads.size > READS_MAX ? ofKinds : reads)], fromMs, untilMs, ticker };
+  };
   return { context: recorded, found };
 }

@@ -18,7 +18,7 @@ export interface Operation<
   readonly name: string;
   /** True if the operation reads market data. Clients can also request the answer of such an operation for an earlier moment. */
   readonly ofMarket?: true;
-  /** True if the answer always describes the present moment. An answer about the present moment is never cached and has no ETag. */
+  /** True if the answer always describes the present moment. Clients may not cache such an answer, and it has no ETag. */
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;

@@ -408,6 +408,22 @@ describe('the cache', () => {
     recording.add({}, 0);
     expect(cache.get('a') === undefined).toBe(isOfNow);
   });
+  test('an answer about the present moment is valid for the given time, and not before that moment', () => {
+    const { context, store } = smallMarket();
+    const clock = { ms: AS_OF };
+    const cache = createAnswerCache({ ...context, nowMs: () => clock.ms }, store);
+    const recording = cache.record('a', 50);
+    recording.context.nowMs();
+    clock.ms += 10;
+    recording.context.nowMs();
+    recording.add({}, 0);
+    const isKnownAt = (ms: number) => {
+      clock.ms = ms;
+      return cache.get('a') !== undefined;
+    };
+    expect([AS_OF, AS_OF + 49, AS_OF + 50].map(isKnownAt)).toEqual([true, true, false]);
+    store.close();
+  });
   test('learns of writes of another process', () =>
     withStoreFile(async (store, path) => {
       store.saveChain(smallChain('SPY', AS_OF, 100));
