@@ -5,13 +5,13 @@ import type { Operation } from '../operations/engine/operation.ts';
 import { extendedView, perform, plainToolView, restView, type View } from '../operations/engine/perform.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { pngOf } from '../picture/render-png.ts';
+import { withMarket } from '../server/stored-data.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
-import type { Ports } from './ports.ts';
 
 /** Adds `zomma call`, which calls any operation of the registry on the stored market data. */
-export function addCall(program: CliCommand, ports: Ports): void {
+export function addCall(program: CliCommand): void {
   program
     .command('call')
     .description(
@@ -45,7 +45,7 @@ ${listOf(OPERATIONS.filter(({ tool }) => !tool))}`,
         );
       const view = options.extended ? extendedView(operation) : defaultView(operation);
       const args = parse(json);
-      const { body, picture } = await ports.withMarket(options, (context) =>
+      const { body, picture } = withMarket(options, (context) =>
         runToCompletion(perform(view, args, context, 'invalid_body')),
       );
       if (picture && process.stdout.isTTY)

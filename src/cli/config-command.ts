@@ -1,10 +1,10 @@
 import { shownJson } from '../core/clean-text.ts';
 import { EXIT_CODES } from '../core/exit-codes.ts';
+import type { Ports } from '../server/cli-ports.ts';
 import { SETTINGS, type Setting, type SettingGroup, type SettingName, settingsIn } from '../settings/config.ts';
 import { SETTINGS_FILE, settingKey, type WrittenSetting } from '../settings/setting-sources.ts';
 import { type CliCommand, sourcesFor } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
-import type { Ports } from './ports.ts';
 import { checkedSettings, misspelledVariables, SERVER_SETTINGS, writtenSetting } from './raw-settings.ts';
 import { columns } from './text-format.ts';
 

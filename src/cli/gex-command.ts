@@ -11,6 +11,8 @@ import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts'
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
+import type { Ports } from '../server/cli-ports.ts';
+import { withMarket } from '../server/stored-data.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { requireOneForm, writeResult } from './forms.ts';
@@ -18,7 +20,6 @@ import { analyseGex, type ChainPrints, type GexAnalysis, profileAround } from '.
 import { chainOf, readPrintsFile } from './gex-files.ts';
 import { gexPicture, gexTable, profileCsv, strikesCsv } from './gex-output.ts';
 import { gexPlot } from './plot/gex-plot.ts';
-import type { Ports } from './ports.ts';
 
 type CsvTable = 'strikes' | 'profile';
 
@@ -117,7 +118,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
       }
       const analysis = existsSync(target)
         ? await analyseFile(target, flags, options, ports)
-        : await ports.withMarket(flags, ({ market, largePrintMinUsd: least }) => {
+        : withMarket(flags, ({ market, largePrintMinUsd: least }) => {
             const chain = market.chain(target);
             const large = market.flow(chain, FLOW_WINDOW_DAYS, least);
             const withDividends = { ...options, cashDividends: market.dividends(chain) };

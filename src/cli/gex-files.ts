@@ -5,8 +5,8 @@ import { DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import { type Print, premiumOf, sumOf } from '../market/prints.ts';
+import type { Ports } from '../server/cli-ports.ts';
 import type { ChainPrints } from './gex-analysis.ts';
-import type { Ports } from './ports.ts';
 
 /**
  * Reads the prints of a chain's underlying from a tape. Returns each print once. Leaves out a print if any row with its id has the flag

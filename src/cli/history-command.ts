@@ -3,19 +3,19 @@ import { runToCompletion } from '../core/steps.ts';
 import type { Operation, Provenance } from '../operations/engine/operation.ts';
 import { extendedView, perform } from '../operations/engine/perform.ts';
 import { type GexHistory, getGexHistory } from '../operations/history/gex-history.ts';
+import { withMarket } from '../server/stored-data.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { requireOneForm, writeResult } from './forms.ts';
 import { formatDollars, formatPrice, formatVolatility } from './plot/figures.ts';
 import { type HistoryPicture, historyPlot } from './plot/history-plot.ts';
-import type { Ports } from './ports.ts';
 import { csvText } from './text-format.ts';
 
 /** A history with its provenance. The provenance is missing if the ticker has no chain. */
 type History = GexHistory & { readonly provenance?: Provenance };
 
 /** Adds `zomma history`, which shows the recorded levels of a ticker over time. */
-export function addHistory(program: CliCommand, ports: Ports): void {
+export function addHistory(program: CliCommand): void {
   program
     .command('history')
     .description('Show the gamma-exposure (GEX) levels of a ticker over time, as a server has recorded them.')
@@ -41,7 +41,7 @@ export function addHistory(program: CliCommand, ports: Ports): void {
       requireOneForm(flags);
       const args = { ticker, per, points: Number(points), ...(from && { from }), ...(to && { to }) };
       const view = extendedView(getGexHistory as unknown as Operation);
-      const { body } = await ports.withMarket(flags, (context) =>
+      const { body } = withMarket(flags, (context) =>
         runToCompletion(perform(view, args, context, 'invalid_parameter')),
       );
       const history = body as unknown as History;

@@ -1,5 +1,5 @@
+import type { Ports } from '../server/cli-ports.ts';
 import { CliCommand } from './cli-command.ts';
-import type { Ports } from './ports.ts';
 
 type Add = (program: CliCommand, ports: Ports) => void;
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { SettingError, SettingFaults } from '../core/errors.ts';
+import type { Ports } from '../server/cli-ports.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValues, settingsIn } from '../settings/config.ts';
 import {
   parseWritten,
@@ -8,7 +9,6 @@ import {
   type WrittenSetting,
 } from '../settings/setting-sources.ts';
 import { sourcesFor } from './cli-command.ts';
-import type { Ports } from './ports.ts';
 
 /** The settings of `zomma serve`, in the order in which they are shown. */
 export const SERVER_SETTINGS = settingsIn('data', 'server', 'feeds', 'mcp', 'log');

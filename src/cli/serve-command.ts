@@ -1,6 +1,6 @@
+import type { Ports } from '../server/cli-ports.ts';
 import { SETTINGS, type Setting, settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
-import type { Ports } from './ports.ts';
 import { serverSettings } from './raw-settings.ts';
 
 /** The environment variables of the providers' credentials, each with its feed. */

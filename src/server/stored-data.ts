@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../../package.json';
 import { type Access, createAccess } from '../access/access.ts';
-import { type AuditEntry, type AuditEvent, auditEntryOf } from '../access/audit.ts';
+import { type AuditEvent, auditEntryOf } from '../access/audit.ts';
 import { refuseForeignRoot } from '../access/data-owner.ts';
 import { createSecretFile, isOpenToGroup, loadSecret, storeSecret } from '../access/secret.ts';
 import { ClientError, OperatorError, SettingError } from '../core/errors.ts';
@@ -29,6 +29,7 @@ import type { Context } from '../operations/engine/operation.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { saveAuditIn } from '../store/audit-table.ts';
 import {
+  backupsIn,
   checkBackup,
   DATABASE,
   isSignedWith,
@@ -118,10 +119,20 @@ function recordAudit(store: Store, event: AuditEvent): void {
   store.saveAudit(auditEntryOf(event, Date.now()));
 }
 
-/** Returns the audit entries of a data folder since a time, oldest entry first. `sinceMs` is in ms since the epoch. */
-export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
-  using store = openData(dataDir, 'read');
-  return store.auditSince(sinceMs);
+/** Calls `work` with the store and the access check of a data folder, which must exist. A server may use the folder at the same time. */
+export function withStore<T>(dataDir: string, mode: 'read' | 'write', work: (store: Store, access: Access) => T): T {
+  using store = openData(dataDir, mode);
+  return work(store, openAccess(store, dataDir));
+}
+
+/**
+ * Calls `work` with the stored market data of a data folder. A server may use the folder at the same time. A missing folder is not created:
+ * the market is then empty. The simulated market is used only if there is no recorded data.
+ */
+export function withMarket<T>(settings: DataSettings, work: (context: Context) => T): T {
+  using store = hasData(settings.dataDir) ? openData(settings.dataDir, 'read') : openMemory();
+  const simulated = store.underlyings(false).length === 0;
+  return work(createContext(settings, store, readUniverse(settings.universe), simulated));
 }
 
 /** Name of a file in the data folder. The file's modification time is the time of the last backup. */
@@ -159,6 +170,14 @@ function readableSecret(dataDir: string): Uint8Array | undefined {
     return existsSync(join(dataDir, 'secret')) ? loadSecret(dataDir, 1) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Removes the oldest backups in a folder, and keeps `count`. Yields the path of each removed backup. */
+export function* removeOldBackups(folder: string, count: number): Generator<string, void> {
+  for (const old of backupsIn(folder).slice(0, -count)) {
+    rmSync(old, { recursive: true });
+    yield old;
   }
 }
 
