@@ -29,14 +29,15 @@ interface Problem {
 
 /** An error response of the server, with the fields of its problem body. */
 export class ProblemError extends Error {
-  readonly status: number;
+  override readonly name = 'ProblemError';
   readonly code: string;
   readonly hint: string;
 
-  constructor(status: number, problem: Problem) {
+  constructor(
+    readonly status: number,
+    problem: Problem,
+  ) {
     super(problem.detail ?? `HTTP ${status}`);
-    this.name = 'ProblemError';
-    this.status = status;
     this.code = problem.code ?? 'unknown';
     this.hint = problem.hint ?? '';
   }

@@ -9,16 +9,11 @@ import { nullable } from '../operations/engine/wrapped-schemas.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 
-type AccountDeps = Pick<
-  HttpDeps,
-  'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals' | 'myKeyPolicy' | 'signInCodes'
->;
-
 /**
  * Adds `/health`, the routes that need a member's UUID or a sign-in code instead of a key, and the route that returns the account of a key.
  */
 export const accountRoutes =
-  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy, signInCodes }: AccountDeps) =>
+  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy, signInCodes }: HttpDeps) =>
   (app: HttpApp) =>
     app
       .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
@@ -61,13 +56,8 @@ export const accountRoutes =
       );
 
 function codeRefused(): ClientError {
-  return new ClientError(
-    'key_invalid',
-    'This link has been used, is older than a day, or is of an earlier start of the server',
-    {
-      hint: 'Sign in with the key that `zomma start` printed.',
-    },
-  );
+  const message = 'This link has been used, is older than a day, or is of an earlier start of the server';
+  return new ClientError('key_invalid', message, { hint: 'Sign in with the key that `zomma start` printed.' });
 }
 
 const closed = { additionalProperties: false };

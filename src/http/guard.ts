@@ -25,16 +25,12 @@ const STREAM_PATHS = new Set(['/sse', '/messages']);
  */
 const WELL_KNOWN = /^(?:\/mcp|\/sse)?\/\.well-known\//;
 
-type GuardDeps = Pick<HttpDeps, 'access' | 'limiter' | 'addressOf' | 'refusals'> & {
-  readonly connections: HttpDeps['connections'];
-};
-
 /**
  * Authenticates a request before it is parsed or routed, using only path and headers. Counts the request in the account's rate limit.
  * Throws `ClientError`: 401 (403 on STREAM_PATHS) if the key is missing, 403 if the key is invalid, 429 if the rate limit is exceeded.
  */
 export const guard =
-  ({ access, limiter, connections, addressOf, refusals }: GuardDeps) =>
+  ({ access, limiter, connections, addressOf, refusals }: HttpDeps) =>
   (app: HttpApp) =>
     app.onRequest((context) => {
       const { request, set, path } = context as typeof context & BeforeRouting;

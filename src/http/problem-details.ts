@@ -5,25 +5,6 @@ import { type BasePath, hintBelow } from './base-path.ts';
 import { drain } from './body.ts';
 import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';
 
-/** The body of every error, in the format of problem details (RFC 9457). */
-export interface ProblemDetails {
-  readonly type: 'about:blank';
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  /** A stable identifier of the error for programs. */
-  readonly code: string;
-  readonly hint: string;
-  readonly request_id: string;
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
-  /**
-   * Time of the nearest snapshot before the requested moment, ISO 8601, or null. `nearest_after` is the time of the nearest snapshot after
-   * the requested moment. `nearest_before` and `nearest_after` are present only if there is no snapshot at the requested moment.
-   */
-  readonly nearest_before?: string | null;
-  readonly nearest_after?: string | null;
-}
-
 /**
  * Answers every error with problem details, including errors of unknown paths and methods. Internal errors are reported to `observe`, but
  * the client gets no details.
@@ -61,7 +42,8 @@ function challengeOf(code: ClientErrorCode): string {
   return code === 'token_refused' ? BEARER_CHALLENGE : KEY_CHALLENGE;
 }
 
-function problemOf(clientError: ClientError, requestId: string, basePath: BasePath): ProblemDetails {
+/** Returns the body of an error, in the format of problem details (RFC 9457). `PROBLEM` of `openapi-components` describes its fields. */
+function problemOf(clientError: ClientError, requestId: string, basePath: BasePath) {
   const { nearest } = clientError;
   // The texts are cleaned, because a message may contain names that come from a caller, a provider or a file.
   return cleaned({

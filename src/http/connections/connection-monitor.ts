@@ -29,33 +29,6 @@ export interface ConnectionMonitorDeps {
  */
 export type ConnectionMonitor = ReturnType<typeof createConnectionMonitor>;
 
-/** The limits on connections and streams, which are computed from the limit on open descriptors. */
-export interface DescriptorPlan {
-  /** The soft limit on open descriptors of the process. */
-  readonly descriptors: number;
-  /** Number of descriptors that must stay free. */
-  readonly reserve: number;
-  /** Maximum number of connections. */
-  readonly connections: number;
-  /** Minimum number of connections for an inspection. */
-  readonly monitorFrom: number;
-  /** Maximum number of connections without a key from one address. */
-  readonly addressMax: number;
-  /** Maximum number of connections without a key from all addresses together. */
-  readonly keylessMax: number;
-  /**
-   * Maximum number of open MCP streams and of open level streams, for all accounts. The limits on streams leave connections free for
-   * requests.
-   */
-  readonly mcpStreamsMax: number;
-  readonly liveStreamsMax: number;
-  /**
-   * Time between two counts of open descriptors, ms. The time is shorter if the limit on descriptors is low, because a flood of connections
-   * reaches a low limit sooner.
-   */
-  readonly checkEveryMs: number;
-}
-
 const RESERVE_MAX = 256;
 /** Number of descriptors that the process itself has open, for the database, the feeds and the runtime. */
 const OWN_DESCRIPTORS = 32;
@@ -68,18 +41,24 @@ const LIVE_STREAMS_MAX = 4_000;
 const FEW_DESCRIPTORS = 8_192;
 
 /** Computes the limits on connections and streams from the limit on open descriptors. An unknown limit counts as infinite. */
-export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
+export function descriptorPlan(descriptors = descriptorsMax()) {
   const reserve = Math.min(RESERVE_MAX, Math.floor(descriptors / 4));
   const connections = Math.max(0, descriptors - reserve - OWN_DESCRIPTORS);
   return {
     descriptors,
+    /** Number of descriptors that must stay free. */
     reserve,
+    /** Maximum number of connections. */
     connections,
+    /** Minimum number of connections for an inspection. */
     monitorFrom: Math.min(MONITOR_FROM, Math.floor(connections / 8)),
+    /** Maximum numbers of connections without a key: from one address, and from all addresses together. */
     addressMax: Math.min(ADDRESS_MAX, Math.floor(connections / 4)),
     keylessMax: Math.min(KEYLESS_MAX, Math.floor(connections / 2)),
+    /** Maximum numbers of open MCP streams and level streams, for all accounts. They leave connections free for requests. */
     mcpStreamsMax: Math.min(MCP_STREAMS_MAX, Math.floor((3 / 4) * connections)),
     liveStreamsMax: Math.min(LIVE_STREAMS_MAX, Math.floor(connections / 8)),
+    /** Time between two counts of open descriptors, ms. It is shorter for a low limit, which a flood of connections reaches sooner. */
     checkEveryMs: Math.min(250, Math.max(20, descriptors / 40)),
   };
 }
