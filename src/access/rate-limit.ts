@@ -45,10 +45,7 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
 
   return {
     policy,
-    /**
-     * Takes `cost` tokens if the bucket has enough tokens, and takes no token otherwise. A plain request costs one token. If the cost is 0,
-     * returns the state of the bucket without a change.
-     */
+    /** Takes `cost` tokens, or none if the bucket has too few. With a cost of 0, returns the state of the bucket without a change. */
     take(accountId: string, cost = 1) {
       const atMs = nowMs();
       const known = buckets.get(accountId);
@@ -72,10 +69,7 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
   };
 }
 
-/**
- * Charges an account for the work of a request. Throws `ClientError` (429) if the account does not have enough tokens. `message` replaces
- * the message of the error, which states the tokens.
- */
+/** Charges an account for the work of a request. Throws `ClientError` (429), with `message` if it is given, if too few tokens are left. */
 export function charge(limiter: RateLimiter, accountId: string, tokens: number, message?: string): RateDecision {
   // The request itself has already taken one token. Because of the upper bound, a full bucket is enough for every request, even under a low
   // limit.

@@ -16,10 +16,7 @@ export function telegramStatus(link: TelegramLink | undefined) {
 
 const SHOWN_MAX = 4;
 
-/**
- * Masks a handle. Shows at most SHOWN_MAX characters, and at most half of the handle. The number of asterisks is always five, so the length
- * of the handle is not revealed.
- */
+/** Masks a handle: shows at most SHOWN_MAX characters and half of it, and always five asterisks, which do not reveal its length. */
 function maskHandle(handle: string): string {
   const characters = [...handle];
   const shown = Math.min(SHOWN_MAX, Math.floor(characters.length / 2));

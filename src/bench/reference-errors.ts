@@ -52,10 +52,7 @@ export function worstError(
   return worst;
 }
 
-/**
- * Returns the volatility's condition number for each row of the Black-Scholes-Merton table. If each input has the relative error `e`, the
- * volatility changes by up to `e` times the condition number. Returns NaN for a row whose volatility cannot be determined.
- */
+/** Returns by how much a relative error of the inputs grows in the volatility of each row, or NaN if a row does not determine it. */
 export function volatilityCondition(bsm: Reference): Float64Array {
   const [price, condition, vega, iv] = ['price', 'condition_price', 'vega', 'iv'].map(bsm.column);
   return price!.map((each, row) => {

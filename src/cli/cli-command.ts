@@ -42,10 +42,7 @@ export class CliCommand extends Command {
     });
   }
 
-  /**
-   * Adds the flags of some settings, and `--config`. The values stay texts, so even invalid values can be shown, and all are checked at
-   * once. The help lists the flags if they are `shown`.
-   */
+  /** Adds the flags of some settings, and `--config`. The values stay texts, so that all can be shown and checked at once. */
   rawSettings(names: readonly SettingName[], { shown = false } = {}): this {
     if (!shown) this.settingsFile();
     for (const name of names) {

@@ -28,13 +28,10 @@ export interface ChainPrints {
 export type GexAnalysis = ReturnType<typeof analyseGex>;
 
 /**
- * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by flow. Throws
- * `OperatorError` if `sign` is `flow` and no unsettled contract has a print.
- *
- * Does not run the operation `get_live_gex_nodes`, because this operation needs a market. A chain file cannot provide a market, because it
- * has neither the closing prices for the field `hedging` nor tracked tickers. The plot and the CSV tables also need the prepared chain,
- * which the operation does not return. The operation and this function build their reports with `reportGex` and `byPositions`, so both
- * reports have the same fields.
+ * Prepares a chain and computes its levels with their provenance, and the levels by flow if there are prints. Throws `OperatorError` if
+ * `sign` is `flow` and no unsettled contract has a print. Is not the operation `get_live_gex_nodes`, which needs a market: a chain file has
+ * no closing prices for `hedging` and no tracked tickers. Both build their reports with `reportGex` and `byPositions`, so both have the
+ * same fields.
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const { cashDividends: _, ...reported } = options;

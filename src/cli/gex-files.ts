@@ -48,8 +48,7 @@ export async function readPrintsFile(
 const NAME_A_TAPE = 'Name a CSV or Parquet file of prints.';
 
 /**
- * Reads the newest chain of a file. `ticker` selects one of several underlyings. Throws `OperatorError` if the file has no chain of the
- * ticker. Throws `OperatorError` if `ticker` is missing and the file has several underlyings.
+ * Reads the newest chain of a file. Throws `OperatorError` if the file has no chain of `ticker`, or several underlyings without `ticker`.
  */
 export async function chainOf(path: string, ticker: string | undefined, ports: Ports): Promise<Chain> {
   const deliveries = await Array.fromAsync(ports.readFile(path));

@@ -47,8 +47,7 @@ export async function checkedSettings(command: Command, ports: Ports) {
 }
 
 /**
- * Reads all settings of the server. Returns the errors in their texts and in the settings file, the number of given settings, and all
- * values. An invalid setting has its default.
+ * Reads all settings of the server. Returns the errors, the number of given settings, and all values: an invalid setting has its default.
  */
 export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];

@@ -31,9 +31,8 @@ export class ClientError extends Error {
 }
 
 /**
- * An error that the operator can fix. The cause may be the installation, a setting, or the arguments or the input of a command. For
- * example, other users can read a secret, or a file does not exist. The command line prints the message and the hint. Clients get the
- * status 500 without details.
+ * An error that the operator can fix, in the installation, a setting, or the arguments or the input of a command. The command line prints
+ * the message and the hint. Clients get the status 500 without details.
  */
 export class OperatorError extends Error {
   override readonly name: string = 'OperatorError';
@@ -117,10 +116,7 @@ export function invalidField(code: ClientErrorCode, field: string, expected: str
   return new ClientError(code, `${field} ${expected}`, { hint, fieldErrors: [{ field, expected }] });
 }
 
-/**
- * The times of the last data before a requested time and of the first data after it, ISO 8601. Null if there is no data before or after the
- * requested time.
- */
+/** The times of the last data before and the first data after a requested time, ISO 8601. Null if there is none. */
 export interface NearestMoments {
   readonly before: string | null;
   readonly after: string | null;

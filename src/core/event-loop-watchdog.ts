@@ -41,10 +41,9 @@ export function blockedSteps(): Readonly<Blocked> {
 }
 
 /**
- * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts every block of the event loop that is
- * longer than STEP_MS_MAX. If a block is longer than `slowStepMs`, the watchdog reports the block together with the longest step in the
- * blocked time. The watchdog's timer starts when a step begins, ticks every TICK_MS, and stops if no step begins for REST_MS. Until REST_MS
- * after a step, the watchdog therefore also notices work that was not announced. `onTick` gets the delay of each tick, ms.
+ * Starts the one watchdog of this process. It counts every block of the event loop that is longer than STEP_MS_MAX, and reports a block
+ * longer than `slowStepMs` with the longest step in it. Its timer runs from a step until no step has begun for REST_MS, so it also notices
+ * work that was not announced in this time. `onTick` gets the delay of each tick, ms.
  */
 export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {}): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };

@@ -1,7 +1,6 @@
 /**
- * An observation: a report of Zomma about its own state. Modules emit observations, and the log shows a selection of them. No observation
- * contains a key, a UUID or the path of a request. Instead, an observation contains the pattern of the route and the opaque id of the
- * account.
+ * An observation: a report of Zomma about its own state. The log shows a selection of them. No observation contains a key, a UUID or the
+ * path of a request, but the pattern of the route and the opaque id of the account.
  */
 export type Observation = {
   readonly [Kind in keyof ObservationFields]: { readonly kind: Kind } & Readonly<ObservationFields[Kind]>;
@@ -73,10 +72,7 @@ interface ObservationFields {
    * `cpu_ms` is much less than `duration_ms`, this process got no CPU time, or a write waited for the disk.
    */
   event_loop_blocked: { duration_ms: number; cpu_ms: number; step: string | undefined };
-  /**
-   * The runtime has no compiler (JIT). A hardened unit or kernel can forbid the compiler (`MemoryDenyWriteExecute=`). Without the compiler,
-   * the numerical kernels take 30 to 90 times as much time.
-   */
+  /** The runtime has no compiler (JIT), e.g. by `MemoryDenyWriteExecute=`. The kernels take 30 to 90 times as long. */
   compiler_off: { ns_per_option: number; hint: string };
   /** A stored snapshot is damaged. The snapshot was set aside, and the server uses the previous snapshot. */
   snapshot_damaged: { underlying: string; as_of: string; source: string };

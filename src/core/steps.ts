@@ -64,10 +64,7 @@ export class StepMeter {
   /** `most` is the largest amount of work in one step. The caller chooses the unit. */
   constructor(private readonly most: number) {}
 
-  /**
-   * Counts a piece of work. Returns true if the piece does not fit into the rest of the current step. If the result is true, the caller
-   * must yield first, because the piece belongs to the next step.
-   */
+  /** Counts a piece of work. Returns true if it does not fit into the current step: the caller must then yield before the piece. */
   beginsNextStep(work: number): boolean {
     const beginsNext = this.done > 0 && this.done + work > this.most;
     this.done = beginsNext ? work : this.done + work;
@@ -81,9 +78,8 @@ export interface Work<Result> extends Step {
 }
 
 /**
- * A cache of results that are computed in steps. Each result belongs to an owner and a key. Requests that need the same incomplete result
- * share the work: each request can run the next step. So the work is done only once, and continues if the first request is aborted. If an
- * owner has more than `entriesMax` results, the least recently used result is removed.
+ * A cache of results that are computed in steps, by owner and key. Requests for the same incomplete result share the work: each can run the
+ * next step, so the work continues if the first request is aborted. Beyond `entriesMax` results of an owner, drops the least recently used.
  */
 export class StepCache<Owner extends WeakKey, Result> {
   private readonly caches = new WeakMap<Owner, Map<string, Entry<Result>>>();

@@ -9,9 +9,7 @@ import { nullable } from '../operations/engine/wrapped-schemas.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 
-/**
- * Adds `/health`, the routes that need a member's UUID or a sign-in code instead of a key, and the route that returns the account of a key.
- */
+/** Adds `/health`, the routes that need a member's UUID or a sign-in code instead of a key, and the route of a key's account. */
 export const accountRoutes =
   ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy, signInCodes }: HttpDeps) =>
   (app: HttpApp) =>

@@ -19,10 +19,7 @@ const PUBLIC_PATHS = new Set([
 /** Paths with the same answer for a missing key and for an invalid key, as the API contract requires. */
 const STREAM_PATHS = new Set(['/sse', '/messages']);
 
-/**
- * Paths on which clients look for an OAuth sign-in before they send a key. Requests to these paths get 404, because the operator gives out
- * keys and there is no sign-in. The status 401 would suggest that there is a sign-in.
- */
+/** Paths on which clients look for an OAuth sign-in before they send a key. They get 404, because 401 would suggest that there is one. */
 const WELL_KNOWN = /^(?:\/mcp|\/sse)?\/\.well-known\//;
 
 /**

@@ -20,12 +20,10 @@ const BACKDATED_MS = 3_600_000;
 export type InternalTlsSettings = Pick<SettingValues, 'dataDir' | 'host' | 'allowedHosts'>;
 
 /**
- * Returns the files of the internal certificate in a data folder. The certificate and its key are in one file, so that both are replaced in
- * one step. Creates the authority if it is missing. Creates a certificate if there is none, or if the present certificate expires soon or
- * lacks a name or an address of this server. The caller must hold the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
- * `onForeign` gets the names of this server that the authority may not sign, if there are any.
- *
- * Throws `OperatorError` if the authority's certificate or key is missing or damaged.
+ * Returns the files of the internal certificate in a data folder, whose lock the caller holds. Certificate and key are in one file, to be
+ * replaced in one step. Creates a missing authority, and a certificate if there is none, or if it expires soon or lacks a name of this
+ * server. `nowMs` is the wall clock. `onForeign` gets the names that the authority may not sign. Throws `OperatorError` if the authority is
+ * missing in part or damaged.
  */
 export async function ensureInternalTls(
   settings: InternalTlsSettings,

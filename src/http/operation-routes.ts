@@ -80,10 +80,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps): void
   });
 }
 
-/**
- * In the byte budget, a table's body above FREE_BYTES counts as at least this number of bytes. This minimum limits the number of tables in
- * memory, because the answer to a table may be longer than its body.
- */
+/** Number of bytes as which a table's body above FREE_BYTES counts at least, because the answer to a table may be longer than its body. */
 const COLUMNS_BYTES_COUNTED = 512 * 1024;
 
 function sendNow(view: View, args: unknown, context: Context, set: ResponseHead): Response {
@@ -224,10 +221,7 @@ function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-/**
- * Returns the arguments in the query. A list is either comma-separated or a repeated parameter. Any other repeated parameter also becomes a
- * list, but no field accepts such a list.
- */
+/** Returns the arguments in the query. A list is comma-separated or a repeated parameter. No other field accepts repeated ones. */
 function queryArguments({ operation, input }: View, query: URLSearchParams): Record<string, unknown> {
   const isTaken = (name: string) => !operation.rest!.ignoresUnknown || Object.hasOwn(input.properties, name);
   const names = [...new Set(query.keys())].filter(isTaken);

@@ -5,10 +5,7 @@ import { type BasePath, hintBelow } from './base-path.ts';
 import { drain } from './body.ts';
 import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';
 
-/**
- * Answers every error with problem details, including errors of unknown paths and methods. Internal errors are reported to `observe`, but
- * the client gets no details.
- */
+/** Answers every error, also unknown paths and methods, with problem details. Reports internal errors, without details to clients. */
 export const problemDetails = (observe: Observe, basePath: BasePath) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, route, requestId, traceId, set }) => {
     const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
@@ -32,8 +29,7 @@ export const problemDetails = (observe: Observe, basePath: BasePath) => (app: Ht
   });
 
 /**
- * The value of `WWW-Authenticate` (RFC 9110, 11.6.1). There is no registered scheme for the X-API-Key header, so this project has chosen
- * the name `ApiKey`.
+ * The values of `WWW-Authenticate` (RFC 9110, 11.6.1). `ApiKey` is this project's own name: the X-API-Key header has no registered scheme.
  */
 const BEARER_CHALLENGE = 'Bearer realm="zomma"';
 const KEY_CHALLENGE = `${BEARER_CHALLENGE}, ApiKey realm="zomma"`;

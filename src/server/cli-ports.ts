@@ -14,10 +14,7 @@ import type { StdioSettings } from './serve-stdio.ts';
 /** Number of shown digits of a commit. */
 const COMMIT_DIGITS = 9;
 
-/**
- * The functions with which commands use the server and the feeds. Each loads its modules when it is called, because most commands need no
- * server.
- */
+/** What commands use of the server and the feeds. Each function loads its modules when it is called, because most commands need none. */
 export type Ports = typeof PORTS;
 
 export const PORTS = {
@@ -97,10 +94,9 @@ function admitTrial(store: Store, simulated: boolean): void {
 }
 
 /**
- * Adds the demo member if the store has none. Prints an address that opens the web terminal and signs the demo member in, the key of the
- * demo member, an example request, and the command that connects an agent. If the server has an internal certificate authority, `authority` is the path of its certificate, and
- * the example request trusts this certificate. The address of the web terminal contains the key in its fragment. Browsers never send the
- * fragment to a server, and the page removes the fragment at once.
+ * Adds the demo member if the store has none. Prints an address that signs a browser in, the member's key, an example request, and the
+ * command that connects an agent. `authority` is the path of the internal authority's certificate, which the example request trusts. The
+ * address has its code in the fragment, which browsers never send and the page removes at once.
  */
 function welcomeDemo({ store, access, feeds, signInCodes }: App, url: string, authority: string | undefined): void {
   const known = store.members().find(({ tier }) => tier === 'demo');

@@ -15,10 +15,7 @@ const CHECKS: Readonly<Record<string, (settings: SettingValues) => unknown>> = {
   'my-key': createMyKeyPolicy,
 };
 
-/**
- * Returns everything that keeps a server from starting with these settings, by subject: files and folders that are missing, and settings
- * that contradict each other. The values themselves are valid.
- */
+/** Returns what keeps a server from starting with valid values, by subject: missing files and folders, and contradictions. */
 export function settingFaults(settings: SettingValues): { readonly of: string; readonly error: SettingError }[] {
   return Object.entries(CHECKS).flatMap(([of, check]) => {
     try {

@@ -81,10 +81,8 @@ export interface OpenDataOptions extends StoreEvents {
 }
 
 /**
- * Opens the database of a data folder. In the mode `own`, creates a missing folder with 0700 permissions. In the other modes, the folder
- * must have a database.
- *
- * Throws `OperatorError` if there is no database, if every user may write to the folder, or if root would write to another user's folder.
+ * Opens the database of a data folder. The mode `own` creates a missing folder with the mode 0700, and the other modes need a database.
+ * Throws `OperatorError` if there is none, if every user may write to the folder, or if root would write to another user's folder.
  */
 export function openData(
   dataDir: string,
@@ -234,10 +232,7 @@ export interface OriginProof {
   readonly passphrase: string | undefined;
 }
 
-/**
- * Restores a backup into a temporary folder, and opens the restored database as a test. Returns the backup's manifest, and whether the
- * backup was made by the server whose secret is known.
- */
+/** Opens a copy of a backup as a test. Returns its manifest, and whether it is of the server whose secret is known. */
 export async function rehearseRestore(
   from: string,
   { dataDir, passphrase }: OriginProof,

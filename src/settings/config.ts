@@ -17,21 +17,15 @@ export interface Setting {
   /** The default, written like a value of the flag. */
   readonly default?: string;
   /**
-   * Converts the text of the flag or the environment variable to the setting's value. Throws `SettingError` if the text is invalid. Never
-   * returns `undefined`, because the command-line parser would replace `undefined` by an empty string. Without `parse`, the text is the
-   * value of the setting.
+   * Converts the text of the setting to its value. Throws `SettingError` if the text is invalid. Never returns `undefined`, which the
+   * command-line parser would replace by an empty string. Without `parse`, the text is the value.
    */
   readonly parse?: (text: string) => unknown;
 }
 
 /**
- * The commands that use the settings of each group:
- * - `data`: commands that read the stored market.
- * - `feeds`: commands that poll feeds.
- * - `server`: commands that listen for HTTP requests.
- * - `mcp`: commands that offer MCP tools.
- * - `log`: commands that write a log.
- * - `client`: commands that call a running server.
+ * The commands that use the settings of each group read the stored market (`data`), poll feeds, listen for HTTP requests (`server`), offer
+ * MCP tools, write a log, or call a running server (`client`).
  */
 export type SettingGroup = 'data' | 'feeds' | 'server' | 'mcp' | 'log' | 'client';
 
@@ -86,7 +80,7 @@ export const SETTINGS = {
     tls: {
       flag: '--tls <mode>',
       help: 'with "internal", serves HTTPS with a certificate of an authority of its own, which the server makes in the data folder and renews. "zomma tls trust" tells clients how to trust it. Takes the place of --tls-cert and --tls-key',
-      parse: values.oneOf('--tls', ['internal'], 'Use --tls internal, or give --tls-cert and --tls-key.'),
+      parse: values.choiceOf('--tls', ['internal'], 'Use --tls internal, or give --tls-cert and --tls-key.'),
     },
     tlsCert: {
       flag: '--tls-cert <file>',
@@ -122,7 +116,11 @@ export const SETTINGS = {
       flag: '--my-key <who>',
       default: 'loopback',
       help: 'who may call /api/v1/auth/my-key, which gives the key of a member for the UUID, without --my-key-from and without a token: "loopback", clients on this machine, or "any"',
-      parse: values.oneOf('--my-key', ['loopback', 'any'], 'Use loopback or any, or name networks with --my-key-from.'),
+      parse: values.choiceOf(
+        '--my-key',
+        ['loopback', 'any'],
+        'Use loopback or any, or name networks with --my-key-from.',
+      ),
     },
     myKeyFrom: {
       flag: '--my-key-from <networks>',
@@ -191,18 +189,18 @@ export const SETTINGS = {
     feedRate: {
       flag: '--feed-rate <n>',
       help: 'maximum requests per minute to each provider (default: 30 for cboe, 120 for tradier or 60 for its sandbox, 600 for massive)',
-      parse: values.positive('--feed-rate', 'Use 1 or more requests per minute, e.g. --feed-rate 60.'),
+      parse: values.oneOrMore('--feed-rate', 'Use 1 or more requests per minute, e.g. --feed-rate 60.'),
     },
     feedEvery: {
       flag: '--feed-every <seconds>',
       help: 'seconds from one poll of a provider to the next (default: 300 for cboe, 60 for tradier and massive). The default is longer if --feed-rate does not allow the requests of one poll in this time',
-      parse: values.positive('--feed-every', 'Use 1 or more seconds, e.g. --feed-every 60.'),
+      parse: values.oneOrMore('--feed-every', 'Use 1 or more seconds, e.g. --feed-every 60.'),
     },
     feedHours: {
       flag: '--feed-hours <hours>',
       help: 'when to poll providers: "session" (in trading hours, once at the start of the service, and once after the close, when the closing quotes are available) or "always"',
       default: 'session',
-      parse: values.oneOf('--feed-hours', ['session', 'always'], 'Use --feed-hours session or always.'),
+      parse: values.choiceOf('--feed-hours', ['session', 'always'], 'Use --feed-hours session or always.'),
     },
     cboeUrl: { flag: '--cboe-url <url>', help: 'base URL of the feed "cboe"', default: 'https://cdn.cboe.com' },
     tradierUrl: {
@@ -249,7 +247,7 @@ export const SETTINGS = {
       flag: '--tools <which>',
       help: 'tools that MCP offers: "all", or "contract" (only the nine tools of the API contract)',
       default: 'all',
-      parse: values.oneOf('--tools', ['all', 'contract'], 'Use --tools all or --tools contract.'),
+      parse: values.choiceOf('--tools', ['all', 'contract'], 'Use --tools all or --tools contract.'),
     },
   }),
   ...inGroup('log', {

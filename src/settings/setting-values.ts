@@ -23,7 +23,7 @@ export function portOf(text: string): number {
 }
 
 /** Returns the parser of a whole number that is at least 1. */
-export function positive(flag: string, hint: string): (text: string) => number {
+export function oneOrMore(flag: string, hint: string): (text: string) => number {
   return (text) => {
     const value = wholeNumber(text, flag);
     if (value > 0) return value;
@@ -32,7 +32,7 @@ export function positive(flag: string, hint: string): (text: string) => number {
 }
 
 /** Returns the parser of a setting that has one of some values. */
-export function oneOf<const Value extends string>(flag: string, values: readonly Value[], hint: string) {
+export function choiceOf<const Value extends string>(flag: string, values: readonly Value[], hint: string) {
   return (text: string): Value => {
     const value = values.find((each) => each === text);
     if (value !== undefined) return value;

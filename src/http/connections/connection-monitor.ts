@@ -19,13 +19,10 @@ export interface ConnectionMonitorDeps {
 }
 
 /**
- * Ensures that file descriptors stay free for new clients, files and providers. Anyone can open connections, and a server without a free
- * descriptor accepts no connection.
- *
- * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, the monitor inspects the connections.
- * If there may be too many connections, the monitor records the requests and the account of each connection. The monitor then closes the
- * connections that exceed the limits. The monitor inspects descriptors, because the runtime does not list connections. The monitor treats
- * connections with HTTP/1.1 and HTTP/2 in the same way.
+ * Keeps file descriptors free for new clients, files and providers, because anyone can open connections, and a server without a free
+ * descriptor accepts none. Below `monitorFrom` connections, only counts them. Above, inspects them through their descriptors, because the
+ * runtime does not list connections. If there may be too many, records the requests and the account of each connection, and closes those
+ * that exceed the limits.
  */
 export type ConnectionMonitor = ReturnType<typeof createConnectionMonitor>;
 
@@ -107,9 +104,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
-  /**
-   * The time of the last count of descriptors. Requests are recorded with this approximate time, because the limits need no exact times.
-   */
+  /** The time of the last count of descriptors, with which requests are recorded, because the limits need no exact times. */
   let checkedMs = 0;
   let unreported = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 

@@ -12,21 +12,16 @@ export interface OwnConnection {
 }
 
 /**
- * The sockets of this process, read from the operating system, because the runtime does not list sockets. All calls must be on the thread
- * of the event loop. The server accepts and closes connections on that thread, so a descriptor cannot pass to another connection before the
- * next `await`.
+ * The sockets of this process, from the operating system, because the runtime does not list them. All calls must be on the thread of the
+ * event loop, which accepts and closes connections, so a descriptor cannot pass to another connection before the next `await`.
  */
 export interface OwnSockets {
   /** Yields the connections that were accepted on a port. Each step yields the connections of STEP_DESCRIPTORS descriptors. */
   accepted(port: number): Generator<OwnConnection[], void>;
-  /**
-   * Shuts down both directions of a connection. The runtime then notices the end of the connection, and closes the descriptor itself. Does
-   * nothing if the descriptor now belongs to another connection.
-   */
+  /** Shuts down a connection, whose descriptor the runtime then closes. Does nothing if the descriptor has another connection by now. */
   end(connection: OwnConnection, port: number): void;
   /**
-   * Directs all new connections of a port to one listener of the port. `index` is the listener's position in the order of the kernel.
-   * Returns false if the system does not allow a program to direct connections.
+   * Directs all new connections of a port to the listener at `index` in the kernel's order. Returns false if the system does not allow it.
    */
   steer(port: number, index: number): boolean;
 }
@@ -131,10 +126,7 @@ export function peerName(address: string, port: number): string {
 
 const F_GETFD = 1;
 
-/**
- * Returns the number of open descriptors of this process: sockets, files and the runtime's descriptors. Returns NaN if the system does not
- * report the number.
- */
+/** Returns the number of open descriptors of this process, or NaN if the system does not report it. */
 export function openDescriptors(): number {
   try {
     // Since Linux 6.2, the size of this folder is the number of open descriptors. Reading the size does not need a descriptor.

@@ -13,8 +13,7 @@ export function createPortSteering(port: number) {
   const steer = () => order.length === 1 || (sockets?.steer(port, order.indexOf(Math.max(...order))) ?? false);
   return {
     /**
-     * Adds a listener that gets all new connections from now on. Returns false if the system cannot steer connections. Without steering,
-     * the system distributes new connections over all listeners.
+     * Adds a listener that gets all new connections. Returns false if the system cannot steer, and so distributes them over all listeners.
      */
     add() {
       order.push(added++);

@@ -19,10 +19,7 @@ export interface GexStreamRequest {
 /** Maximum number of tickers in a stream, equal to the maximum of a universe. */
 const TICKERS_MAX = 1_000;
 
-/**
- * Returns the tickers of a request without duplicates, with the names that the market uses. Throws `ClientError` (400) if there are too
- * many tickers, or if a ticker is malformed or not tracked.
- */
+/** Returns the tickers of a request once each. Throws `ClientError` (400) if there are too many, or one is malformed or not tracked. */
 export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 'tracked'>): ReadonlySet<string> {
   const given = [...new Set(tickers?.split(',') ?? [''])];
   if (given.length > TICKERS_MAX) {
@@ -38,10 +35,7 @@ export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 't
 
 const ONE_TICKER = Type.Object({ ticker });
 
-/**
- * Returns the sequence number up to which the client has all events. Returns undefined if the request has no such number. Throws
- * `ClientError` (400) if the number is malformed.
- */
+/** Returns the sequence number up to which the client has all events, or undefined. Throws `ClientError` (400) if it is malformed. */
 export function lastEventIdOf({ headers, query }: GexStreamRequest): number | undefined {
   const text = headers.get('last-event-id') ?? query.get('last_event_id');
   if (text === null) return undefined;

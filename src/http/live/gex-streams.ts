@@ -77,10 +77,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     if (hasMore || isDue) schedule(hasMore ? 0 : batchMs());
   };
 
-  /**
-   * Reads the log in a job of the scheduler. The job does not count towards the account's limit on jobs, because a stream reads one page at
-   * a time and the number of streams is limited.
-   */
+  /** Reads the log in a job that does not count towards the account's limit: a stream reads one page at a time, and streams are limited. */
   const runInScheduler = async <Result>(account: string, work: () => Result): Promise<Result> =>
     scheduler.run({ account, name: 'live replay', steps: oneStep(work), isCounted: false });
 

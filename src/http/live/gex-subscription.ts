@@ -14,8 +14,7 @@ export interface SubscriptionDeps {
 }
 
 /**
- * The stream of one client, which is a cursor over the log. The stream reads the log as fast as the client reads, so a slow client takes
- * the memory of only one page.
+ * The stream of one client: a cursor over the log that moves as fast as the client reads, so a slow client takes the memory of one page.
  */
 export type Subscription = ReturnType<typeof createSubscription>;
 
