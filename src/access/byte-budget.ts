@@ -35,10 +35,7 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}) {
         throw new ClientError(
           'too_many_bytes',
           `Request bodies and unread answers of this account would exceed ${accountBytesMax / MIB} MiB`,
-          {
-            hint: 'Read the answers to earlier requests, then retry.',
-            retryAfterS: 1,
-          },
+          { hint: 'Read the answers to earlier requests, then retry.', retryAfterS: 1 },
         );
       }
       if (counts.total + more > bytesMax) {

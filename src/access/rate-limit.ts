@@ -78,10 +78,7 @@ export function charge(limiter: RateLimiter, accountId: string, tokens: number, 
   throw new ClientError(
     'rate_limited',
     message ?? `This request costs ${tokens} more tokens, and ${decision.remaining} are left`,
-    {
-      hint: `${waitFor(decision.retryAfterS)}, or ask for less at a time.`,
-      retryAfterS: decision.retryAfterS,
-    },
+    { hint: `${waitFor(decision.retryAfterS)}, or ask for less at a time.`, retryAfterS: decision.retryAfterS },
   );
 }
 

@@ -94,9 +94,6 @@ export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
     ticker: report.ticker,
     simulated: report.simulated,
     strikes: { spot: spot.price, strike, net: netGex, levels },
-    profile: {
-      ...profileAround(prepared),
-      annotations: report.flip_resolved ? [spot, flip] : [spot],
-    },
+    profile: { ...profileAround(prepared), annotations: report.flip_resolved ? [spot, flip] : [spot] },
   };
 }

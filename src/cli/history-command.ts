@@ -72,11 +72,7 @@ function pictureOf(history: History): HistoryPicture {
     ends: [moments[0]!, moments.at(-1)!],
     prices: [
       { name: 'spot', values: Float64Array.from(spot), ink: 'title' },
-      {
-        name: 'flip',
-        values: Float64Array.from(gex_flip, (each, i) => (flip_resolved[i] ? each : NaN)),
-        ink: 'level',
-      },
+      { name: 'flip', values: Float64Array.from(gex_flip, (each, i) => (flip_resolved[i] ? each : NaN)), ink: 'level' },
       { name: 'call wall', values: Float64Array.from(call_wall), ink: 'positive' },
       { name: 'put wall', values: Float64Array.from(put_wall), ink: 'negative' },
     ],

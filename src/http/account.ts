@@ -109,9 +109,6 @@ function uuidOf(query: URLSearchParams): string {
   throw new ClientError(
     'invalid_parameter',
     given.length === 0 ? 'The query parameter uuid is missing' : 'The query parameter uuid is repeated',
-    {
-      hint: 'Send ?uuid=<member uuid> once.',
-      fieldErrors: [{ field: '/uuid', expected: 'must be given once' }],
-    },
+    { hint: 'Send ?uuid=<member uuid> once.', fieldErrors: [{ field: '/uuid', expected: 'must be given once' }] },
   );
 }

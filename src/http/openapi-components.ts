@@ -76,10 +76,7 @@ const PROBLEM = {
     request_id: { type: 'string' },
     errors: {
       type: 'array',
-      items: {
-        type: 'object',
-        properties: { pointer: { type: 'string' }, detail: { type: 'string' } },
-      },
+      items: { type: 'object', properties: { pointer: { type: 'string' }, detail: { type: 'string' } } },
     },
     nearest_before: nearest('before'),
     nearest_after: nearest('after'),

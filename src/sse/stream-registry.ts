@@ -131,9 +131,7 @@ export function createStreamRegistry(limits: StreamLimits) {
         throw new ClientError(
           'too_many_streams',
           `This account has ${accountStreamsMax} open streams, which is its limit`,
-          {
-            hint: 'Close idle streams, or use one stream for several tickers or calls.',
-          },
+          { hint: 'Close idle streams, or use one stream for several tickers or calls.' },
         );
       }
       if (streams.size >= streamsMax) makeRoom(id);
