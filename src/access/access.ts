@@ -16,7 +16,6 @@ export interface Account {
   isAdmitted(): boolean;
 }
 
-/** The functions that add and revoke members, issue keys, and check the keys of requests. */
 export type Access = ReturnType<typeof createAccess>;
 
 /** The values of a new member. `expiresAt` is in ms since the epoch. */
@@ -32,9 +31,7 @@ export interface AccessDeps {
   readonly secret: SecretFile;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
-  /** Records a change in the audit trail. */
   readonly audit: (event: AuditEvent) => void;
-  /** Runs a change and writes its audit record in one transaction. */
   readonly transaction: <T>(work: () => T) => T;
 }
 
@@ -200,7 +197,6 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
       });
     },
 
-    /** Returns whether the UUID is that of a member who has access now. */
     isMember: (uuid: string): boolean => isAuthorized(members.member(uuid), nowMs()),
 
     /**
@@ -255,7 +251,6 @@ function keyUntilMs({ keyDigest, previousUntil }: Member, digest: string): numbe
   return digest === keyDigest ? Number.POSITIVE_INFINITY : (previousUntil ?? 0);
 }
 
-/** Returns the fields of a member who has this key only. */
 function onlyKey(apiKey: string): Pick<Member, 'keyDigest' | 'previousDigest' | 'previousUntil'> {
   return { keyDigest: keyDigest(apiKey), previousDigest: null, previousUntil: null };
 }

@@ -7,7 +7,6 @@ export class AccountCounts {
     return this.counts.get(accountId) ?? 0;
   }
 
-  /** Returns the sum of the counts of all accounts. */
   get total(): number {
     return this.sum;
   }

@@ -25,11 +25,9 @@ export interface AuditEvent {
   readonly client?: string | undefined;
   /** `done`, or the code of the error that prevented the change. */
   readonly result?: string;
-  /** More details as text, such as the tier of a member. */
   readonly detail?: string;
 }
 
-/** A row of the audit trail. */
 export interface AuditEntry {
   /** The time of the change, ms since the epoch. */
   readonly atMs: number;
@@ -49,7 +47,6 @@ export interface AuditStore {
   auditSince(sinceMs: number): AuditEntry[];
   /** Returns at most 1,000 entries, also of other processes, that are not logged yet, by their ids, the oldest first. */
   unloggedAudit(): ReadonlyMap<number, AuditEntry>;
-  /** Marks the entries up to a given id as logged. */
   markAuditLogged(id: number): void;
 }
 

@@ -62,7 +62,6 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
         retryAfterS: allowed ? 0 : Math.max(1, wholeSeconds((cost - tokens) / refillPerMs)),
       };
     },
-    /** The number of accounts that have a bucket in memory. */
     get size() {
       return buckets.size;
     },

@@ -69,9 +69,7 @@ export interface SecretFile {
   readNext(): Uint8Array | undefined;
   /** Writes a new random secret beside the secret, and returns it. A file of an earlier, incomplete rotation is replaced. */
   writeNext(): Uint8Array;
-  /** Replaces the secret by the new one, in one step. */
   adoptNext(): void;
-  /** Removes the new secret. */
   removeNext(): void;
 }
 

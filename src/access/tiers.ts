@@ -11,7 +11,6 @@ export const TIERS = {
 
 export type Tier = keyof typeof TIERS;
 
-/** The tier of a new member if the operator does not choose a tier. */
 export const DEFAULT_TIER: Tier = 'member';
 
 /** Returns whether members of a tier have access. Returns false for an unknown name, for example of a newer version. */
@@ -19,7 +18,6 @@ export function isEligible(tier: string): boolean {
   return isTier(tier) && TIERS[tier].eligible;
 }
 
-/** Returns whether the text is the name of a tier. */
 export function isTier(name: string): name is Tier {
   return Object.hasOwn(TIERS, name);
 }

@@ -1,7 +1,6 @@
 /** A table of reference values with inputs, outputs and conditions. src/bench/reference/README.md describes the columns. */
 export interface Reference {
   readonly count: number;
-  /** The names of the input columns. */
   readonly inputs: readonly string[];
   /** Returns a column as numbers. In the column of sides, C becomes 1 and P becomes -1. */
   column(name: string): Float64Array;
@@ -14,7 +13,6 @@ const NEGLIGIBLE = 1e-290;
 /** If one rounding of each input changes a volatility by more than this fraction, no method can determine the volatility. */
 const BLURRED = 0.01;
 
-/** Parses a table of reference values from CSV with a header. */
 export function parseReference(csv: string): Reference {
   const [header, ...rows] = csv
     .trimEnd()

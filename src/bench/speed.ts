@@ -5,7 +5,6 @@ import { merton, mertonProbabilities } from '../math/jump-diffusion.ts';
 import { race } from './race.ts';
 import { distinctOptions, jumpsFor, outOfTheMoney } from './workloads.ts';
 
-/** The time per unit of a kernel's work on this machine. */
 export interface Speed {
   readonly kernel: string;
   readonly unit: string;

@@ -4,7 +4,6 @@ import { withStore } from '../server/stored-data.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
-/** Adds `zomma audit`, which lists the changes to members and keys. */
 export function addAudit(program: CliCommand): void {
   program
     .command('audit')

@@ -14,10 +14,8 @@ const EXIT_CODE = {
   failure: EXIT_CODES.checkFailure.code,
 } as const satisfies Record<CheckOutcome['state'], number>;
 const LABEL = { ok: 'ok      ', warning: 'WARNING ', failure: 'FAILURE ' } as const;
-/** Number of snapshots between two progress lines. */
 const PROGRESS_EVERY = 1_000;
 
-/** Adds `zomma check`, which examines an installation and reports its faults. */
 export function addCheck(program: CliCommand, ports: Ports): void {
   program
     .command('check')

@@ -9,7 +9,6 @@ interface SettingsOptions {
   readonly hidden?: readonly SettingName[];
 }
 
-/** A command with the features that many commands share. */
 export class CliCommand extends Command {
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);
@@ -52,7 +51,6 @@ export class CliCommand extends Command {
     return shown ? this.settingsFile() : this;
   }
 
-  /** Adds an option with a fixed list of allowed values. */
   choice(flag: string, help: string, values: readonly string[], byDefault: string): this {
     return this.addOption(new Option(flag, help).choices(values).default(byDefault));
   }
@@ -61,7 +59,6 @@ export class CliCommand extends Command {
     return this.option('--json', 'print one JSON object');
   }
 
-  /** Adds example commands to the end of the help. */
   examples(...lines: readonly string[]): this {
     return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`);
   }

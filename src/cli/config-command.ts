@@ -20,7 +20,6 @@ const GROUPS = {
 /** Line width of the example file, in characters. */
 const WIDTH = 100;
 
-/** Adds `zomma config`, which writes an example settings file, shows where each setting comes from, and checks all settings. */
 export function addConfig(program: CliCommand, ports: Ports): void {
   const config = program.command('config').description('Show and check the settings of `zomma serve`.');
   config
@@ -98,7 +97,6 @@ function literal(text: string): string {
   return /^(?:true|false|[1-9]\d*|0)$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Formats a text as TOML comment lines. */
 function comment(text: string): string {
   const lines: string[] = [''];
   for (const word of text.split(' ')) {

@@ -17,7 +17,6 @@ import { customerPositionsOf, withFlowSign } from '../operations/reading/dealer-
 /** Distance from spot to each end of the gamma profile, as a fraction of spot. */
 const PROFILE_HALF_WIDTH = 0.2;
 
-/** The prints of a chain's underlying, in time order. */
 export interface ChainPrints {
   /** The large prints of the flow window. The window ends at the time of the chain or of the last print, whichever is later. */
   readonly large: readonly PrintSum[];

@@ -26,7 +26,6 @@ function flowRows(
   ];
 }
 
-/** Formats the levels as a table. */
 export function gexTable(report: GexAnalysis['report']): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;
@@ -78,7 +77,6 @@ export function profileCsv({ level, gex }: GammaProfile): string {
   );
 }
 
-/** Selects the values that the plot shows. */
 export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
   const { strike, netGex } = runToCompletion(exposuresByStrike(prepared));
   const spot: Level = { name: 'spot', price: report.spot_price };

@@ -7,7 +7,6 @@ import { withStore } from '../server/stored-data.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
-/** Adds `zomma members`, which manages who has access. A running server applies each change within 10 ms. */
 export function addMembers(program: CliCommand): void {
   const members = program.command('members').description('Add, list, revoke and link members.');
   const uuid = [

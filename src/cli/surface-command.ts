@@ -24,7 +24,6 @@ import { columns, csvText } from './text-format.ts';
 const SMILE_DAYS = 30;
 /** The drawn smile covers this number of standard deviations of the log-price on each side of the forward. */
 const SMILE_REACH = 2.5;
-/** Number of strikes at which the smile is computed. */
 const SMILE_POINTS = 81;
 
 interface Shown {
@@ -33,7 +32,6 @@ interface Shown {
   readonly answer: SurfaceAnswer;
 }
 
-/** Adds `zomma surface`, which fits the volatility surface of a file or of a stored ticker. */
 export function addSurface(program: CliCommand, ports: Ports): void {
   program
     .command('surface')

@@ -8,7 +8,6 @@ export type Observation = {
 
 type NoFields = Readonly<Record<never, never>>;
 
-/** The fields of each kind of observation. */
 interface ObservationFields {
   request_answered: {
     method: string;
@@ -62,7 +61,6 @@ interface ObservationFields {
   past_filling: { done: number; total: number };
   /** The simulated market's backfill is complete. `snapshots` is the number of snapshots that the backfill added. */
   past_filled: { snapshots: number; duration_ms: number };
-  /** The simulated market's backfill failed. The service tries again later. */
   past_failed: { error: unknown };
   feed_connection: { up: boolean; reason?: string };
   /** Levels could not be recorded. `snapshot` is the id of the snapshot, or null if the error concerns no single snapshot. */
@@ -104,11 +102,9 @@ interface ObservationFields {
     result: string;
     detail?: string;
   };
-  /** Liveness, readiness and metrics are served at this address. */
   operations_served: { address: string };
   /** The operations address is not a loopback address, so other machines may reach it. */
   operations_open: { address: string; hint: string };
-  /** The server now uses this certificate for new connections. */
   certificate_used: { subject: string; sha256: string; not_after: string };
   /** The certificate of `--tls internal` lacks these names of the server, because its authority may not sign them. */
   names_uncertified: { names: readonly string[]; hint: string };
@@ -138,7 +134,6 @@ interface ObservationFields {
   stop_forced: NoFields;
 }
 
-/** Receives observations. */
 export interface Observe {
   (observation: Observation): void;
   /** Types of observation that the observer drops. Callers need not create observations of these types. */

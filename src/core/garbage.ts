@@ -7,7 +7,6 @@ const MIB = 1024 * 1024;
 const COLLECT_EVERY = 48 * MIB;
 const COLLECT_FROM = 300 * MIB;
 
-/** The minimum time between two requested collections. */
 const PAUSE_MS = 100;
 
 let allocated = 0;

@@ -3,7 +3,6 @@ export const JSON_DEPTH_MAX = 32;
 
 /** Limits on a JSON text. The limits are checked before the text is parsed. */
 export interface JsonBounds {
-  /** Maximum number of objects and arrays. */
   readonly containers: number;
   /** Maximum number of entries in all objects and arrays together. */
   readonly values: number;
@@ -79,7 +78,6 @@ function beforeSpaces(text: string, i: number): number {
   return i;
 }
 
-/** Returns how often a character occurs. Stops counting above `max`. */
 function countUpTo(text: string, character: string, max: number): number {
   let count = 0;
   for (let i = text.indexOf(character); i >= 0 && count <= max; i = text.indexOf(character, i + 1)) count++;

@@ -3,7 +3,6 @@ import { configureSync, getJsonLinesFormatter, getLogger, type LogRecord } from 
 import { cleanLine, escapeInvisible } from './clean-text.ts';
 import { LOG_LEVELS, type LogLevel, type Observation, type Observe } from './events.ts';
 
-/** The log level for each type of observation. */
 const LEVEL: Record<Observation['kind'], LogLevel> = {
   request_answered: 'debug',
   request_failed: 'error',

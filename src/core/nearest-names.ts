@@ -1,4 +1,3 @@
-/** Number of names to suggest. */
 const NEAREST = 3;
 
 /**

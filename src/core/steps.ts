@@ -3,15 +3,11 @@ import { announceStep } from './event-loop-watchdog.ts';
 /** Work in steps of at most 25 ms. The generator yields a description before each step. Other requests can run between two steps. */
 export type Steps<Result> = Generator<Step, Result>;
 
-/** The result of the steps that a function returns. */
 export type ReturnOf<Work extends (...args: never[]) => Steps<unknown>> =
   ReturnType<Work> extends Steps<infer Result> ? Result : never;
 
-/** The description of the step that runs next. */
 export interface Step {
-  /** A description of the step, for progress messages. */
   readonly message: string;
-  /** The total number of steps, if it is known. */
   readonly total?: number;
   /** Rate-limit tokens that the account pays for this step and later steps, in addition to the request's token. */
   readonly tokens?: number;
@@ -36,7 +32,6 @@ export function runToCompletion<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Wraps a function as work that consists of a single step. */
 // biome-ignore lint/correctness/useYield: there is no further step.
 export function* oneStep<Result>(work: () => Result): Steps<Result> {
   return work();

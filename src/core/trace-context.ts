@@ -11,7 +11,6 @@ export interface TraceContext {
 /** The span of a request that is being answered. */
 export interface RequestSpan {
   readonly traceId: string;
-  /** Ends the span. */
   end(answer: AnsweredRequest): void;
 }
 

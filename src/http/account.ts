@@ -60,7 +60,6 @@ function codeRefused(): ClientError {
 
 const closed = { additionalProperties: false };
 
-/** The answer of `GET /api/v1/account`. */
 export const ACCOUNT_STATUS = Type.Object(
   {
     tier: Type.String({ description: 'Tier of the membership: member, pro or demo.' }),

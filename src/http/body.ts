@@ -11,7 +11,6 @@ const BODY_MS_MAX = 10_000;
 /** The largest body that the byte budget ignores, bytes. All simultaneous bodies of an account up to this size take only a few MB. */
 export const FREE_BYTES = 64 * 1024;
 
-/** The sender of a body, and the budget that counts the bytes of the body. */
 export interface Sender {
   readonly budget: ByteBudget;
   readonly account: string;

@@ -19,11 +19,9 @@ export interface CertificateWatch {
 
 export interface CertificateWatchDeps {
   readonly files: TlsFiles;
-  /** The certificate and the key with which the server started. */
   readonly pair: TlsPair;
   readonly listening: Pick<Listening, 'replaceTls'>;
   readonly observe: Observe;
-  /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
 }
 

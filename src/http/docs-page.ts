@@ -45,7 +45,6 @@ const POLICY = [
 
 const OPENAPI = '/openapi.json';
 
-/** The public paths of the OpenAPI document and its page. */
 export const DOCS_PATHS: readonly string[] = ['/docs', START, SCRIPT, STYLE, OPENAPI];
 
 /**

@@ -63,7 +63,6 @@ export function handlerOf(app: HttpApp, { tracing, basePath }: Pick<HttpDeps, 't
   return tracing ? (request) => tracing.inRequest(request.headers, () => answer(request)) : answer;
 }
 
-/** Returns the trace id that the sender of a request has given in the header `traceparent`. */
 function traceIdOf(headers: Headers): string | undefined {
   const field = headers.get('traceparent');
   return field === null ? undefined : parseTraceparent(field)?.traceId;

@@ -82,7 +82,6 @@ export function foreignNames(settings: InternalTlsSettings, permitted: readonly 
   return namesOf(settings).filter((name) => isIP(name) === 0 && !isPermitted(name));
 }
 
-/** The hint for an authority that may sign too few or too many names. */
 export const NEW_AUTHORITY_HINT =
   'For a new authority, stop the server, remove the folder tls of the data folder and start it again. Every client has to trust it anew.';
 
@@ -121,7 +120,6 @@ function readAuthority(cert: string, key: string): IssuedPair & { readonly notAf
   }
 }
 
-/** Returns the present certificate and key. Returns undefined if a file is missing or damaged. */
 function presentPair(files: TlsFiles): TlsPair | undefined {
   try {
     return readTls(files);

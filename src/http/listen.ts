@@ -12,7 +12,6 @@ export type ListenSettings = Pick<
   'host' | 'port' | 'tls' | 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'behindProxy'
 >;
 
-/** The address to listen on, and the contents of the TLS files. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;

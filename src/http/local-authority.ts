@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import * as x509 from '@peculiar/asn1-x509';
 
-/** A certificate and its private key, as PEM texts. */
 export interface IssuedPair {
   readonly cert: string;
   readonly key: string;
@@ -98,7 +97,6 @@ interface Contents {
   readonly signer: string;
 }
 
-/** Signs a certificate. Returns the certificate as a PEM text. */
 function certify({ subject, issuer, period, own, extensions, signer }: Contents): string {
   const signatureAlgorithm = new x509.AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
   const serialNumber = crypto.getRandomValues(new Uint8Array(16));

@@ -93,7 +93,6 @@ const BINARY_TYPE = 'application/octet-stream';
 const IS_BINARY = /^application\/octet-stream\s*(?:;|$)/i;
 const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
 
-/** Adds the plain HTTP route of a tool, for the default answer and the extended answer. */
 function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void {
   const { context, loaded, budget } = deps;
   app.post(`/api/v1/tools/${tool.name}`, async ({ request, account, set }) => {
@@ -111,7 +110,6 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
   });
 }
 
-/** A request with its sender and the head of the response. */
 interface Caller {
   readonly request: Request;
   readonly account: string;
@@ -177,9 +175,7 @@ const VALUES_AT_ONCE = 50_000;
 interface AnswerRules {
   /** The key of the cached answer. Undefined if the answer is not cached. */
   readonly key: string | undefined;
-  /** The code of errors in the arguments. */
   readonly code: ClientErrorCode;
-  /** Whether clients may cache the answer. */
   readonly isCacheable: boolean;
 }
 
@@ -216,7 +212,6 @@ function* written(view: View, args: unknown, context: Context, code: ClientError
   return { ...shared, body: isShort ? JSON.stringify(sent) : (yield* writeJson(sent, digits)).toString() };
 }
 
-/** Converts a path to the syntax of Elysia: `{parameter}` becomes `:parameter`. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }

@@ -1,13 +1,10 @@
 import { fieldsOf, type ResponseHead, respond } from './http-app.ts';
 
-/** A response that is prepared once and sent many times. */
 export interface PreparedResponse {
   readonly body: string | Blob;
   /** The strong entity tag of the uncompressed form. The tag of a compressed form consists of the strong tag and the content coding. */
   readonly etag: string;
-  /** The header fields of the response, including the entity tag. */
   readonly fields: Headers;
-  /** Whether the body is large enough for compression. */
   readonly isLarge: boolean;
   /** Whether caches may keep the response for a year. */
   readonly isImmutable: boolean;

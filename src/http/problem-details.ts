@@ -73,13 +73,11 @@ function clientErrorOf(error: unknown, request: Request): ClientError {
   });
 }
 
-/** Returns the 405 error if the path supports other methods. Otherwise returns the 404 error. */
 function noRoute(allowed: readonly string[]): ClientError {
   if (allowed.length > 0) return methodNotAllowed(allowed);
   return new ClientError('not_found', 'There is no such path', { hint: 'See GET /openapi.json for all paths.' });
 }
 
-/** Returns the 405 error for a path that supports only the allowed methods. */
 export function methodNotAllowed(allowed: readonly string[]): ClientError {
   return new ClientError('method_not_allowed', 'This path does not support the request method', {
     hint: `Use ${allowed.join(', ')}.`,

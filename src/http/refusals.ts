@@ -61,7 +61,6 @@ export function createRefusals(observe: Observe, nowMs: () => number) {
   };
 
   return {
-    /** Reports a refused key or UUID. */
     report,
     /**
      * Counts a refused key, or a request with a UUID. Beyond a limit of a network or of all networks, reports this and throws `ClientError`

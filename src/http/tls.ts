@@ -5,7 +5,6 @@ import { errorCode, SettingError } from '../core/errors.ts';
 
 /** The certificates and the private key of a TLS listener, as PEM texts. */
 export interface PemPair {
-  /** The certificate chain. */
   readonly cert: string;
   readonly key: string;
   /** The certificates of the authorities that sign client certificates. Undefined if clients need no certificate. */
@@ -125,7 +124,6 @@ function privateKeyOf(pem: string, file: string): KeyObject {
   }
 }
 
-/** Describes the probable content of a file, for an error message. */
 function kindOf(text: string): string {
   if (text.trim() === '') return 'empty';
   const [, label] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];

@@ -36,7 +36,6 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const pathOf = (name: string) => `/web/${name}`;
 
-/** The public paths of the terminal: the page and its files. */
 export const WEB_PATHS: readonly string[] = ['/', ...files.map(({ name }) => pathOf(name))];
 
 /** Serves the web terminal. Clients revalidate the page, and cache the files, whose names contain a hash of their content. */

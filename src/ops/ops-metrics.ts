@@ -3,7 +3,6 @@ import type { Observation } from '../core/events.ts';
 import { recordOf } from '../core/record-of.ts';
 import type { FeedReport, FeedStatus } from '../operations/feed-status.ts';
 
-/** The values that a scrape reads from the service. */
 export interface MetricSources {
   readonly version: string;
   readonly commit: string;
@@ -110,7 +109,6 @@ export function createMetrics(sources: MetricSources) {
   const actions = new Map<Kind, (observation: Observation) => void>();
   const on = <Seen extends Kind>(kind: Seen, act: (seen: Extract<Observation, { kind: Seen }>) => void) =>
     actions.set(kind, act as (observation: Observation) => void);
-  /** Adds a counter of the observations of a kind. */
   const counted = (kind: Kind, name: string, help: string) => {
     const own = counter(name, help);
     on(kind, () => own.inc());
@@ -271,7 +269,6 @@ export function createMetrics(sources: MetricSources) {
   };
 
   return {
-    /** Counts an observation of the service. */
     observe(observation: Observation) {
       actions.get(observation.kind)?.(observation);
     },

@@ -52,7 +52,6 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
       extension = setInterval(ask, ms / 3).unref();
       ask();
     },
-    /** Reports that the start is complete. */
     ready(status: string) {
       isReady = true;
       clearInterval(extension);
@@ -72,7 +71,6 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
       clearInterval(extension);
       tell('STOPPING=1', 'STATUS=Stopping');
     },
-    /** Stops the timers that send messages. */
     close() {
       clearInterval(extension);
       clearInterval(timer);

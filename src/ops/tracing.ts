@@ -24,7 +24,6 @@ export type TracingEnv = Readonly<Record<string, string | undefined>>;
 export interface Tracing extends RequestTracing {
   /** Returns a scheduler that creates a span for every job of a request. */
   traced(scheduler: Scheduler): Scheduler;
-  /** Sends the remaining spans. */
   stop(): Promise<void>;
 }
 
@@ -100,7 +99,6 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
   };
 }
 
-/** Returns the trace context from the headers of a request. */
 function contextOf(headers: Headers): Context {
   const sender = parseTraceparent(headers.get('traceparent'));
   if (!sender) return ROOT_CONTEXT;

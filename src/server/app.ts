@@ -156,7 +156,6 @@ export function buildApp(
   });
   return {
     handle: handlerOf(http, { tracing, basePath }),
-    /** All routes of the service. */
     routes: http.routes,
     ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, drain, refusals, signInCodes },
     /** The initial load of the drop folder or the simulated market. The caller must start the feeds and call `loading.begin`. */

@@ -3,7 +3,6 @@ import type { Observe } from '../../core/events.ts';
 import { type ConnectionLimits, connectionsToClose, isCrowded, type KnownConnection } from './connections-to-close.ts';
 import { descriptorsMax, type OwnConnection, openDescriptors, openOwnSockets, peerName } from './own-sockets.ts';
 
-/** The fields and methods of a server that the connection monitor uses. */
 export interface ConnectionServer {
   readonly port?: number | undefined;
   requestIP(request: Request): { readonly address: string; readonly port: number } | null;
@@ -45,7 +44,6 @@ export function descriptorPlan(descriptors = descriptorsMax()) {
     descriptors,
     /** Number of descriptors that must stay free. */
     reserve,
-    /** Maximum number of connections. */
     connections,
     /** Minimum number of connections for an inspection. */
     monitorFrom: Math.min(MONITOR_FROM, Math.floor(connections / 8)),
@@ -147,7 +145,6 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
     }
   };
 
-  /** Inspects all connections in several steps, and closes the connections that exceed the limits. */
   const scan = async (own: NonNullable<typeof sockets>): Promise<void> => {
     isScanning = true;
     let workedMs = 0;
@@ -231,7 +228,6 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
     },
     /** Returns the address and port of a request's client, for a stream that is being opened. Undefined if the address is not known. */
     peerOf,
-    /** Starts to monitor the connections of a server that is listening. */
     start(listening: ConnectionServer) {
       server = listening;
       ownDescriptors = openDescriptors();

@@ -2,7 +2,6 @@ import { ptr } from 'bun:ffi';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { openLibc } from '../../core/libc.ts';
 
-/** An open connection that a server of this process has accepted. */
 export interface OwnConnection {
   readonly descriptor: number;
   /** The client's address and port, in the form of `peerName`. */
@@ -119,7 +118,6 @@ export function openOwnSockets(): OwnSockets | undefined {
   };
 }
 
-/** Returns a text that identifies a client by its address and port. */
 export function peerName(address: string, port: number): string {
   return `${address} ${port}`;
 }

@@ -19,7 +19,6 @@ export function createPortSteering(port: number) {
       order.push(added++);
       return steer();
     },
-    /** Records that the oldest listener was closed. */
     removeOldest() {
       // When a listener is closed, the kernel moves the last listener to the position of the closed listener.
       const i = order.indexOf(Math.min(...order));

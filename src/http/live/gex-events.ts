@@ -4,7 +4,6 @@ import type { MarketStore } from '../../market/store.ts';
 import { recordedGexNodes } from '../../operations/gex/gex-nodes.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 
-/** An event as clients receive it. */
 export interface GexEvent {
   readonly seq: number;
   readonly ticker: string;
@@ -13,11 +12,9 @@ export interface GexEvent {
 
 /** A page from the log of levels, with the events of some tickers after a sequence number. */
 export interface GexPage {
-  /** The encoded events. */
   readonly chunks: readonly Uint8Array[];
   /** The sequence number up to which the page has every event of the tickers. */
   readonly upTo: number;
-  /** Whether the log has more events after `upTo`. */
   readonly hasMore: boolean;
 }
 
@@ -28,7 +25,6 @@ export interface GexPage {
 export type GexEvents = ReturnType<typeof createGexEvents>;
 
 export interface GexEventsOptions {
-  /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
   readonly recentMax?: number;
 }
@@ -144,7 +140,6 @@ function pageOf(events: readonly GexEvent[], upTo: number, hasMore: boolean): Ge
   return { chunks: events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))], upTo, hasMore };
 }
 
-/** Returns the index of the first event after the sequence number `seq`. */
 function firstAfter(events: readonly GexEvent[], seq: number): number {
   let [low, high] = [0, events.length];
   while (low < high) {

@@ -5,7 +5,6 @@ import type { Market } from '../../market/market.ts';
 import { ticker } from '../../operations/engine/shared-fields.ts';
 import { validate } from '../../operations/engine/validate.ts';
 
-/** A client's request for a stream of live levels. */
 export interface GexStreamRequest {
   readonly account: Account;
   readonly headers: Headers;

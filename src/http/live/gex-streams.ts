@@ -52,7 +52,6 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     if (!closed && !isSending) timer ??= setTimeout(sendRound, delayMs);
   };
   const batchMs = () => Math.min(BATCH_MS_MAX, Math.max(BATCH_MS, BATCH_FACTOR * roundMs));
-  /** Sends the new levels to all streams, in steps. */
   const sendRound = async (): Promise<void> => {
     const startedMs = performance.now();
     timer = undefined;
@@ -118,15 +117,12 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     wake() {
       schedule(batchMs());
     },
-    /** Ends every stream. */
     close() {
       closed = true;
       clearTimeout(timer);
       registry.close();
     },
-    /** The address and port of each client whose connection is known. */
     peers: registry.peers,
-    /** Returns the number of open streams of an account. */
     streamsOf: registry.streamsOf,
     get size() {
       return registry.size;

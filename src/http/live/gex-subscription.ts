@@ -43,7 +43,6 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
     send([PREAMBLE, ...current.chunks]);
   };
 
-  /** Waits until there is a next page with events of the tickers, and sends the page. */
   const sendNextPage = async (): Promise<void> => {
     while (!stream.hasEnded) {
       const page =
