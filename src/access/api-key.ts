@@ -52,6 +52,11 @@ export function canonicalUuid(text: string): string {
   });
 }
 
+/** Returns the token of an Authorization header, or null. */
+export function bearerOf(authorization: string | null): string | null {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? null;
+}
+
 function base32(bytes: Uint8Array): string {
   let text = '';
   let buffer = 0;

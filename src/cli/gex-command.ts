@@ -7,18 +7,23 @@ import {
   type ExpirySelection,
   parseExpiries,
 } from '../analytics/chain/options.ts';
-import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../core/errors.ts';
-import { runToCompletion } from '../core/steps.ts';
 import type { Ports } from '../server/cli-ports.ts';
 import { withMarket } from '../server/stored-data.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { requireOneForm, writeResult } from './forms.ts';
-import { analyseGex, type ChainPrints, type GexAnalysis, profileAround } from './gex-analysis.ts';
+import {
+  analyseGex,
+  type ChainPrints,
+  type GexAnalysis,
+  gexPicture,
+  gexTable,
+  profileCsv,
+  strikesCsv,
+} from './gex-analysis.ts';
 import { chainOf, readPrintsFile } from './gex-files.ts';
-import { gexPicture, gexTable, profileCsv, strikesCsv } from './gex-output.ts';
 import { gexPlot } from './plot/gex-plot.ts';
 
 type CsvTable = 'strikes' | 'profile';
@@ -127,10 +132,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
       await writeResult(flags, {
         value: report,
         isSimulated: report.simulated,
-        csv: () =>
-          flags.csv === 'profile'
-            ? profileCsv(profileAround(prepared))
-            : strikesCsv(runToCompletion(exposuresByStrike(prepared)), prepared.options.weight),
+        csv: () => (flags.csv === 'profile' ? profileCsv(prepared) : strikesCsv(prepared)),
         text: gexTable(report),
         plot: (...size) => gexPlot(gexPicture(analysis), ...size),
         plotLines: { least: 23, most: 50 },

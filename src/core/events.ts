@@ -27,7 +27,7 @@ interface ObservationFields {
   stream_opened: { account: string; streams: number };
   stream_closed: {
     account: string;
-    reason: 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
+    reason: StreamEnd;
     streams: number;
   };
   /** A tool threw an error. `trace_id` is the trace of the HTTP request behind the tool call, if spans are collected. */
@@ -139,6 +139,14 @@ export interface Observe {
   /** Types of observation that the observer drops. Callers need not create observations of these types. */
   readonly ignores?: ReadonlySet<Observation['kind']>;
 }
+
+/**
+ * The reasons why a stream can end: the client closed it or it ended by itself (`client`), too much data waited or the client did not read
+ * for too long (`behind`), the client answered no ping (`silent`), the account has lost its access, the stream was too old, another account
+ * needed a stream and this one had more than its share (`AccountCounts.accountGivingWay`), or the server stops.
+ */
+export const STREAM_ENDS = ['client', 'behind', 'silent', 'access', 'age', 'share', 'shutdown'] as const;
+export type StreamEnd = (typeof STREAM_ENDS)[number];
 
 /** The log levels, from the most verbose to the least verbose. */
 export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;

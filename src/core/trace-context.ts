@@ -1,3 +1,5 @@
+import type { Observation } from './events.ts';
+
 /** The trace of a request, from the sender's W3C Trace Context. */
 export interface TraceContext {
   /** 32 hex digits. */
@@ -11,18 +13,7 @@ export interface TraceContext {
 /** The span of a request that is being answered. */
 export interface RequestSpan {
   readonly traceId: string;
-  end(answer: AnsweredRequest): void;
-}
-
-/** The data of an answered request that its span records. */
-export interface AnsweredRequest {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly client: string;
-  readonly bytes: number | undefined;
-  readonly request_id: string;
-  readonly account: string | undefined;
+  end(answer: Omit<Extract<Observation, { kind: 'request_answered' }>, 'kind'>): void;
 }
 
 /** Creates a span for each request. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Account } from '../access/access.ts';
-import { canonicalUuid } from '../access/api-key.ts';
+import { bearerOf, canonicalUuid } from '../access/api-key.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import { telegramStatus } from '../access/telegram-link.ts';
 import { ClientError } from '../core/errors.ts';
@@ -33,7 +33,7 @@ export const accountRoutes =
       })
       .post('/api/v1/auth/sign-in', ({ request, set, path }) => {
         const address = addressOf(request);
-        const [, code = ''] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
+        const code = bearerOf(request.headers.get('authorization')) ?? '';
         refusals.limit(address, path, 'uuid');
         try {
           const uuid = signInCodes.redeem(code);

@@ -1,4 +1,5 @@
 import type { Access, Account } from '../access/access.ts';
+import { bearerOf } from '../access/api-key.ts';
 import { rateLimitHeaders, waitFor } from '../access/rate-limit.ts';
 import { ClientError } from '../core/errors.ts';
 import { DOCS_PATHS } from './docs-page.ts';
@@ -55,7 +56,8 @@ export const guard =
 
 function authenticate(access: Access, path: string, headers: Headers): Account {
   try {
-    return access.authenticate(headers.get('x-api-key') || bearerOf(headers));
+    // Many clients can send a key only in the Authorization header.
+    return access.authenticate(headers.get('x-api-key') || bearerOf(headers.get('authorization')));
   } catch (error) {
     if (!(error instanceof ClientError) || !STREAM_PATHS.has(path)) throw error;
     throw new ClientError(
@@ -64,11 +66,6 @@ function authenticate(access: Access, path: string, headers: Headers): Account {
       error.hint ? { hint: error.hint } : {},
     );
   }
-}
-
-/** Returns the key in the Authorization header. Many clients can send a key only in this header. */
-function bearerOf(headers: Headers): string | null {
-  return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }
 
 function tooMany(retryAfterS: number): ClientError {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Observation } from '../core/events.ts';
+import { type Observation, STREAM_ENDS } from '../core/events.ts';
 import { recordOf } from '../core/record-of.ts';
 import type { FeedReport, FeedStatus } from '../operations/feed-status.ts';
 
@@ -34,7 +34,6 @@ export interface MetricSources {
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Bounds of the histogram of event-loop delays, seconds. */
 const DELAY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const STREAM_ENDS = ['client', 'behind', 'silent', 'access', 'age', 'share', 'shutdown'] as const;
 const FEED_STATES = ['ok', 'degraded', 'empty', 'down'] as const;
 
 /** The gauges of the feeds: the name without `zomma_feed_`, the help, and the figure of a feed, or its figures by the label `state`. */

@@ -305,14 +305,3 @@ export function parseSetting<Name extends SettingName>(name: Name, text: string)
   const { parse }: Setting = SETTINGS[name];
   return (parse ? parse(text) : text) as SettingValues[Name];
 }
-
-/** Returns the values of all settings. A setting without a text gets its default. Throws `SettingError` if a text is invalid. */
-export function parseSettings(texts: Partial<Record<SettingName, string>>): SettingValues {
-  const names = Object.keys(SETTINGS) as SettingName[];
-  return Object.fromEntries(
-    names.map((name) => {
-      const text = texts[name] ?? (SETTINGS[name] as Setting).default;
-      return [name, text === undefined ? undefined : parseSetting(name, text)];
-    }),
-  ) as SettingValues;
-}

@@ -14,16 +14,7 @@ export interface OwnConnection {
  * The sockets of this process, from the operating system, because the runtime does not list them. All calls must be on the thread of the
  * event loop, which accepts and closes connections, so a descriptor cannot pass to another connection before the next `await`.
  */
-export interface OwnSockets {
-  /** Yields the connections that were accepted on a port. Each step yields the connections of STEP_DESCRIPTORS descriptors. */
-  accepted(port: number): Generator<OwnConnection[], void>;
-  /** Shuts down a connection, whose descriptor the runtime then closes. Does nothing if the descriptor has another connection by now. */
-  end(connection: OwnConnection, port: number): void;
-  /**
-   * Directs all new connections of a port to the listener at `index` in the kernel's order. Returns false if the system does not allow it.
-   */
-  steer(port: number, index: number): boolean;
-}
+export type OwnSockets = NonNullable<ReturnType<typeof openOwnSockets>>;
 
 /** Number of descriptors that one step inspects, in less than 2 ms. */
 const STEP_DESCRIPTORS = 2_000;
@@ -41,7 +32,7 @@ const ADDRESS_BYTES = 128;
 const TEXT_BYTES = 64;
 
 /** Returns access to the sockets of this process. Returns undefined if the system is not Linux, or if the C library cannot be loaded. */
-export function openOwnSockets(): OwnSockets | undefined {
+export function openOwnSockets() {
   const libc = openLibc({
     getsockname: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
     getpeername: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
@@ -103,8 +94,12 @@ export function openOwnSockets(): OwnSockets | undefined {
   };
 
   return {
-    accepted: (port) => readOpen((descriptor) => connectionOf(descriptor, port)),
-    steer(port, index) {
+    /** Yields the connections that were accepted on a port. Each step yields the connections of STEP_DESCRIPTORS descriptors. */
+    accepted: (port: number) => readOpen((descriptor) => connectionOf(descriptor, port)),
+    /**
+     * Directs all new connections of a port to the listener at `index` in the kernel's order. Returns false if the system does not allow it.
+     */
+    steer(port: number, index: number): boolean {
       const [descriptor] = [...readOpen((each) => (isListener(each, port) ? each : undefined))].flat();
       if (descriptor === undefined) return false;
       // struct sock_filter { u16 code; u8 jt, jf; u32 k; } and struct sock_fprog { u16 len; struct sock_filter *filter; }, little-endian
@@ -112,7 +107,8 @@ export function openOwnSockets(): OwnSockets | undefined {
       const program = new BigUint64Array([1n, BigInt(ptr(filter))]);
       return libc.setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, program, program.byteLength) === 0;
     },
-    end({ descriptor, peer }, port) {
+    /** Shuts down a connection, whose descriptor the runtime then closes. Does nothing if the descriptor has another connection by now. */
+    end({ descriptor, peer }: OwnConnection, port: number) {
       if (connectionOf(descriptor, port)?.peer === peer) libc.shutdown(descriptor, SHUT_BOTH);
     },
   };

@@ -1,5 +1,5 @@
 import { announceStep } from '../../core/event-loop-watchdog.ts';
-import type { Observe } from '../../core/events.ts';
+import type { Observe, StreamEnd } from '../../core/events.ts';
 import { oneStep } from '../../core/steps.ts';
 import type { Market } from '../../market/market.ts';
 import type { Scheduler } from '../../operations/engine/scheduler.ts';
@@ -8,7 +8,6 @@ import {
   createStreamRegistry,
   type RegisteredStream,
   STREAM_LIMITS,
-  type StreamEnd,
   type StreamLimits,
 } from '../../sse/stream-registry.ts';
 import type { GexEvents } from './gex-events.ts';
