@@ -113,9 +113,9 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Replaces the secret by a new random one, and with it the keys of all members. The secret may be missing. The old keys stay valid for `graceMs`, but keys from
-     * before an earlier rotation do not. Without a grace period, the old keys are not valid anymore, as after `rekey`. Returns the number
-     * of members, and the time until which the old keys are valid: ms since the epoch, or null.
+     * Replaces the secret, which may be missing, and with it the keys of all members. The old keys stay valid for `graceMs`, but keys from
+     * before an earlier rotation do not. Returns the number of members, and the time until which the old keys are valid: ms since the
+     * epoch, or null.
      */
     rotateSecret(graceMs: number): { readonly count: number; readonly untilMs: number | null } {
       const untilMs = graceMs > 0 ? nowMs() + graceMs : null;

@@ -2,15 +2,7 @@ import { ClientError } from '../core/errors.ts';
 import type { RateLimitPolicy } from '../settings/setting-values.ts';
 
 /** The decision whether a request is allowed, and the state of the account's token bucket after the decision. */
-export interface RateDecision {
-  readonly allowed: boolean;
-  /** The number of whole tokens that remain in the account's bucket. */
-  readonly remaining: number;
-  /** The number of whole seconds until the bucket is full. */
-  readonly resetS: number;
-  /** The number of whole seconds until the rejected request would be allowed, at least 1. The number is 0 for an allowed request. */
-  readonly retryAfterS: number;
-}
+export type RateDecision = ReturnType<RateLimiter['take']>;
 
 /** Limits the requests of each account. The state of the limiter is only in the memory of this process. */
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
@@ -57,8 +49,10 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
       dropFull(atMs);
       return {
         allowed,
+        /** Whole tokens that remain, and whole seconds until the bucket is full. */
         remaining: Math.floor(tokens + ROUNDING),
         resetS: wholeSeconds((burst - tokens) / refillPerMs),
+        /** Whole seconds until a rejected request would be allowed, at least 1; 0 for an allowed request. */
         retryAfterS: allowed ? 0 : Math.max(1, wholeSeconds((cost - tokens) / refillPerMs)),
       };
     },

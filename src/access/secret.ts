@@ -62,33 +62,27 @@ export function loadSecret(dataDir: string, members = 0, onCreate: () => void = 
 }
 
 /** The secret of a data folder, and the new secret while a rotation is incomplete. */
-export interface SecretFile {
-  /** Returns the secret. Returns the new secret as second element, if a rotation is incomplete. Throws what `loadSecret` throws. */
-  read(): readonly [secret: Uint8Array, next?: Uint8Array];
-  /** Returns the new secret of an incomplete rotation, or undefined. */
-  readNext(): Uint8Array | undefined;
-  /** Writes a new random secret beside the secret, and returns it. A file of an earlier, incomplete rotation is replaced. */
-  writeNext(): Uint8Array;
-  adoptNext(): void;
-  removeNext(): void;
-}
+export type SecretFile = ReturnType<typeof createSecretFile>;
 
 /**
  * Returns the functions that read and rotate the secret of a data folder. The new secret of a rotation is in the file `secret.next` until
  * the members have their new digests. `members` returns the number of members. See `loadSecret` for `onCreate`.
  */
-export function createSecretFile(dataDir: string, members: () => number, onCreate: () => void): SecretFile {
+export function createSecretFile(dataDir: string, members: () => number, onCreate: () => void) {
   const path = join(dataDir, 'secret');
   const next = `${path}.next`;
   return {
+    /** Returns the new secret of an incomplete rotation, or undefined. */
     readNext: () => read(dataDir, next),
-    read() {
+    /** Returns the secret, and the new secret if a rotation is incomplete. Throws what `loadSecret` throws. */
+    read(): readonly [secret: Uint8Array, next?: Uint8Array] {
       // The new secret is read first. If another process completes its rotation meanwhile, both elements are the new secret.
       const pending = read(dataDir, next);
       const secret = loadSecret(dataDir, members(), onCreate);
       return pending === undefined ? [secret] : [secret, pending];
     },
-    writeNext() {
+    /** Writes a new random secret beside the secret, and returns it. A file of an earlier, incomplete rotation is replaced. */
+    writeNext(): Uint8Array {
       rmSync(next, { force: true });
       const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
       writeDurably(next, secret);

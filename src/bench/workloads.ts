@@ -1,19 +1,11 @@
-/** Columns of `count` options. The options differ in every field, so that a kernel cannot reuse a result for the next option. */
-export interface OptionSet {
-  readonly count: number;
-  readonly callPut: Float64Array;
-  readonly spot: Float64Array;
-  readonly strike: Float64Array;
-  readonly tte: Float64Array;
-  readonly iv: Float64Array;
-  readonly rate: Float64Array;
-  readonly dividend: Float64Array;
-}
+/** Columns of options that differ in every field, so that a kernel cannot reuse a result for the next option. */
+export type OptionSet = ReturnType<typeof distinctOptions>;
 
 /** Returns random options like listed ones: spot 20 to 520, strike within 30 %, one day to two years, volatility 8 to 80 %. */
-export function distinctOptions(count: number, seed = 1): OptionSet {
+export function distinctOptions(count: number, seed = 1) {
   const random = generator(seed);
-  const column = (value: (i: number) => number) => Float64Array.from({ length: count }, (_, i) => value(i));
+  const column = (value: (i: number) => number): Float64Array =>
+    Float64Array.from({ length: count }, (_, i) => value(i));
   const spot = column(() => 20 + 500 * random());
   return {
     count,

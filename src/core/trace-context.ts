@@ -1,15 +1,5 @@
 import type { Observation } from './events.ts';
 
-/** The trace of a request, from the sender's W3C Trace Context. */
-export interface TraceContext {
-  /** 32 hex digits. */
-  readonly traceId: string;
-  /** The span of the sender, 16 hex digits. */
-  readonly spanId: string;
-  /** True if the sender records the trace. */
-  readonly isSampled: boolean;
-}
-
 /** The span of a request that is being answered. */
 export interface RequestSpan {
   readonly traceId: string;
@@ -26,8 +16,11 @@ export interface RequestTracing {
 
 const FIELD = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** Reads the header `traceparent`. Returns undefined if the header is missing or malformed. */
-export function parseTraceparent(field: string | null): TraceContext | undefined {
+/**
+ * Reads the header `traceparent` (W3C Trace Context): the trace (32 hex digits), the span of the sender (16 hex digits), and whether the
+ * sender records the trace. Returns undefined if the header is missing or malformed.
+ */
+export function parseTraceparent(field: string | null) {
   const [, version, traceId, spanId, flags, more] = FIELD.exec(field ?? '') ?? [];
   if (!version || !traceId || !spanId || !flags) return undefined;
   // A `traceparent` of version 00 must have exactly four parts, but later versions may have more parts. Ids of only zeros are invalid.

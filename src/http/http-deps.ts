@@ -27,7 +27,16 @@ export interface HttpDeps {
   readonly gexStreams: GexStreams;
   /** Records which connections make requests, and for which account. Undefined if connections are not monitored. */
   readonly connections?: Pick<ConnectionMonitor, 'onRequest' | 'peerOf'>;
-  readonly mcp: McpLoader;
+  /** Loads the transports of MCP when the first client connects. `sse` are the two endpoints that the API contract defines. */
+  readonly mcp: {
+    load(): Promise<{
+      readonly sse: {
+        open(account: Account, request: Request): Response;
+        session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
+      };
+      readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
+    }>;
+  };
   readonly origins: OriginPolicy;
   readonly answers: AnswerCache;
   /**
@@ -49,19 +58,4 @@ export interface HttpDeps {
   readonly signInCodes: Pick<SignInCodes, 'redeem'>;
   readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;
-}
-
-/** The transports of MCP. The transports need the account of each request. */
-export interface McpTransports {
-  /** The two endpoints that the API contract defines: `GET /sse` and `POST /messages`. */
-  readonly sse: {
-    open(account: Account, request: Request): Response;
-    session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
-  };
-  readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
-}
-
-/** Loads the transports when the first MCP client connects. */
-export interface McpLoader {
-  load(): Promise<McpTransports>;
 }

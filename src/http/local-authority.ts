@@ -2,11 +2,9 @@ import { createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'no
 import { isIP } from 'node:net';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import * as x509 from '@peculiar/asn1-x509';
+import type { PemPair } from './tls.ts';
 
-export interface IssuedPair {
-  readonly cert: string;
-  readonly key: string;
-}
+export type IssuedPair = Pick<PemPair, 'cert' | 'key'>;
 
 interface Period {
   readonly fromMs: number;
