@@ -27,9 +27,7 @@ export function deriveKey(secret: Uint8Array, uuid: string, generation = 0): str
   return KEY_PREFIX + base32(hasher.digest().subarray(0, HASH_BYTES));
 }
 
-/**
- * Returns the SHA-256 of a key, in hex, which the store has in place of the key. A slow hash would not be safer: a key has 80 random bits.
- */
+/** Returns the SHA-256 of a key in hex, which the store has instead. A slow hash would not be safer: a key has 80 random bits. */
 export function keyDigest(key: string): string {
   return new Bun.CryptoHasher('sha256').update(key).digest('hex');
 }

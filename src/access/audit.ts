@@ -67,9 +67,7 @@ export function auditEntryOf(
   };
 }
 
-/**
- * Returns the user of this process, such as `zomma (uid 998)`, from the system's list of users, because a user can change the environment.
- */
+/** Returns the user of this process, such as `zomma (uid 998)`, from the system's list, because a user can change the environment. */
 function systemUser(): string {
   const uid = process.geteuid?.();
   return uid === undefined ? userInfo().username : `${userName(uid)} (uid ${uid})`;

@@ -19,9 +19,7 @@ export function distinctOptions(count: number, seed = 1) {
   };
 }
 
-/**
- * Returns the options, for implied volatilities, out of the money at new random strikes within two and a half deviations of the forward.
- */
+/** Returns the options, for implied volatilities, out of the money at new strikes within two and a half deviations of the forward. */
 export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   const random = generator(seed);
   const deviations = options.spot.map(() => 5 * random() - 2.5);

@@ -28,9 +28,7 @@ import { gexPlot } from './plot/gex-plot.ts';
 
 type CsvTable = 'strikes' | 'profile';
 
-/**
- * Adds `zomma gex`, which computes the levels of a chain file or of a stored ticker, also in the ways of other programs that compute GEX.
- */
+/** Adds `zomma gex`, whose options reproduce the figures of other programs that compute GEX. */
 export function addGex(program: CliCommand, ports: Ports): void {
   program
     .command('gex')

@@ -47,9 +47,7 @@ export async function readPrintsFile(
 
 const NAME_A_TAPE = 'Name a CSV or Parquet file of prints.';
 
-/**
- * Reads the newest chain of a file. Throws `OperatorError` if the file has no chain of `ticker`, or several underlyings without `ticker`.
- */
+/** Reads the newest chain of a file. Throws `OperatorError` without a chain of `ticker`, or for several underlyings without `ticker`. */
 export async function chainOf(path: string, ticker: string | undefined, ports: Ports): Promise<Chain> {
   const deliveries = await Array.fromAsync(ports.readFile(path));
   const chains = deliveries.flatMap((each) => (each.kind === 'chain' ? [each.chain] : []));

@@ -45,9 +45,7 @@ export async function checkedSettings(command: Command, ports: Ports) {
   return { ...read, problems: [...problems, ...faults.map(({ error }) => error)] };
 }
 
-/**
- * Reads all settings of the server. Returns the errors, the number of given settings, and all values: an invalid setting has its default.
- */
+/** Reads all settings. Returns the errors, the number of given settings, and all values: an invalid setting has its default. */
 export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];
   const collected = <T>(error: unknown): T | undefined => {

@@ -47,9 +47,7 @@ const OPENAPI = '/openapi.json';
 
 export const DOCS_PATHS: readonly string[] = ['/docs', START, SCRIPT, STYLE, OPENAPI];
 
-/**
- * Serves the OpenAPI document and its page, an embedded Swagger UI that needs no internet. Each response is prepared at its first request.
- */
+/** Serves the OpenAPI document and its page, an embedded Swagger UI that needs no internet, each prepared at its first request. */
 export const docsRoutes = (openapi: () => Record<string, unknown>, basePath: BasePath) => (app: HttpApp) => {
   const prepare: Record<string, () => PreparedResponse> = {
     '/docs': () => own(pageBelow(basePath, PAGE), { ...type('html'), 'Content-Security-Policy': POLICY }),

@@ -111,9 +111,7 @@ function routeOf({ router }: AnyElysia, method: string, path: string): unknown {
   return known?.[method] ?? router.http.find(method, path)?.store;
 }
 
-/**
- * Returns the query of a URL with all values of a repeated parameter, for routes to reject. Elysia's parser returns only the last value.
- */
+/** Returns the query of a URL with all values of a repeated parameter, of which Elysia's parser returns only the last. */
 export function queryOf(url: string): URLSearchParams {
   const question = url.indexOf('?');
   return new URLSearchParams(question < 0 ? '' : url.slice(question + 1));

@@ -30,9 +30,7 @@ const REPLACED_OPEN_MAX = 32;
 /** The runtime's own limit on a body, bytes. It never applies, because the runtime would reject a body without problem details. */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
-/**
- * Returns the TLS files that the settings name, or undefined for plain HTTP or a certificate of its own. Adds contradictions to `faults`.
- */
+/** Returns the TLS files of the settings, or undefined for plain HTTP or `--tls internal`. Adds contradictions to `faults`. */
 function tlsFilesOf(settings: ListenSettings, faults: SettingError[]): TlsFiles | undefined {
   const { host, tls, tlsCert, tlsKey, tlsClientCa, behindProxy } = settings;
   const fault = (message: string, hint: string) => void faults.push(new SettingError(message, hint));
@@ -116,7 +114,7 @@ export function listen(
   const displayHost = host.includes(':') ? `[${host}]` : host;
   return {
     url: `${tls ? 'https' : 'http'}://${displayHost}:${server.port}`,
-    /** Uses another certificate for new connections. If it is rejected, throws `OperatorError` and keeps the present one. */
+    /** Uses another certificate for new connections only. If the runtime rejects it, throws `OperatorError` and keeps the present one. */
     replaceTls(pair: PemPair) {
       const next = serveOn(server.port!, pair, true);
       replaced.push(server);

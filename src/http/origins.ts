@@ -30,9 +30,7 @@ export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 const PREFLIGHT_FIELDS = fieldsOf({});
-/**
- * The path on which every Host is accepted, because the probes of a load balancer send an address. It reveals only that the service runs.
- */
+/** The path on which every Host is accepted, because probes send an address. It reveals only that the service runs. */
 const PROBE_PATH = '/health';
 
 /**

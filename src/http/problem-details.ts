@@ -28,9 +28,7 @@ export const problemDetails = (observe: Observe, basePath: BasePath) => (app: Ht
     return JSON.stringify(problemOf(clientError, requestId, basePath));
   });
 
-/**
- * The values of `WWW-Authenticate` (RFC 9110, 11.6.1). `ApiKey` is this project's own name: the X-API-Key header has no registered scheme.
- */
+/** The values of `WWW-Authenticate` (RFC 9110, 11.6.1). The name `ApiKey` is not registered, as there is none for X-API-Key. */
 const BEARER_CHALLENGE = 'Bearer realm="zomma"';
 const KEY_CHALLENGE = `${BEARER_CHALLENGE}, ApiKey realm="zomma"`;
 

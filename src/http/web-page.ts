@@ -3,9 +3,7 @@ import { type BasePath, pageBelow, scriptBelow } from './base-path.ts';
 import type { HttpApp } from './http-app.ts';
 import { etagOf, type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
-/**
- * The Content-Security-Policy of the terminal: only resources of this server, no inline script or style, and no strings as HTML or script.
- */
+/** The Content-Security-Policy of the terminal: resources of this server, no inline script or style, no strings as HTML or script. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -53,9 +51,7 @@ export const webRoutes = (basePath: BasePath) => (app: HttpApp) => {
   return app;
 };
 
-/**
- * Reads the compressed forms of a file from the build. A server with a base path changes the script, and compresses it on its first use.
- */
+/** Reads the compressed forms of a file from the build. With a base path, the script is changed, and compressed on its first use. */
 async function loadFile(
   { name, plain, brotli, gzip }: (typeof files)[number],
   base: BasePath,

@@ -36,9 +36,7 @@ const OTHER_VARIABLES = /^ZOMMA_(?:BUILD_COMMIT|RECORDED_CHAINS|FAULT_\w+|TERMIN
 
 const isCredential = (name: SettingName) => (SETTINGS[name] as Setting).flag === undefined;
 
-/**
- * Returns the key of a setting in the settings file: the flag without dashes. That of a credential ends with `-file`, and names its file.
- */
+/** Returns the key of a setting in the settings file: the flag without dashes, or for the file of a credential, one with `-file`. */
 export function settingKey(name: SettingName): string {
   const key = SETTINGS[name].env.slice('ZOMMA_'.length).toLowerCase().replaceAll('_', '-');
   return isCredential(name) ? `${key}-file` : key;

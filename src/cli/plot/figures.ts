@@ -1,4 +1,4 @@
-/** Other values are in exponential notation: the compact one lacks a suffix for large ones, and writes zeros before small dollars. */
+/** Beyond these bounds, the notation is exponential: the compact one has no suffix for large values, and writes zeros of small dollars. */
 const LARGEST = 1e15;
 const SMALLEST = 0.01;
 

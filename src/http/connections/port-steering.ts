@@ -12,9 +12,7 @@ export function createPortSteering(port: number) {
   // A single listener gets all connections, so it needs no filter.
   const steer = () => order.length === 1 || (sockets?.steer(port, order.indexOf(Math.max(...order))) ?? false);
   return {
-    /**
-     * Adds a listener that gets all new connections. Returns false if the system cannot steer, and so distributes them over all listeners.
-     */
+    /** Adds a listener that gets all new connections. Returns false if the system cannot steer, and distributes them over all. */
     add() {
       order.push(added++);
       return steer();

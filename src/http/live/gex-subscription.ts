@@ -13,9 +13,7 @@ export interface SubscriptionDeps {
   readonly onClose: () => void;
 }
 
-/**
- * The stream of one client: a cursor over the log that moves as fast as the client reads, so a slow client takes the memory of one page.
- */
+/** The stream of one client: a cursor that moves as fast as the client reads, so a slow client takes the memory of one page. */
 export type Subscription = ReturnType<typeof createSubscription>;
 
 /** If the client has fewer unread bytes than this number, the stream reads the next page. */
