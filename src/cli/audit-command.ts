@@ -1,6 +1,5 @@
 import { cleaned, shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
-import { withStore } from '../server/stored-data.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
@@ -14,7 +13,8 @@ export function addAudit(program: CliCommand): void {
     .json()
     .settings(['dataDir'])
     .examples('zomma audit --since 7d', 'zomma audit --since 2026-11-01 --json --data-dir /var/lib/zomma')
-    .action((options) => {
+    .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const stored = withStore(options.dataDir, 'read', (store) => store.auditSince(options.since ?? 0));
       const entries = stored.map(({ atMs, ...entry }) => ({ at: new Date(atMs).toISOString(), ...entry }));
       if (options.json) print(shownJson({ audit: entries }));

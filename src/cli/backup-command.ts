@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
-import { backUpData, rehearseRestore, removeOldBackups, restoreData } from '../server/stored-data.ts';
 import { readNamedFile } from '../settings/setting-sources.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
@@ -31,6 +30,7 @@ export function addBackup(program: CliCommand): void {
       'zomma backup verify /backup/zomma-monday',
     )
     .action(async (dest: string, options) => {
+      const { backUpData, removeOldBackups } = await import('../server/stored-data.ts');
       const passphrase = options.withSecret ? passphraseIn(options.passphraseFile, '--with-secret') : undefined;
       const make = async (to: string) => {
         const { manifest, isRecorded } = await backUpData(options.dataDir, to, { nowMs: Date.now(), passphrase });
@@ -70,6 +70,7 @@ export function addBackup(program: CliCommand): void {
       'zomma backup verify /backup/zomma-full --passphrase-file /root/zomma.pass',
     )
     .action(async (from: string, _, command: CliCommand) => {
+      const { rehearseRestore } = await import('../server/stored-data.ts');
       // The flags that `zomma backup` also has are parsed as its flags, even after `verify`.
       const options = command.optsWithGlobals();
       const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
@@ -96,6 +97,7 @@ export function addBackup(program: CliCommand): void {
       'zomma restore /backup/zomma-full --passphrase-file /root/zomma.pass',
     )
     .action(async (from: string, options) => {
+      const { restoreData } = await import('../server/stored-data.ts');
       const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
       const isUnverified = options.unverified === true;
       const { manifest, hasSecret } = await restoreData(from, { ...options, passphrase, isUnverified });

@@ -5,7 +5,6 @@ import type { Operation } from '../operations/engine/operation.ts';
 import { extendedView, perform, plainToolView, restView, type View } from '../operations/engine/perform.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { pngOf } from '../picture/render-png.ts';
-import { withMarket } from '../server/stored-data.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
@@ -36,6 +35,7 @@ ${listOf(OPERATIONS.filter(({ tool }) => !tool))}`,
       `zomma call get_hedging_profile '{"ticker":"SPY","format":"image"}' > spy.png`,
     )
     .action(async (name: string, json: string, options) => {
+      const { withMarket } = await import('../server/stored-data.ts');
       const operation = findOperation(name);
       if (!operation)
         throw new OperatorError(

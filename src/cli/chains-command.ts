@@ -1,7 +1,6 @@
 import { shownJson, shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
-import { withStore } from '../server/stored-data.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
@@ -15,7 +14,8 @@ export function addChains(program: CliCommand): void {
     .option('--ticker <ticker>', 'list only this underlying')
     .json()
     .examples('zomma chains list', 'zomma chains list --ticker SPY --json')
-    .action((options) => {
+    .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const ticker = options.ticker === undefined ? undefined : canonicalTicker(options.ticker);
       const rows = withStore(options.dataDir, 'read', (store) =>
         store
@@ -44,7 +44,8 @@ export function addChains(program: CliCommand): void {
       'remove only the snapshot of this moment, ISO 8601 as in `chains list`. Without this option, all snapshots of the ticker are removed',
     )
     .examples('zomma chains forget --ticker XLF --as-of 2026-08-21T20:00:00.000Z')
-    .action((options) => {
+    .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const asOf = options.asOf === undefined ? undefined : Date.parse(options.asOf);
       if (Number.isNaN(asOf))
         throw new OperatorError('--as-of is not a time', 'Use ISO 8601, as in the output of `zomma chains list`.');

@@ -1,5 +1,4 @@
 import { shownJson } from '../core/clean-text.ts';
-import { compactData } from '../server/stored-data.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { formatCount } from './text-format.ts';
@@ -17,6 +16,7 @@ export function addCompact(program: CliCommand): void {
       'zomma compact --config /etc/zomma/zomma.toml --keep-chains 90 --keep-intraday 10',
     )
     .action(async ({ json, dataDir, keepChains, keepIntraday, keepPrints, keepLevels }) => {
+      const { compactData } = await import('../server/stored-data.ts');
       const kept = { chains: keepChains, intraday: keepIntraday, prints: keepPrints, levels: keepLevels };
       process.stderr.write('compacting the database: this may take minutes\n');
       const { removed, before, after } = await compactData(dataDir, kept);

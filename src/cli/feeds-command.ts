@@ -2,7 +2,6 @@ import { shownJson, shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { DAY_MS, newYorkTime } from '../market/calendar.ts';
 import { type FeedReport, type FeedStatus, feedReport, type SessionStatus } from '../operations/feed-status.ts';
-import { withMarket, withStore } from '../server/stored-data.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print, writeOut } from './csv/streams.ts';
@@ -32,6 +31,7 @@ export function addFeeds(program: CliCommand): void {
       'zomma feeds --check > /dev/null || page-the-operator',
     )
     .action(async ({ json, all, check, forget, ...settings }) => {
+      const { withMarket, withStore } = await import('../server/stored-data.ts');
       if (forget !== undefined) {
         if (!withStore(settings.dataDir, 'write', (store) => store.forgetFeed(forget)))
           throw new OperatorError(

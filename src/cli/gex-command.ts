@@ -10,7 +10,6 @@ import {
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Ports } from '../server/cli-ports.ts';
-import { withMarket } from '../server/stored-data.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { requireOneForm, writeResult } from './forms.ts';
@@ -120,7 +119,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
       }
       const analysis = existsSync(target)
         ? await analyseFile(target, flags, options, ports)
-        : withMarket(flags, ({ market, largePrintMinUsd: least }) => {
+        : (await import('../server/stored-data.ts')).withMarket(flags, ({ market, largePrintMinUsd: least }) => {
             const chain = market.chain(target);
             const large = market.flow(chain, FLOW_WINDOW_DAYS, least);
             const withDividends = { ...options, cashDividends: market.dividends(chain) };

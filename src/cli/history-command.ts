@@ -3,7 +3,6 @@ import { runToCompletion } from '../core/steps.ts';
 import type { Operation, Provenance } from '../operations/engine/operation.ts';
 import { extendedView, perform } from '../operations/engine/perform.ts';
 import { type GexHistory, getGexHistory } from '../operations/history/gex-history.ts';
-import { withMarket } from '../server/stored-data.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { requireOneForm, writeResult } from './forms.ts';
@@ -37,6 +36,7 @@ export function addHistory(program: CliCommand): void {
       'zomma history SPY --from 2026-11-20 --per snapshot --json',
     )
     .action(async (ticker: string, { from, to, per, points, ...flags }) => {
+      const { withMarket } = await import('../server/stored-data.ts');
       requireOneForm(flags);
       const args = { ticker, per, points: Number(points), ...(from && { from }), ...(to && { to }) };
       const view = extendedView(getGexHistory as unknown as Operation);

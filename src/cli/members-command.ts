@@ -3,7 +3,6 @@ import { canonicalUuid } from '../access/api-key.ts';
 import { DEFAULT_TIER, TIERS } from '../access/tiers.ts';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
-import { withStore } from '../server/stored-data.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
@@ -35,6 +34,7 @@ export function addMembers(program: CliCommand): void {
       'zomma members add --uuid - < uuid.txt',
     )
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const request = { uuid: await uuidOf(options.uuid), tier: options.tier, expiresAt: expiry(options.expires) };
       printKey(
         withStore(options.dataDir, 'write', (_, access) => access.addMember(request)),
@@ -48,7 +48,8 @@ export function addMembers(program: CliCommand): void {
     .json()
     .settings(['dataDir'])
     .examples('zomma members list', 'zomma members list --json --data-dir /var/lib/zomma')
-    .action((options) => {
+    .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const rows = withStore(options.dataDir, 'read', (store) =>
         store.members().map(({ uuid, tier, status, expiresAt }) => ({
           uuid,
@@ -71,6 +72,7 @@ export function addMembers(program: CliCommand): void {
     .settings(['dataDir'])
     .examples('zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const uuid = await uuidOf(options.uuid);
       const member = withStore(options.dataDir, 'write', (_, access) => access.revoke(uuid));
       print(`${member.uuid}  ${member.status}`);
@@ -86,6 +88,7 @@ export function addMembers(program: CliCommand): void {
     .json()
     .examples('zomma members rekey --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const uuid = await uuidOf(options.uuid);
       printKey(
         withStore(options.dataDir, 'write', (_, access) => access.rekey(uuid)),
@@ -117,6 +120,7 @@ export function addMembers(program: CliCommand): void {
       'zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off',
     )
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const uuid = await uuidOf(options.uuid);
       withStore(options.dataDir, 'write', (_, access) =>
         access.linkTelegram(uuid, {

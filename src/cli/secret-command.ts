@@ -1,5 +1,4 @@
 import { shownJson } from '../core/clean-text.ts';
-import { withStore } from '../server/stored-data.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { durationOf } from './duration.ts';
@@ -20,7 +19,8 @@ export function addSecret(program: CliCommand): void {
     .json()
     .settings(['dataDir'])
     .examples('zomma secret rotate --grace 7d --data-dir /var/lib/zomma', 'zomma secret rotate --json')
-    .action((options) => {
+    .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const graceMs = options.grace ?? 0;
       const { count, untilMs } = withStore(options.dataDir, 'write', (_, access) => access.rotateSecret(graceMs));
       const until = untilMs === null ? null : new Date(untilMs).toISOString();

@@ -10,7 +10,6 @@ import type { Chain } from '../market/chain.ts';
 import type { SurfaceAnswer } from '../operations/surface/surface-answer.ts';
 import { reportSurface } from '../operations/surface/surface-report.ts';
 import type { Ports } from '../server/cli-ports.ts';
-import { withMarket } from '../server/stored-data.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { requireOneForm, writeResult } from './forms.ts';
@@ -68,7 +67,7 @@ with and without the variance of events.`,
       requireOneForm(flags);
       const chain = existsSync(target)
         ? await chainOf(target, flags.ticker, ports)
-        : withMarket(flags, ({ market }) => market.chain(target));
+        : (await import('../server/stored-data.ts')).withMarket(flags, ({ market }) => market.chain(target));
       const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS))));
       const answer = runToCompletion(reportSurface(chain, surface, 'figures'));
       const shown: Shown = { chain, surface, answer };

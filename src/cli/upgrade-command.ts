@@ -1,4 +1,3 @@
-import { undoDataUpgrade, upgradeData } from '../server/stored-data.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
@@ -11,7 +10,8 @@ export function addUpgrade(program: CliCommand): void {
     .settings(['dataDir'])
     .option('--back', 'put the copy from before the last upgrade in the place of the database, for the earlier program')
     .examples('zomma upgrade --data-dir /var/lib/zomma', 'zomma upgrade --back --data-dir /var/lib/zomma')
-    .action((options) => {
+    .action(async (options) => {
+      const { undoDataUpgrade, upgradeData } = await import('../server/stored-data.ts');
       if (options.back) {
         const { schema, kept } = undoDataUpgrade(options.dataDir);
         print(`the database has schema ${schema} again. The one that it replaced is ${kept}`);
