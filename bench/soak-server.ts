@@ -2,7 +2,7 @@ import { heapStats } from 'bun:jsc';
 import { randomUUID } from 'node:crypto';
 import { serve } from '../src/server/serve.ts';
 import { openAccess, openData } from '../src/server/stored-data.ts';
-import { parseSettings } from '../src/settings/config.ts';
+import { parseSettings } from '../test/support/parse-settings.ts';
 
 /**
  * `bun bench/soak-server.ts DATA_DIR DROP_FOLDER MEMBERS EVERY_MS` serves a drop folder. First prints the keys of its members as JSON. Then

@@ -3,7 +3,7 @@ import { createProgram } from './cli/program.ts';
 import { cleaned } from './core/clean-text.ts';
 import { ClientError, diskProblem, errorCode, OperatorError, SettingError, SettingFaults } from './core/errors.ts';
 import { EXIT_CODES } from './core/exit-codes.ts';
-import { createPorts } from './server/cli-ports.ts';
+import { PORTS } from './server/cli-ports.ts';
 import { READER_COMMAND } from './settings/config.ts';
 
 /** Runs the command in argv. For an error that the user can fix, prints two lines. For an internal error, prints its stack. */
@@ -11,7 +11,7 @@ import { READER_COMMAND } from './settings/config.ts';
 process.stdout.on('error', (error) => errorCode(error) === 'EPIPE' || fail(error));
 try {
   if (process.argv[2] === READER_COMMAND) await (await import('./feeds/reader/reader-child.ts')).runReader();
-  else await (await createProgram(createPorts(Date.now), process.argv[2])).parseAsync();
+  else await (await createProgram(PORTS, process.argv[2])).parseAsync();
 } catch (error) {
   // The command-line parser has already printed its own error.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_CODES.usage.code;

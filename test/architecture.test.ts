@@ -15,8 +15,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ['market', 'access', 'bench'],
   ['analytics', 'feeds', 'store', 'sse'],
   ['operations'],
-  ['http', 'mcp', 'cli', 'client', 'ops'],
+  ['http', 'mcp', 'client', 'ops'],
   ['server'],
+  ['cli'],
   ['main.ts'],
 ];
 

@@ -16,7 +16,6 @@ export interface Account {
   isAdmitted(): boolean;
 }
 
-/** The functions that add and revoke members, issue keys, and check the keys of requests. */
 export type Access = ReturnType<typeof createAccess>;
 
 /** The values of a new member. `expiresAt` is in ms since the epoch. */
@@ -32,26 +31,18 @@ export interface AccessDeps {
   readonly secret: SecretFile;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
-  /** Records a change in the audit trail. */
   readonly audit: (event: AuditEvent) => void;
-  /** Runs a change and writes its audit record in one transaction. */
   readonly transaction: <T>(work: () => T) => T;
 }
 
 /** Creates the functions that decide who has access. The server has no other access check. */
 export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps) {
-  /**
-   * A cache of accounts by key, because most requests repeat a key. The cache is valid for one version of the store, and an account until
-   * `untilMs`.
-   */
+  /** The accounts by key, because most requests repeat a key. They are valid for one version of the store, and each until `untilMs`. */
   const admitted = new Map<string, { readonly account: Account; readonly untilMs: number }>();
   let admittedVersion = '';
   const keyFits = (bytes: Uint8Array, { uuid, generation, keyDigest: digest }: Member): boolean =>
     keyDigest(deriveKey(bytes, uuid, generation)) === digest;
-  /**
-   * Completes an interrupted rotation. If no member has a digest of the new secret, removes the new secret instead. The caller is in a
-   * transaction, so no other process is rotating the secret.
-   */
+  /** Completes an interrupted rotation, or drops it if no member has a new key. The caller is in a transaction, so nobody rotates. */
   const settleRotation = (): void => {
     const next = secret.readNext();
     if (next === undefined) return;
@@ -108,10 +99,8 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Gives a member a new key, and returns the member and the key. The old key is not valid anymore: immediately in this process, and
-     * within 10 ms in other processes with the same store. Tier, expiry and status do not change.
-     *
-     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has this UUID.
+     * Gives a member a new key. The old key stops working: at once in this process, and within 10 ms in other processes. Tier, expiry and
+     * status stay. Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has it.
      */
     rekey(text: string) {
       let apiKey = '';
@@ -124,9 +113,9 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Replaces the secret by a new random one, and with it the keys of all members. The secret may be missing. The old keys stay valid for `graceMs`, but keys from
-     * before an earlier rotation do not. Without a grace period, the old keys are not valid anymore, as after `rekey`. Returns the number
-     * of members, and the time until which the old keys are valid: ms since the epoch, or null.
+     * Replaces the secret, which may be missing, and with it the keys of all members. The old keys stay valid for `graceMs`, but keys from
+     * before an earlier rotation do not. Returns the number of members, and the time until which the old keys are valid: ms since the
+     * epoch, or null.
      */
     rotateSecret(graceMs: number): { readonly count: number; readonly untilMs: number | null } {
       const untilMs = graceMs > 0 ? nowMs() + graceMs : null;
@@ -159,10 +148,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
       secret.read();
     },
 
-    /**
-     * Returns whether the key of at least one member was derived from the secret, or there is no member. If there is no such key, all keys
-     * still work, but `issueKey` refuses every member.
-     */
+    /** Returns whether a member has a key of the secret, or there are no members. Otherwise keys work, but `issueKey` refuses everyone. */
     isSecretOfMembers(): boolean {
       const all = members.members();
       const secrets = secret.read();
@@ -170,21 +156,15 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Revokes a member's access. The revocation takes effect immediately in this process, and within 10 ms in other processes with the same
-     * store. If the member is already revoked, there is no error.
-     *
-     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has this UUID.
+     * Revokes a member's access: at once in this process, and within 10 ms in other processes. A repeated call is no error. Throws
+     * `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has it.
      */
     revoke: (text: string) =>
       changeMember('member_revoked', canonicalUuid(text), (member) =>
         members.saveMember({ ...member, status: 'revoked' }),
       ),
 
-    /**
-     * Stores the Telegram handle of a member.
-     *
-     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if no member has this UUID.
-     */
+    /** Stores the Telegram handle of a member. Throws the same errors as `revoke`. */
     linkTelegram(text: string, link: TelegramLink) {
       const [dte, radar] = [link.routing1dte, link.routingRadar].map((each) => (each ? 'on' : 'off'));
       changeMember(
@@ -196,11 +176,9 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
     },
 
     /**
-     * Returns the key of an authorized member. `client` is the address of the client that requests the key.
-     *
-     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible
-     * tier, is revoked, has expired, or was added with another secret. The error `member_refused` is identical in all five cases, so that
-     * the error does not reveal who is a member.
+     * Returns the key of an authorized member. `client` is the address that asks. Throws `ClientError`: `invalid_parameter` if the UUID is
+     * malformed; `member_refused` if the member is unknown, has an ineligible tier, is revoked, has expired, or was added with another
+     * secret. The error is identical in these five cases, so that it does not reveal who is a member.
      */
     issueKey(text: string, client: string) {
       const uuid = canonicalUuid(text);
@@ -219,15 +197,11 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
       });
     },
 
-    /** Returns whether the UUID is that of a member who has access now. */
     isMember: (uuid: string): boolean => isAuthorized(members.member(uuid), nowMs()),
 
     /**
-     * Returns the account of the key in an `X-API-Key` header. Changes by this process take effect immediately, and changes by other
-     * processes within 10 ms.
-     *
-     * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid. The error `key_invalid`
-     * is identical for every invalid key.
+     * Returns the account of the key in an `X-API-Key` header. Changes take effect at once, and changes by other processes within 10 ms.
+     * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid`, identical for every invalid key.
      */
     authenticate(header: string | null) {
       const version = members.version();
@@ -277,7 +251,6 @@ function keyUntilMs({ keyDigest, previousUntil }: Member, digest: string): numbe
   return digest === keyDigest ? Number.POSITIVE_INFINITY : (previousUntil ?? 0);
 }
 
-/** Returns the fields of a member who has this key only. */
 function onlyKey(apiKey: string): Pick<Member, 'keyDigest' | 'previousDigest' | 'previousUntil'> {
   return { keyDigest: keyDigest(apiKey), previousDigest: null, previousUntil: null };
 }

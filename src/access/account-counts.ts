@@ -7,17 +7,14 @@ export class AccountCounts {
     return this.counts.get(accountId) ?? 0;
   }
 
-  /** Returns the sum of the counts of all accounts. */
   get total(): number {
     return this.sum;
   }
 
   /**
-   * Returns the account that gives up one of `places` places to `accountId` while all places are counted: the account with the highest
-   * count, if this count is above a share and the count of `accountId` is below the same share. Otherwise returns undefined. The share is
-   * `places` over the number of counted accounts plus one, rounded down, and at least 1. The plus one leaves a share for the next account, so
-   * that a few accounts never hold all places together. No place goes back and forth between two accounts: the one that gets it does not
-   * pass the share, and the one that gives it does not fall below.
+   * Returns the account that gives up one of `places` places to `accountId` while all places are taken: the account with the highest count,
+   * if this count is above a share and the count of `accountId` is below it. The share is `places` over the number of accounts plus one,
+   * rounded down, and at least 1. The plus one leaves a share for the next account. No place goes back and forth between two accounts.
    */
   accountGivingWay(places: number, accountId: string): string | undefined {
     const share = Math.max(1, Math.floor(places / (this.counts.size + 1)));

@@ -9,21 +9,16 @@ const DOMAIN = 'zomma/api-key/v1\0';
 /** The digits of Crockford's base32. The letters I, L, O and U are left out, so that people do not confuse characters in a key. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/**
- * Number of HMAC bytes in a key. Ten bytes are 80 bits, which 16 characters encode exactly. If there are a million valid keys, 10,000
- * guesses a second find a key in two million years.
- */
+/** Number of HMAC bytes in a key: 80 bits. With a million valid keys, 10,000 guesses a second find a key in two million years. */
 const HASH_BYTES = 10;
 
 const KEY_FORM = new RegExp(`^${KEY_PREFIX}[${ALPHABET}]{16}$`);
 const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Returns a member's API key: `ZOMMA_` and 16 characters. The characters encode the HMAC-SHA-256 of the UUID and the generation with the
- * server's secret as the HMAC key. `generation` is the number of times that the key was replaced. A UUID and a generation always have the
- * same key. Neither the UUID nor the secret can be derived from the key, and no key of a member can be derived from another one.
- *
- * Throws `ClientError` (`invalid_parameter`) if the UUID is malformed.
+ * Returns a member's API key: `ZOMMA_` and 16 characters, which encode the HMAC-SHA-256 of the UUID and the generation under the server's
+ * secret. `generation` counts the replacements of the key. Neither the UUID, the secret nor another key can be derived from the key. Throws
+ * `ClientError` (`invalid_parameter`) if the UUID is malformed.
  */
 export function deriveKey(secret: Uint8Array, uuid: string, generation = 0): string {
   const hasher = new Bun.CryptoHasher('sha256', secret).update(DOMAIN).update(canonicalUuid(uuid));
@@ -32,10 +27,7 @@ export function deriveKey(secret: Uint8Array, uuid: string, generation = 0): str
   return KEY_PREFIX + base32(hasher.digest().subarray(0, HASH_BYTES));
 }
 
-/**
- * Returns the SHA-256 of a key, in hex. The store contains this digest instead of the key. A slow password hash would not be safer, because
- * a key has 80 random bits.
- */
+/** Returns the SHA-256 of a key in hex, which the store has instead. A slow hash would not be safer: a key has 80 random bits. */
 export function keyDigest(key: string): string {
   return new Bun.CryptoHasher('sha256').update(key).digest('hex');
 }
@@ -46,10 +38,8 @@ export function hasKeyForm(text: string): boolean {
 }
 
 /**
- * Returns a UUID of 8-4-4-4-12 hex digits in lower case. Accepts every version and variant, because the membership system chooses UUIDs.
- *
- * Throws `ClientError` (`invalid_parameter`) for any other text. The error does not contain the text, because the text may be a member's
- * UUID.
+ * Returns a UUID of 8-4-4-4-12 hex digits in lower case, of every version, because the membership system chooses UUIDs. Throws
+ * `ClientError` (`invalid_parameter`) without the text, which may be a member's UUID.
  */
 export function canonicalUuid(text: string): string {
   const uuid = text.toLowerCase();
@@ -58,6 +48,11 @@ export function canonicalUuid(text: string): string {
     hint: 'Use the form 00000000-0000-0000-0000-000000000000, in hex digits.',
     fieldErrors: [{ field: '/uuid', expected: 'must be a UUID' }],
   });
+}
+
+/** Returns the token of an Authorization header, or null. */
+export function bearerOf(authorization: string | null): string | null {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? null;
 }
 
 function base32(bytes: Uint8Array): string {

@@ -6,9 +6,8 @@ import type { AuditEntry, AuditStore } from './audit.ts';
 const LOOK_MS = 1_000;
 
 /**
- * Reports each entry of the audit trail to the log. The reports include entries of commands, even of commands that ran while no server was
- * running. Marks an entry as logged after the report. So after a crash, an entry may be reported twice, but no entry is lost. Returns a
- * function that reports the remaining entries and then stops.
+ * Reports each entry of the audit trail to the log, also entries of commands that ran without a server. Marks an entry as logged after its
+ * report, so a crash may repeat an entry but loses none. Returns a function that reports the remaining entries and then stops.
  */
 export function startAuditLog(
   store: Pick<AuditStore, 'unloggedAudit' | 'markAuditLogged'>,

@@ -25,11 +25,9 @@ export interface AuditEvent {
   readonly client?: string | undefined;
   /** `done`, or the code of the error that prevented the change. */
   readonly result?: string;
-  /** More details as text, such as the tier of a member. */
   readonly detail?: string;
 }
 
-/** A row of the audit trail. */
 export interface AuditEntry {
   /** The time of the change, ms since the epoch. */
   readonly atMs: number;
@@ -47,12 +45,8 @@ export interface AuditStore {
   saveAudit(entry: AuditEntry): void;
   /** Returns the entries since a moment, the oldest entry first. `sinceMs` is in ms since the epoch. */
   auditSince(sinceMs: number): AuditEntry[];
-  /**
-   * Returns at most 1,000 entries that are not logged yet, with their ids as keys, the oldest first. Other processes may have written the
-   * entries.
-   */
+  /** Returns at most 1,000 entries, also of other processes, that are not logged yet, by their ids, the oldest first. */
   unloggedAudit(): ReadonlyMap<number, AuditEntry>;
-  /** Marks the entries up to a given id as logged. */
   markAuditLogged(id: number): void;
 }
 
@@ -73,10 +67,7 @@ export function auditEntryOf(
   };
 }
 
-/**
- * Returns the user of this process, such as `zomma (uid 998)`. The name comes from the system's list of users, because a user can change
- * the environment.
- */
+/** Returns the user of this process, such as `zomma (uid 998)`, from the system's list, because a user can change the environment. */
 function systemUser(): string {
   const uid = process.geteuid?.();
   return uid === undefined ? userInfo().username : `${userName(uid)} (uid ${uid})`;

@@ -29,19 +29,13 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}) {
   const counts = new AccountCounts();
   let sinceCollected = 0;
   return {
-    /**
-     * Throws `ClientError` if `more` bytes (default: 1) would exceed the limit of the account (429) or of all accounts together (503).
-     * Callers must check the capacity before any computation.
-     */
+    /** Throws `ClientError` if `more` bytes would exceed the limit of the account (429) or of all (503). Call it before any computation. */
     assertCapacity(account: string, more = 1) {
       if (counts.of(account) + more > accountBytesMax) {
         throw new ClientError(
           'too_many_bytes',
           `Request bodies and unread answers of this account would exceed ${accountBytesMax / MIB} MiB`,
-          {
-            hint: 'Read the answers to earlier requests, then retry.',
-            retryAfterS: 1,
-          },
+          { hint: 'Read the answers to earlier requests, then retry.', retryAfterS: 1 },
         );
       }
       if (counts.total + more > bytesMax) {

@@ -1,10 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
 
-/**
- * Throws `OperatorError` if this process runs as root and the path belongs to another user. If root wrote files into the folder of a
- * service, the service could not open the files.
- */
+/** Throws `OperatorError` if root would write to a path of another user, because that user's service could not open the files. */
 export function refuseForeignRoot(path: string): void {
   const owner = ownerOf(path);
   if (process.geteuid?.() !== 0 || owner === undefined || owner === 0) return;

@@ -2,15 +2,7 @@ import { ClientError } from '../core/errors.ts';
 import type { RateLimitPolicy } from '../settings/setting-values.ts';
 
 /** The decision whether a request is allowed, and the state of the account's token bucket after the decision. */
-export interface RateDecision {
-  readonly allowed: boolean;
-  /** The number of whole tokens that remain in the account's bucket. */
-  readonly remaining: number;
-  /** The number of whole seconds until the bucket is full. */
-  readonly resetS: number;
-  /** The number of whole seconds until the rejected request would be allowed, at least 1. The number is 0 for an allowed request. */
-  readonly retryAfterS: number;
-}
+export type RateDecision = ReturnType<RateLimiter['take']>;
 
 /** Limits the requests of each account. The state of the limiter is only in the memory of this process. */
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
@@ -45,10 +37,7 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
 
   return {
     policy,
-    /**
-     * Takes `cost` tokens if the bucket has enough tokens, and takes no token otherwise. A plain request costs one token. If the cost is 0,
-     * returns the state of the bucket without a change.
-     */
+    /** Takes `cost` tokens, or none if the bucket has too few. With a cost of 0, returns the state of the bucket without a change. */
     take(accountId: string, cost = 1) {
       const atMs = nowMs();
       const known = buckets.get(accountId);
@@ -60,22 +49,20 @@ export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, 
       dropFull(atMs);
       return {
         allowed,
+        /** Whole tokens that remain, and whole seconds until the bucket is full. */
         remaining: Math.floor(tokens + ROUNDING),
         resetS: wholeSeconds((burst - tokens) / refillPerMs),
+        /** Whole seconds until a rejected request would be allowed, at least 1; 0 for an allowed request. */
         retryAfterS: allowed ? 0 : Math.max(1, wholeSeconds((cost - tokens) / refillPerMs)),
       };
     },
-    /** The number of accounts that have a bucket in memory. */
     get size() {
       return buckets.size;
     },
   };
 }
 
-/**
- * Charges an account for the work of a request. Throws `ClientError` (429) if the account does not have enough tokens. `message` replaces
- * the message of the error, which states the tokens.
- */
+/** Charges an account for the work of a request. Throws `ClientError` (429), with `message` if it is given, if too few tokens are left. */
 export function charge(limiter: RateLimiter, accountId: string, tokens: number, message?: string): RateDecision {
   // The request itself has already taken one token. Because of the upper bound, a full bucket is enough for every request, even under a low
   // limit.
@@ -84,10 +71,7 @@ export function charge(limiter: RateLimiter, accountId: string, tokens: number, 
   throw new ClientError(
     'rate_limited',
     message ?? `This request costs ${tokens} more tokens, and ${decision.remaining} are left`,
-    {
-      hint: `${waitFor(decision.retryAfterS)}, or ask for less at a time.`,
-      retryAfterS: decision.retryAfterS,
-    },
+    { hint: `${waitFor(decision.retryAfterS)}, or ask for less at a time.`, retryAfterS: decision.retryAfterS },
   );
 }
 

@@ -22,9 +22,7 @@ export const SECRET_BYTES = 32;
 const HAS_MODES = process.platform !== 'win32';
 
 /**
- * Returns whether a data folder is writable for its group, as it may be on a container volume. Anyone who may write to the folder can
- * replace its database with a database that contains other members.
- *
+ * Returns whether the group of a data folder may write to it, as on some container volumes, and thus replace the database and its members.
  * Throws `OperatorError` if every user of the machine may write to the folder.
  */
 export function isOpenToGroup(dataDir: string): boolean {
@@ -40,13 +38,10 @@ export function isOpenToGroup(dataDir: string): boolean {
 }
 
 /**
- * Returns the server's secret from the file `secret` in the data folder. If the file is missing and there are no members, creates the file
- * with 32 random bytes and mode 0600, and calls `onCreate`. If the data folder is missing, creates it with mode 0700. If several processes
- * create the secret at the same time, all of them return the same secret.
- *
- * Throws `OperatorError` if there are members and the file is missing. Also throws `OperatorError` if the file is too short, is accessible
- * to users other than its owner, or cannot be read or created. Also throws if the file belongs neither to the user of this process nor to
- * the owner of the data folder.
+ * Returns the server's secret from the file `secret` in the data folder. If the file is missing and there are no members, creates it with
+ * 32 random bytes and mode 0600, and calls `onCreate`. Several processes that create it at once return the same secret. Throws
+ * `OperatorError` if there are members and no file, or if the file is too short, is accessible to other users, belongs neither to the user
+ * of this process nor to the owner of the folder, or cannot be read or created.
  */
 export function loadSecret(dataDir: string, members = 0, onCreate: () => void = () => {}): Uint8Array {
   const path = join(dataDir, 'secret');
@@ -67,35 +62,27 @@ export function loadSecret(dataDir: string, members = 0, onCreate: () => void = 
 }
 
 /** The secret of a data folder, and the new secret while a rotation is incomplete. */
-export interface SecretFile {
-  /** Returns the secret. Returns the new secret as second element, if a rotation is incomplete. Throws what `loadSecret` throws. */
-  read(): readonly [secret: Uint8Array, next?: Uint8Array];
-  /** Returns the new secret of an incomplete rotation, or undefined. */
-  readNext(): Uint8Array | undefined;
-  /** Writes a new random secret beside the secret, and returns it. A file of an earlier, incomplete rotation is replaced. */
-  writeNext(): Uint8Array;
-  /** Replaces the secret by the new one, in one step. */
-  adoptNext(): void;
-  /** Removes the new secret. */
-  removeNext(): void;
-}
+export type SecretFile = ReturnType<typeof createSecretFile>;
 
 /**
  * Returns the functions that read and rotate the secret of a data folder. The new secret of a rotation is in the file `secret.next` until
  * the members have their new digests. `members` returns the number of members. See `loadSecret` for `onCreate`.
  */
-export function createSecretFile(dataDir: string, members: () => number, onCreate: () => void): SecretFile {
+export function createSecretFile(dataDir: string, members: () => number, onCreate: () => void) {
   const path = join(dataDir, 'secret');
   const next = `${path}.next`;
   return {
+    /** Returns the new secret of an incomplete rotation, or undefined. */
     readNext: () => read(dataDir, next),
-    read() {
+    /** Returns the secret, and the new secret if a rotation is incomplete. Throws what `loadSecret` throws. */
+    read(): readonly [secret: Uint8Array, next?: Uint8Array] {
       // The new secret is read first. If another process completes its rotation meanwhile, both elements are the new secret.
       const pending = read(dataDir, next);
       const secret = loadSecret(dataDir, members(), onCreate);
       return pending === undefined ? [secret] : [secret, pending];
     },
-    writeNext() {
+    /** Writes a new random secret beside the secret, and returns it. A file of an earlier, incomplete rotation is replaced. */
+    writeNext(): Uint8Array {
       rmSync(next, { force: true });
       const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
       writeDurably(next, secret);
@@ -156,9 +143,8 @@ export function storeSecret(dataDir: string, secret: Uint8Array): void {
 }
 
 /**
- * Writes the secret to a temporary file, and links the file to the path of the secret. The link is created in one step, so no process reads
- * a partial secret. A link never replaces a file. If two processes create a secret, the second process finds a file at the path, and reads
- * the secret of the first process.
+ * Writes the secret to a temporary file, and links the file to its path, so that no process reads a partial secret. A link replaces no
+ * file: of two processes that create a secret, the second reads the secret of the first.
  */
 function create(dataDir: string, path: string, onCreate: () => void): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -1,28 +1,7 @@
 import type { TelegramLink } from './members.ts';
 
-/** The answer of `GET /api/v1/auth/telegram-status`. The API contract defines the field names. */
-export interface TelegramStatus {
-  readonly status: 'linked' | 'unlinked';
-  /** The first characters of the Telegram handle, followed by five asterisks. Empty if no handle is linked. */
-  readonly telegram_id: string;
-  /**
-   * A stored value: whether another service may send signals about options that expire in one day (1DTE) to the handle. Zomma sends no
-   * signals.
-   */
-  readonly routing_1dte: Routing;
-  /** A stored value: whether another service may send radar signals to the handle. Zomma sends no signals. */
-  readonly routing_radar: Routing;
-  /** The time of the last ping (at present, the time of linking), `YYYY-MM-DD HH:MM:SS` in UTC. Empty if there was no ping. */
-  readonly last_ping: string;
-}
-
-export type Routing = 'ENABLED' | 'DISABLED';
-
-/**
- * Returns the fields of a link that clients can see without a key. Without a link, the text fields are empty, and both routings are
- * disabled.
- */
-export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
+/** Returns the answer of `GET /api/v1/auth/telegram-status`, whose fields the API contract defines. Clients can see it without a key. */
+export function telegramStatus(link: TelegramLink | undefined) {
   if (link === undefined) {
     return { status: 'unlinked', telegram_id: '', routing_1dte: 'DISABLED', routing_radar: 'DISABLED', last_ping: '' };
   }
@@ -37,17 +16,14 @@ export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
 
 const SHOWN_MAX = 4;
 
-/**
- * Masks a handle. Shows at most SHOWN_MAX characters, and at most half of the handle. The number of asterisks is always five, so the length
- * of the handle is not revealed.
- */
+/** Masks a handle: shows at most SHOWN_MAX characters and half of it, and always five asterisks, which do not reveal its length. */
 function maskHandle(handle: string): string {
   const characters = [...handle];
   const shown = Math.min(SHOWN_MAX, Math.floor(characters.length / 2));
   return `${characters.slice(0, shown).join('')}*****`;
 }
 
-function routing(enabled: boolean): Routing {
+function routing(enabled: boolean): 'ENABLED' | 'DISABLED' {
   return enabled ? 'ENABLED' : 'DISABLED';
 }
 

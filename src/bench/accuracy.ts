@@ -12,7 +12,6 @@ export interface Accuracy {
   readonly output: string;
   /** `|x - X| / (2.22e-16 (|X| + condition))` for output `x` and exact value `X`. Rounding each input once can cause an error of 1. */
   readonly worstScaledError: number;
-  /** The inputs of the row with the largest error. */
   readonly at: Readonly<Record<string, number>>;
 }
 
@@ -47,7 +46,6 @@ export function measureAccuracy(): Accuracy[] {
   ];
 }
 
-/** Finds the largest error of an output among all rows with a condition number. */
 function worst(
   kernel: string,
   output: string,

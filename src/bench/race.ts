@@ -1,4 +1,3 @@
-/** One of the implementations that the benchmark compares. */
 export interface Runner {
   readonly name: string;
   /** Does the work once. Stores the results in the runner's own columns, so that the compiler cannot remove the work. */
@@ -24,9 +23,8 @@ export interface RaceOptions {
 }
 
 /**
- * Measures the times of the runners in alternation. In every round, each runner has one slice of time, in rotating order, so that a
- * disturbance of the machine affects all runners. Each ratio compares two times of the same round. Before the first round, each runner runs
- * until the compiler has reached its highest tier.
+ * Measures the runners in alternation: in every round, each has one slice of time, in rotating order, so that a disturbance of the machine
+ * affects all. Each ratio compares times of the same round. Each runner first runs until the compiler has reached its highest tier.
  */
 export function race(runners: readonly Runner[], { units, rounds, sliceMs }: RaceOptions): Result[] {
   const repeats = runners.map((runner) => warmUp(runner, sliceMs));

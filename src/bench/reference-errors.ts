@@ -1,11 +1,5 @@
 /** A table of reference values with inputs, outputs and conditions. src/bench/reference/README.md describes the columns. */
-export interface Reference {
-  readonly count: number;
-  /** The names of the input columns. */
-  readonly inputs: readonly string[];
-  /** Returns a column as numbers. In the column of sides, C becomes 1 and P becomes -1. */
-  column(name: string): Float64Array;
-}
+export type Reference = ReturnType<typeof parseReference>;
 
 const EPSILON = 2.22e-16;
 /** Minimum reference value. Rows with a smaller value are skipped, because the digits of such a small output do not matter. */
@@ -14,8 +8,7 @@ const NEGLIGIBLE = 1e-290;
 /** If one rounding of each input changes a volatility by more than this fraction, no method can determine the volatility. */
 const BLURRED = 0.01;
 
-/** Parses a table of reference values from CSV with a header. */
-export function parseReference(csv: string): Reference {
+export function parseReference(csv: string) {
   const [header, ...rows] = csv
     .trimEnd()
     .split('\n')
@@ -24,7 +17,8 @@ export function parseReference(csv: string): Reference {
   return {
     count: rows.length,
     inputs: header!.filter((name) => !outputs.has(name) && !name.startsWith('condition_')),
-    column: (name) => {
+    /** Returns a column as numbers. In the column of sides, C becomes 1 and P becomes -1. */
+    column: (name: string): Float64Array => {
       const column = header!.indexOf(name);
       return Float64Array.from(rows, (row) =>
         row[column] === 'C' ? 1 : row[column] === 'P' ? -1 : Number(row[column]),
@@ -52,10 +46,7 @@ export function worstError(
   return worst;
 }
 
-/**
- * Returns the volatility's condition number for each row of the Black-Scholes-Merton table. If each input has the relative error `e`, the
- * volatility changes by up to `e` times the condition number. Returns NaN for a row whose volatility cannot be determined.
- */
+/** Returns by how much a relative error of the inputs grows in the volatility of each row, or NaN if a row does not determine it. */
 export function volatilityCondition(bsm: Reference): Float64Array {
   const [price, condition, vega, iv] = ['price', 'condition_price', 'vega', 'iv'].map(bsm.column);
   return price!.map((each, row) => {

@@ -5,19 +5,14 @@ import { merton, mertonProbabilities } from '../math/jump-diffusion.ts';
 import { race } from './race.ts';
 import { distinctOptions, jumpsFor, outOfTheMoney } from './workloads.ts';
 
-/** The time per unit of a kernel's work on this machine. */
-export interface Speed {
-  readonly kernel: string;
-  readonly unit: string;
-  /** The median time per unit of work, ns. The time includes copying the columns in and out. */
-  readonly ns: number;
-}
-
 const SIZE = 4096;
 const LEVELS = 200;
 
-/** Measures the speed of every kernel on distinct options. An `effort` of 1 takes a few seconds. Less effort is less exact. */
-export function measureSpeed(effort = 1): Speed[] {
+/**
+ * Measures the median time of every kernel on distinct options, ns per unit of work, with the copies of the columns in and out. An `effort`
+ * of 1 takes a few seconds. Less effort is less exact.
+ */
+export function measureSpeed(effort = 1) {
   const options = distinctOptions(SIZE);
   const priced = outOfTheMoney(options);
   const quoted = { ...priced, price: greeks(priced).price };
@@ -25,7 +20,7 @@ export function measureSpeed(effort = 1): Speed[] {
   const contracts = { ...options, weight: options.callPut };
   const grid = { first: 100, step: Math.log(1.5) / (LEVELS - 1), count: LEVELS };
   const levels = Float64Array.from({ length: LEVELS }, (_, i) => 100 + i);
-  const timed = (kernel: string, unit: string, units: number, run: () => unknown): Speed => {
+  const timed = (kernel: string, unit: string, units: number, run: () => unknown) => {
     const [result] = race([{ name: kernel, run: () => void run() }], {
       units,
       rounds: Math.max(1, Math.round(21 * effort)),

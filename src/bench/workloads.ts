@@ -1,22 +1,11 @@
-/** Columns of `count` options. The options differ in every field, so that a kernel cannot reuse a result for the next option. */
-export interface OptionSet {
-  readonly count: number;
-  readonly callPut: Float64Array;
-  readonly spot: Float64Array;
-  readonly strike: Float64Array;
-  readonly tte: Float64Array;
-  readonly iv: Float64Array;
-  readonly rate: Float64Array;
-  readonly dividend: Float64Array;
-}
+/** Columns of options that differ in every field, so that a kernel cannot reuse a result for the next option. */
+export type OptionSet = ReturnType<typeof distinctOptions>;
 
-/**
- * Returns random options that resemble listed options: spots from 20 to 520, strikes within 30 % of spot, times to expiry from one day to
- * two years, volatilities from 8 to 80 %.
- */
-export function distinctOptions(count: number, seed = 1): OptionSet {
+/** Returns random options like listed ones: spot 20 to 520, strike within 30 %, one day to two years, volatility 8 to 80 %. */
+export function distinctOptions(count: number, seed = 1) {
   const random = generator(seed);
-  const column = (value: (i: number) => number) => Float64Array.from({ length: count }, (_, i) => value(i));
+  const column = (value: (i: number) => number): Float64Array =>
+    Float64Array.from({ length: count }, (_, i) => value(i));
   const spot = column(() => 20 + 500 * random());
   return {
     count,
@@ -30,10 +19,7 @@ export function distinctOptions(count: number, seed = 1): OptionSet {
   };
 }
 
-/**
- * Returns the options with new random strikes within two and a half standard deviations of the forward. Each option becomes an
- * out-of-the-money call or put. The benchmark of implied volatility uses these options.
- */
+/** Returns the options, for implied volatilities, out of the money at new strikes within two and a half deviations of the forward. */
 export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   const random = generator(seed);
   const deviations = options.spot.map(() => 5 * random() - 2.5);
@@ -57,10 +43,7 @@ export function jumpsFor({ count }: OptionSet, seed = 2) {
   };
 }
 
-/**
- * Creates Mulberry32, a small random number generator that gives the same numbers on every machine. The numbers are random enough for
- * benchmarks.
- */
+/** Creates Mulberry32, a small random number generator that gives the same numbers on every machine. */
 export function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -6,10 +5,8 @@ import { readNamedFile } from '../settings/setting-sources.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { durationOf } from './duration.ts';
-import type { Ports } from './ports.ts';
 
-/** Adds `zomma backup` and `zomma restore`. */
-export function addBackup(program: CliCommand, ports: Ports): void {
+export function addBackup(program: CliCommand): void {
   const backup = program
     .command('backup')
     .argument('<dest>', 'folder to create; with --every, the folder of all backups')
@@ -33,9 +30,10 @@ export function addBackup(program: CliCommand, ports: Ports): void {
       'zomma backup verify /backup/zomma-monday',
     )
     .action(async (dest: string, options) => {
+      const { backUpData, removeOldBackups } = await import('../server/stored-data.ts');
       const passphrase = options.withSecret ? passphraseIn(options.passphraseFile, '--with-secret') : undefined;
       const make = async (to: string) => {
-        const { manifest, isRecorded } = await ports.backup(options, to, passphrase);
+        const { manifest, isRecorded } = await backUpData(options.dataDir, to, { nowMs: Date.now(), passphrase });
         const bytes = Object.values(manifest.files).reduce((sum, each) => sum + each.bytes, 0);
         print(
           options.json
@@ -51,12 +49,9 @@ export function addBackup(program: CliCommand, ports: Ports): void {
       const stopped = Promise.withResolvers<true>();
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
       for (;;) {
-        const name = new Date(ports.nowMs()).toISOString().replace(/[:.]/g, '-');
+        const name = new Date().toISOString().replace(/[:.]/g, '-');
         await make(join(dest, name));
-        for (const old of (await ports.backupsIn(dest)).slice(0, -options.keep)) {
-          rmSync(old, { recursive: true });
-          print(`${old}: removed`);
-        }
+        for (const old of removeOldBackups(dest, options.keep)) print(`${old}: removed`);
         if (await Promise.race([stopped.promise, Bun.sleep(options.every)])) return;
       }
     });
@@ -75,10 +70,11 @@ export function addBackup(program: CliCommand, ports: Ports): void {
       'zomma backup verify /backup/zomma-full --passphrase-file /root/zomma.pass',
     )
     .action(async (from: string, _, command: CliCommand) => {
+      const { rehearseRestore } = await import('../server/stored-data.ts');
       // The flags that `zomma backup` also has are parsed as its flags, even after `verify`.
       const options = command.optsWithGlobals();
       const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
-      const { manifest, isVerified } = await ports.rehearseRestore(from, { dataDir: options.dataDir, passphrase });
+      const { manifest, isVerified } = await rehearseRestore(from, { dataDir: options.dataDir, passphrase });
       const rows = Object.values(manifest.rows).reduce((sum, each) => sum + each, 0);
       print(
         options.json
@@ -101,9 +97,10 @@ export function addBackup(program: CliCommand, ports: Ports): void {
       'zomma restore /backup/zomma-full --passphrase-file /root/zomma.pass',
     )
     .action(async (from: string, options) => {
+      const { restoreData } = await import('../server/stored-data.ts');
       const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
       const isUnverified = options.unverified === true;
-      const { manifest, hasSecret } = await ports.restore(from, { ...options, passphrase, isUnverified });
+      const { manifest, hasSecret } = await restoreData(from, { ...options, passphrase, isUnverified });
       print(`${options.dataDir}: restored the backup of ${manifest.made_at}`);
       const members = manifest.rows.members ?? 0;
       if (!hasSecret && members > 0) {

@@ -8,10 +8,8 @@ import { pngOf } from '../picture/render-png.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
-import type { Ports } from './ports.ts';
 
-/** Adds `zomma call`, which calls any operation of the registry on the stored market data. */
-export function addCall(program: CliCommand, ports: Ports): void {
+export function addCall(program: CliCommand): void {
   program
     .command('call')
     .description(
@@ -37,6 +35,7 @@ ${listOf(OPERATIONS.filter(({ tool }) => !tool))}`,
       `zomma call get_hedging_profile '{"ticker":"SPY","format":"image"}' > spy.png`,
     )
     .action(async (name: string, json: string, options) => {
+      const { withMarket } = await import('../server/stored-data.ts');
       const operation = findOperation(name);
       if (!operation)
         throw new OperatorError(
@@ -45,7 +44,7 @@ ${listOf(OPERATIONS.filter(({ tool }) => !tool))}`,
         );
       const view = options.extended ? extendedView(operation) : defaultView(operation);
       const args = parse(json);
-      const { body, picture } = await ports.withMarket(options, (context) =>
+      const { body, picture } = withMarket(options, (context) =>
         runToCompletion(perform(view, args, context, 'invalid_body')),
       );
       if (picture && process.stdout.isTTY)

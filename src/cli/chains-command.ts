@@ -3,10 +3,8 @@ import { OperatorError } from '../core/errors.ts';
 import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
-import type { Ports } from './ports.ts';
 
-/** Adds `zomma chains`, which lists the stored snapshots and removes snapshots that were stored by mistake. */
-export function addChains(program: CliCommand, ports: Ports): void {
+export function addChains(program: CliCommand): void {
   const chains = program.command('chains').description('List and remove stored option chains.');
 
   chains
@@ -17,8 +15,9 @@ export function addChains(program: CliCommand, ports: Ports): void {
     .json()
     .examples('zomma chains list', 'zomma chains list --ticker SPY --json')
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const ticker = options.ticker === undefined ? undefined : canonicalTicker(options.ticker);
-      const rows = await ports.withStore(options, 'read', (store) =>
+      const rows = withStore(options.dataDir, 'read', (store) =>
         store
           .snapshots(ticker)
           .filter(({ underlying }) => isTicker(underlying))
@@ -46,10 +45,11 @@ export function addChains(program: CliCommand, ports: Ports): void {
     )
     .examples('zomma chains forget --ticker XLF --as-of 2026-08-21T20:00:00.000Z')
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const asOf = options.asOf === undefined ? undefined : Date.parse(options.asOf);
       if (Number.isNaN(asOf))
         throw new OperatorError('--as-of is not a time', 'Use ISO 8601, as in the output of `zomma chains list`.');
-      const count = await ports.withStore(options, 'write', (store) =>
+      const count = withStore(options.dataDir, 'write', (store) =>
         store.forgetSnapshots(canonicalTicker(options.ticker), asOf),
       );
       if (count === 0)

@@ -1,9 +1,10 @@
 import { shownJson } from '../core/clean-text.ts';
 import { EXIT_CODES } from '../core/exit-codes.ts';
+import type { CheckOutcome } from '../server/checks.ts';
+import type { Ports } from '../server/cli-ports.ts';
 import { unknownVariables } from '../settings/setting-sources.ts';
 import type { CliCommand } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
-import type { CheckOutcome, Ports } from './ports.ts';
 import { readRawSettings, SERVER_SETTINGS } from './raw-settings.ts';
 
 /** The exit code for each outcome. The command exits with the highest exit code among its outcomes. */
@@ -13,10 +14,8 @@ const EXIT_CODE = {
   failure: EXIT_CODES.checkFailure.code,
 } as const satisfies Record<CheckOutcome['state'], number>;
 const LABEL = { ok: 'ok      ', warning: 'WARNING ', failure: 'FAILURE ' } as const;
-/** Number of snapshots between two progress lines. */
 const PROGRESS_EVERY = 1_000;
 
-/** Adds `zomma check`, which examines an installation and reports its faults. */
 export function addCheck(program: CliCommand, ports: Ports): void {
   program
     .command('check')
@@ -46,7 +45,8 @@ export function addCheck(program: CliCommand, ports: Ports): void {
         if (isTerminal && read % PROGRESS_EVERY === 0) process.stderr.write(`\r\x1b[K${read} of ${of} snapshots read`);
         if (isTerminal && read === of) process.stderr.write('\r\x1b[K');
       };
-      for await (const outcome of ports.check({ settings, isThorough: !quick, onProgress })) await report(outcome);
+      const checked = { settings, nowMs: Date.now(), isThorough: !quick, onProgress };
+      for await (const outcome of ports.check(checked)) await report(outcome);
       const worst = Math.max(...outcomes.map(({ state }) => EXIT_CODE[state]));
       if (json) await writeOut(`${shownJson({ well: worst === 0, checks: outcomes })}\n`);
       process.exitCode = worst;

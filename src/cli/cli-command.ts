@@ -9,7 +9,6 @@ interface SettingsOptions {
   readonly hidden?: readonly SettingName[];
 }
 
-/** A command with the features that many commands share. */
 export class CliCommand extends Command {
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);
@@ -42,10 +41,7 @@ export class CliCommand extends Command {
     });
   }
 
-  /**
-   * Adds the flags of some settings, and `--config`. The values stay texts, so even invalid values can be shown, and all are checked at
-   * once. The help lists the flags if they are `shown`.
-   */
+  /** Adds the flags of some settings, and `--config`. The values stay texts, so that all can be shown and checked at once. */
   rawSettings(names: readonly SettingName[], { shown = false } = {}): this {
     if (!shown) this.settingsFile();
     for (const name of names) {
@@ -55,7 +51,6 @@ export class CliCommand extends Command {
     return shown ? this.settingsFile() : this;
   }
 
-  /** Adds an option with a fixed list of allowed values. */
   choice(flag: string, help: string, values: readonly string[], byDefault: string): this {
     return this.addOption(new Option(flag, help).choices(values).default(byDefault));
   }
@@ -64,7 +59,6 @@ export class CliCommand extends Command {
     return this.option('--json', 'print one JSON object');
   }
 
-  /** Adds example commands to the end of the help. */
   examples(...lines: readonly string[]): this {
     return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`);
   }

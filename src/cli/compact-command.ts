@@ -1,11 +1,9 @@
 import { shownJson } from '../core/clean-text.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
-import type { Ports } from './ports.ts';
 import { formatCount } from './text-format.ts';
 
-/** Adds `zomma compact`, which removes data that is older than its retention, and makes the database smaller. */
-export function addCompact(program: CliCommand, ports: Ports): void {
+export function addCompact(program: CliCommand): void {
   program
     .command('compact')
     .description(
@@ -17,9 +15,11 @@ export function addCompact(program: CliCommand, ports: Ports): void {
       'zomma compact --data-dir /var/lib/zomma',
       'zomma compact --config /etc/zomma/zomma.toml --keep-chains 90 --keep-intraday 10',
     )
-    .action(async ({ json, ...settings }) => {
+    .action(async ({ json, dataDir, keepChains, keepIntraday, keepPrints, keepLevels }) => {
+      const { compactData } = await import('../server/stored-data.ts');
+      const kept = { chains: keepChains, intraday: keepIntraday, prints: keepPrints, levels: keepLevels };
       process.stderr.write('compacting the database: this may take minutes\n');
-      const { removed, before, after } = await ports.compact(settings);
+      const { removed, before, after } = await compactData(dataDir, kept);
       const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
       const counts = `${formatCount(removed.chains)} snapshots, ${formatCount(removed.prints)} prints, ${formatCount(removed.levels)} levels`;
       print(

@@ -1,10 +1,10 @@
 import { shownJson } from '../core/clean-text.ts';
 import { EXIT_CODES } from '../core/exit-codes.ts';
+import type { Ports } from '../server/cli-ports.ts';
 import { SETTINGS, type Setting, type SettingGroup, type SettingName, settingsIn } from '../settings/config.ts';
 import { SETTINGS_FILE, settingKey, type WrittenSetting } from '../settings/setting-sources.ts';
 import { type CliCommand, sourcesFor } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
-import type { Ports } from './ports.ts';
 import { checkedSettings, misspelledVariables, SERVER_SETTINGS, writtenSetting } from './raw-settings.ts';
 import { columns } from './text-format.ts';
 
@@ -20,7 +20,6 @@ const GROUPS = {
 /** Line width of the example file, in characters. */
 const WIDTH = 100;
 
-/** Adds `zomma config`, which writes an example settings file, shows where each setting comes from, and checks all settings. */
 export function addConfig(program: CliCommand, ports: Ports): void {
   const config = program.command('config').description('Show and check the settings of `zomma serve`.');
   config
@@ -98,7 +97,6 @@ function literal(text: string): string {
   return /^(?:true|false|[1-9]\d*|0)$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Formats a text as TOML comment lines. */
 function comment(text: string): string {
   const lines: string[] = [''];
   for (const word of text.split(' ')) {

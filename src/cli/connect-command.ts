@@ -26,16 +26,13 @@ interface StdioServer {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The form in which an MCP client wants a server. */
 interface ClientForm {
   readonly title: string;
   /** The file of the user's configuration, for each system. */
   readonly files: Readonly<Record<string, string>>;
-  /** A further way to the file. */
   readonly fileHint?: string;
   /** True if the client reaches a server at an address only through a program that it starts. */
   readonly startsPrograms?: true;
-  /** Returns the content of the file. */
   readonly entry: (server: McpServer) => Record<string, unknown>;
   /** Returns a line for a shell that writes the entry. Absent if the client has no such command for the server. */
   readonly line?: (server: McpServer) => string | undefined;
@@ -97,7 +94,6 @@ const CLIENT_FORMS = {
   },
 } as const satisfies Readonly<Record<string, ClientForm>>;
 
-/** Adds `zomma connect`, which prints how an MCP client connects to this machine's data or to a running server. */
 export function addConnect(program: CliCommand): void {
   const names = Object.keys(CLIENT_FORMS);
   const connect = program

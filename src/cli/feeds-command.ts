@@ -5,14 +5,12 @@ import { type FeedReport, type FeedStatus, feedReport, type SessionStatus } from
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print, writeOut } from './csv/streams.ts';
-import type { Ports } from './ports.ts';
 import { columns, formatCount } from './text-format.ts';
 
 /** Maximum number of rejections, and of gaps, that are shown for each feed without `--all`. */
 const ROWS_SHOWN_MAX = 10;
 
-/** Adds `zomma feeds`, which shows the state of a server's feeds. */
-export function addFeeds(program: CliCommand, ports: Ports): void {
+export function addFeeds(program: CliCommand): void {
   program
     .command('feeds')
     .description(
@@ -33,15 +31,16 @@ export function addFeeds(program: CliCommand, ports: Ports): void {
       'zomma feeds --check > /dev/null || page-the-operator',
     )
     .action(async ({ json, all, check, forget, ...settings }) => {
+      const { withMarket, withStore } = await import('../server/stored-data.ts');
       if (forget !== undefined) {
-        if (!(await ports.withStore(settings, 'write', (store) => store.forgetFeed(forget))))
+        if (!withStore(settings.dataDir, 'write', (store) => store.forgetFeed(forget)))
           throw new OperatorError(
             `there is no feed "${shownName(forget)}" that the server had earlier and does not use now`,
             'The states of the feeds that the server uses stay, because monitoring needs them.',
           );
         return print(`The state of the feed ${shownName(forget)} was removed.`);
       }
-      const report = await ports.withMarket(settings, feedReport);
+      const report = withMarket(settings, feedReport);
       await writeOut(Buffer.from(json ? `${shownJson(report)}\n` : pageOf(report, Boolean(all))));
       if (check && !report.healthy) process.exitCode = 1;
     });

@@ -3,7 +3,6 @@ import { OperatorError } from '../core/errors.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Style } from './plot/line.ts';
 
-/** The flags that choose the output format. */
 export interface FormFlags {
   readonly json?: true;
   /** The value of `--csv`: the name of a table, or `true` if the flag has no value. */
@@ -12,7 +11,6 @@ export interface FormFlags {
   readonly plot?: boolean;
 }
 
-/** The output formats of a result. */
 export interface ResultForms {
   readonly value: unknown;
   readonly isSimulated: boolean;
@@ -33,7 +31,6 @@ export function requireOneForm(flags: FormFlags): void {
   if (forms.length > 1) throw new OperatorError(`${forms.join(' and ')} exclude each other`, 'Choose one.');
 }
 
-/** Prints a result in the format that the flags choose. */
 export async function writeResult({ json, csv, plot }: FormFlags, result: ResultForms): Promise<void> {
   if (csv && result.isSimulated) process.stderr.write('zomma: these figures are SIMULATED\n');
   if (json) await writeOut(`${shownJson(result.value)}\n`);

@@ -1,8 +1,10 @@
 import type { ChainReadOptions } from '../analytics/chain/options.ts';
 import { prepareChain } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
 import { gexLevels } from '../analytics/exposure/gex-levels.ts';
+import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { directionalPremium } from '../analytics/flow/flow.ts';
 import { shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -13,11 +15,13 @@ import type { PrintsQuery } from '../market/tape.ts';
 import { reportGex } from '../operations/gex/gex-report.ts';
 import { byPositions } from '../operations/gex/level-variants.ts';
 import { customerPositionsOf, withFlowSign } from '../operations/reading/dealer-sign.ts';
+import type { GexPicture } from './plot/gex-plot.ts';
+import type { Level } from './plot/line.ts';
+import { csvText } from './text-format.ts';
 
 /** Distance from spot to each end of the gamma profile, as a fraction of spot. */
 const PROFILE_HALF_WIDTH = 0.2;
 
-/** The prints of a chain's underlying, in time order. */
 export interface ChainPrints {
   /** The large prints of the flow window. The window ends at the time of the chain or of the last print, whichever is later. */
   readonly large: readonly PrintSum[];
@@ -28,13 +32,10 @@ export interface ChainPrints {
 export type GexAnalysis = ReturnType<typeof analyseGex>;
 
 /**
- * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by flow. Throws
- * `OperatorError` if `sign` is `flow` and no unsettled contract has a print.
- *
- * Does not run the operation `get_live_gex_nodes`, because this operation needs a market. A chain file cannot provide a market, because it
- * has neither the closing prices for the field `hedging` nor tracked tickers. The plot and the CSV tables also need the prepared chain,
- * which the operation does not return. The operation and this function build their reports with `reportGex` and `byPositions`, so both
- * reports have the same fields.
+ * Prepares a chain and computes its levels with their provenance, and the levels by flow if there are prints. Throws `OperatorError` if
+ * `sign` is `flow` and no unsettled contract has a print. Is not the operation `get_live_gex_nodes`, which needs a market: a chain file has
+ * no closing prices for `hedging` and no tracked tickers. Both build their reports with `reportGex` and `byPositions`, so both have the
+ * same fields.
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const { cashDividends: _, ...reported } = options;
@@ -59,6 +60,97 @@ export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, .
   return { prepared, report };
 }
 
-export function profileAround(prepared: PreparedChain): GammaProfile {
+function profileAround(prepared: PreparedChain): GammaProfile {
   return runToCompletion(netGammaProfile(prepared, PROFILE_HALF_WIDTH));
+}
+
+/** Returns rows about flow: the share of open interest with known customer positions, and, without `--sign flow`, the levels by flow. */
+function flowRows(
+  { by_flow: flow, options }: GexAnalysis['report'],
+  price: (value: number) => string,
+): [string, string][] {
+  if (!flow) return [];
+  const signed = `covers ${flow.signed_share_pct.toFixed(1)} % of open interest, leaves out gross GEX of ${price(flow.unsigned_gex_mil)} million per 1 %`;
+  if (options.sign === 'flow') return [['by flow', signed]];
+  const flip = flow.flip_resolved ? price(flow.gex_flip) : 'unresolved';
+  return [
+    [
+      'by flow',
+      `${price(flow.net_gex_mil)} million per 1 %, sign margin ${flow.sign_margin_pct.toFixed(1)} %, flip ${flip}`,
+    ],
+    ['', `walls ${price(flow.call_wall)} and ${price(flow.put_wall)}; ${signed}`],
+  ];
+}
+
+export function gexTable(report: GexAnalysis['report']): string {
+  const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+  const used = report.contracts;
+  const rows: [string, string][] = [
+    ['spot', price(report.spot_price)],
+    ['call wall', price(report.call_wall)],
+    ['gamma flip', `${price(report.gex_flip)}${report.flip_resolved ? '' : '  (unresolved: nearest to zero net GEX)'}`],
+    ['put wall', price(report.put_wall)],
+    ['max pain', `${price(report.max_pain)}  (${report.expiry}, by ${report.expiry_chosen_by.replace('_', ' ')})`],
+    ['net GEX', `${price(report.net_gex_mil)} million per 1 %  (${report.regime.replace('_', ' ')})`],
+    ['sign margin', `${report.sign_margin_pct.toFixed(1)} % of gross gamma`],
+    ['gross GEX', `${price(report.gross_gex_mil)} million per 1 %`],
+    ...flowRows(report, price),
+    [
+      'contracts',
+      `${used.used} used of ${used.contracts}; IV ${used.iv.taken} taken, ${used.iv.solved} solved, ${used.iv.interpolated + used.iv.extended} interpolated`,
+    ],
+  ];
+  const head = `${report.ticker}  ${report.as_of}  ${report.source}${report.simulated ? '  SIMULATED' : ''}`;
+  return `${head}\n${rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`;
+}
+
+/** The suffix in the names of the columns that contain numbers of contracts. */
+const WEIGHT_COLUMN = { open_interest: 'oi', volume: 'volume' } as const;
+
+/** Formats GEX by strike as CSV, dollars per 1 % move. Strikes and numbers of contracts come from the input and are printed unchanged. */
+export function strikesCsv(prepared: PreparedChain): string {
+  const by = runToCompletion(exposuresByStrike(prepared));
+  const { weight } = prepared.options;
+  const counted = WEIGHT_COLUMN[weight];
+  const [calls, puts] = weight === 'volume' ? [by.callVolume, by.putVolume] : [by.callOpenInterest, by.putOpenInterest];
+  return csvText(
+    ['strike', 'call_gex', 'put_gex', 'net_gex', 'sign_margin_pct', `call_${counted}`, `put_${counted}`],
+    Array.from(by.strike, (each, i) => [
+      String(each),
+      String(by.callGex[i]!),
+      String(by.putGex[i]!),
+      String(by.netGex[i]!),
+      String(signMarginPct(by.netGex[i]!, by.grossGex[i]!)),
+      String(calls[i]!),
+      String(puts[i]!),
+    ]),
+  );
+}
+
+/** Formats the gamma profile as CSV: net GEX at other spots, dollars per 1 % move. */
+export function profileCsv(prepared: PreparedChain): string {
+  const { level, gex } = profileAround(prepared);
+  return csvText(
+    ['spot', 'net_gex'],
+    Array.from(level, (each, i) => [String(each), String(gex[i]!)]),
+  );
+}
+
+export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
+  const { strike, netGex } = runToCompletion(exposuresByStrike(prepared));
+  const spot: Level = { name: 'spot', price: report.spot_price };
+  const flip: Level = { name: 'flip', price: report.gex_flip };
+  const levels = [
+    spot,
+    { name: 'call wall', price: report.call_wall },
+    { name: 'put wall', price: report.put_wall },
+    ...(report.flip_resolved ? [flip] : []),
+    { name: 'max pain', price: report.max_pain },
+  ];
+  return {
+    ticker: report.ticker,
+    simulated: report.simulated,
+    strikes: { spot: spot.price, strike, net: netGex, levels },
+    profile: { ...profileAround(prepared), annotations: report.flip_resolved ? [spot, flip] : [spot] },
+  };
 }

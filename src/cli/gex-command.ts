@@ -7,25 +7,27 @@ import {
   type ExpirySelection,
   parseExpiries,
 } from '../analytics/chain/options.ts';
-import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../core/errors.ts';
-import { runToCompletion } from '../core/steps.ts';
+import type { Ports } from '../server/cli-ports.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { requireOneForm, writeResult } from './forms.ts';
-import { analyseGex, type ChainPrints, type GexAnalysis, profileAround } from './gex-analysis.ts';
+import {
+  analyseGex,
+  type ChainPrints,
+  type GexAnalysis,
+  gexPicture,
+  gexTable,
+  profileCsv,
+  strikesCsv,
+} from './gex-analysis.ts';
 import { chainOf, readPrintsFile } from './gex-files.ts';
-import { gexPicture, gexTable, profileCsv, strikesCsv } from './gex-output.ts';
 import { gexPlot } from './plot/gex-plot.ts';
-import type { Ports } from './ports.ts';
 
 type CsvTable = 'strikes' | 'profile';
 
-/**
- * Adds `zomma gex`, which computes the levels of a chain file or of a stored ticker. The options of the command make it possible to
- * reproduce the figures of other programs that compute GEX.
- */
+/** Adds `zomma gex`, whose options reproduce the figures of other programs that compute GEX. */
 export function addGex(program: CliCommand, ports: Ports): void {
   program
     .command('gex')
@@ -117,7 +119,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
       }
       const analysis = existsSync(target)
         ? await analyseFile(target, flags, options, ports)
-        : await ports.withMarket(flags, ({ market, largePrintMinUsd: least }) => {
+        : (await import('../server/stored-data.ts')).withMarket(flags, ({ market, largePrintMinUsd: least }) => {
             const chain = market.chain(target);
             const large = market.flow(chain, FLOW_WINDOW_DAYS, least);
             const withDividends = { ...options, cashDividends: market.dividends(chain) };
@@ -127,10 +129,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
       await writeResult(flags, {
         value: report,
         isSimulated: report.simulated,
-        csv: () =>
-          flags.csv === 'profile'
-            ? profileCsv(profileAround(prepared))
-            : strikesCsv(runToCompletion(exposuresByStrike(prepared)), prepared.options.weight),
+        csv: () => (flags.csv === 'profile' ? profileCsv(prepared) : strikesCsv(prepared)),
         text: gexTable(report),
         plot: (...size) => gexPlot(gexPicture(analysis), ...size),
         plotLines: { least: 23, most: 50 },

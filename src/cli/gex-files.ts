@@ -5,8 +5,8 @@ import { DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import { type Print, premiumOf, sumOf } from '../market/prints.ts';
+import type { Ports } from '../server/cli-ports.ts';
 import type { ChainPrints } from './gex-analysis.ts';
-import type { Ports } from './ports.ts';
 
 /**
  * Reads the prints of a chain's underlying from a tape. Returns each print once. Leaves out a print if any row with its id has the flag
@@ -47,10 +47,7 @@ export async function readPrintsFile(
 
 const NAME_A_TAPE = 'Name a CSV or Parquet file of prints.';
 
-/**
- * Reads the newest chain of a file. `ticker` selects one of several underlyings. Throws `OperatorError` if the file has no chain of the
- * ticker. Throws `OperatorError` if `ticker` is missing and the file has several underlyings.
- */
+/** Reads the newest chain of a file. Throws `OperatorError` without a chain of `ticker`, or for several underlyings without `ticker`. */
 export async function chainOf(path: string, ticker: string | undefined, ports: Ports): Promise<Chain> {
   const deliveries = await Array.fromAsync(ports.readFile(path));
   const chains = deliveries.flatMap((each) => (each.kind === 'chain' ? [each.chain] : []));

@@ -8,14 +8,12 @@ import type { CliCommand } from './cli-command.ts';
 import { requireOneForm, writeResult } from './forms.ts';
 import { formatDollars, formatPrice, formatVolatility } from './plot/figures.ts';
 import { type HistoryPicture, historyPlot } from './plot/history-plot.ts';
-import type { Ports } from './ports.ts';
 import { csvText } from './text-format.ts';
 
 /** A history with its provenance. The provenance is missing if the ticker has no chain. */
 type History = GexHistory & { readonly provenance?: Provenance };
 
-/** Adds `zomma history`, which shows the recorded levels of a ticker over time. */
-export function addHistory(program: CliCommand, ports: Ports): void {
+export function addHistory(program: CliCommand): void {
   program
     .command('history')
     .description('Show the gamma-exposure (GEX) levels of a ticker over time, as a server has recorded them.')
@@ -38,10 +36,11 @@ export function addHistory(program: CliCommand, ports: Ports): void {
       'zomma history SPY --from 2026-11-20 --per snapshot --json',
     )
     .action(async (ticker: string, { from, to, per, points, ...flags }) => {
+      const { withMarket } = await import('../server/stored-data.ts');
       requireOneForm(flags);
       const args = { ticker, per, points: Number(points), ...(from && { from }), ...(to && { to }) };
       const view = extendedView(getGexHistory as unknown as Operation);
-      const { body } = await ports.withMarket(flags, (context) =>
+      const { body } = withMarket(flags, (context) =>
         runToCompletion(perform(view, args, context, 'invalid_parameter')),
       );
       const history = body as unknown as History;
@@ -72,11 +71,7 @@ function pictureOf(history: History): HistoryPicture {
     ends: [moments[0]!, moments.at(-1)!],
     prices: [
       { name: 'spot', values: Float64Array.from(spot), ink: 'title' },
-      {
-        name: 'flip',
-        values: Float64Array.from(gex_flip, (each, i) => (flip_resolved[i] ? each : NaN)),
-        ink: 'level',
-      },
+      { name: 'flip', values: Float64Array.from(gex_flip, (each, i) => (flip_resolved[i] ? each : NaN)), ink: 'level' },
       { name: 'call wall', values: Float64Array.from(call_wall), ink: 'positive' },
       { name: 'put wall', values: Float64Array.from(put_wall), ink: 'negative' },
     ],

@@ -2,13 +2,12 @@ import { constants } from 'node:os';
 import { cleanLine, shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { LoadedFile } from '../market/feed.ts';
+import type { Ports } from '../server/cli-ports.ts';
 import type { CliCommand } from './cli-command.ts';
 import { ProgressBar } from './csv/progress.ts';
 import { print } from './csv/streams.ts';
-import type { Ports } from './ports.ts';
 import { formatCount } from './text-format.ts';
 
-/** Adds `zomma ingest`, which loads files and folders of market data into the store. */
 export function addIngest(program: CliCommand, ports: Ports): void {
   program
     .command('ingest')

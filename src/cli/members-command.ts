@@ -5,10 +5,8 @@ import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
-import type { Ports } from './ports.ts';
 
-/** Adds `zomma members`, which manages who has access. A running server applies each change within 10 ms. */
-export function addMembers(program: CliCommand, ports: Ports): void {
+export function addMembers(program: CliCommand): void {
   const members = program.command('members').description('Add, list, revoke and link members.');
   const uuid = [
     '--uuid <uuid>',
@@ -36,8 +34,12 @@ export function addMembers(program: CliCommand, ports: Ports): void {
       'zomma members add --uuid - < uuid.txt',
     )
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const request = { uuid: await uuidOf(options.uuid), tier: options.tier, expiresAt: expiry(options.expires) };
-      printKey(await ports.withMembers(options, 'write', (access) => access.addMember(request)), options.json);
+      printKey(
+        withStore(options.dataDir, 'write', (_, access) => access.addMember(request)),
+        options.json,
+      );
     });
 
   members
@@ -47,7 +49,8 @@ export function addMembers(program: CliCommand, ports: Ports): void {
     .settings(['dataDir'])
     .examples('zomma members list', 'zomma members list --json --data-dir /var/lib/zomma')
     .action(async (options) => {
-      const rows = await ports.withMembers(options, 'read', (_, store) =>
+      const { withStore } = await import('../server/stored-data.ts');
+      const rows = withStore(options.dataDir, 'read', (store) =>
         store.members().map(({ uuid, tier, status, expiresAt }) => ({
           uuid,
           tier,
@@ -69,8 +72,9 @@ export function addMembers(program: CliCommand, ports: Ports): void {
     .settings(['dataDir'])
     .examples('zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const uuid = await uuidOf(options.uuid);
-      const member = await ports.withMembers(options, 'write', (access) => access.revoke(uuid));
+      const member = withStore(options.dataDir, 'write', (_, access) => access.revoke(uuid));
       print(`${member.uuid}  ${member.status}`);
     });
 
@@ -84,8 +88,12 @@ export function addMembers(program: CliCommand, ports: Ports): void {
     .json()
     .examples('zomma members rekey --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const uuid = await uuidOf(options.uuid);
-      printKey(await ports.withMembers(options, 'write', (access) => access.rekey(uuid)), options.json);
+      printKey(
+        withStore(options.dataDir, 'write', (_, access) => access.rekey(uuid)),
+        options.json,
+      );
     });
 
   members
@@ -112,13 +120,14 @@ export function addMembers(program: CliCommand, ports: Ports): void {
       'zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off',
     )
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const uuid = await uuidOf(options.uuid);
-      await ports.withMembers(options, 'write', (access) =>
+      withStore(options.dataDir, 'write', (_, access) =>
         access.linkTelegram(uuid, {
           telegramId: options.telegram,
           routing1dte: options.routing1dte === 'on',
           routingRadar: options.routingRadar === 'on',
-          lastPingAt: ports.nowMs(),
+          lastPingAt: Date.now(),
         }),
       );
       print('linked');

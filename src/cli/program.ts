@@ -1,5 +1,5 @@
+import type { Ports } from '../server/cli-ports.ts';
 import { CliCommand } from './cli-command.ts';
-import type { Ports } from './ports.ts';
 
 type Add = (program: CliCommand, ports: Ports) => void;
 
@@ -28,10 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...command(['bench'], async () => (await import('./bench-command.ts')).addBench),
 };
 
-/**
- * Creates the command line. The commands call the ports. `first` is the first argument. Loads only the code of the command that `first`
- * names, or of all commands if `first` does not name a command.
- */
+/** Creates the command line. Loads only the code of the command that the first argument names, or of all commands if it names none. */
 export async function createProgram(ports: Ports, first: string | undefined): Promise<CliCommand> {
   if (first === '--version' || first === '-V') return describeProgram(await ports.versionLine());
   const program = describeProgram('');

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { SettingError, SettingFaults } from '../core/errors.ts';
+import type { Ports } from '../server/cli-ports.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValues, settingsIn } from '../settings/config.ts';
 import {
   parseWritten,
@@ -8,7 +9,6 @@ import {
   type WrittenSetting,
 } from '../settings/setting-sources.ts';
 import { sourcesFor } from './cli-command.ts';
-import type { Ports } from './ports.ts';
 
 /** The settings of `zomma serve`, in the order in which they are shown. */
 export const SERVER_SETTINGS = settingsIn('data', 'server', 'feeds', 'mcp', 'log');
@@ -32,7 +32,6 @@ export async function serverSettings(command: Command, ports: Ports): Promise<Se
   return values;
 }
 
-/** Returns an error for each variable of the environment that belongs to no setting. */
 export function misspelledVariables(): SettingError[] {
   return unknownVariables(process.env).map(
     ({ name, nearest }) => new SettingError(`${name} is not a setting`, `Did you mean ${nearest}?`),
@@ -46,10 +45,7 @@ export async function checkedSettings(command: Command, ports: Ports) {
   return { ...read, problems: [...problems, ...faults.map(({ error }) => error)] };
 }
 
-/**
- * Reads all settings of the server. Returns the errors in their texts and in the settings file, the number of given settings, and all
- * values. An invalid setting has its default.
- */
+/** Reads all settings. Returns the errors, the number of given settings, and all values: an invalid setting has its default. */
 export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];
   const collected = <T>(error: unknown): T | undefined => {

@@ -2,10 +2,8 @@ import { shownJson } from '../core/clean-text.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { durationOf } from './duration.ts';
-import type { Ports } from './ports.ts';
 
-/** Adds `zomma secret`, which rotates the secret from which all keys are derived. A running server applies the rotation within 10 ms. */
-export function addSecret(program: CliCommand, ports: Ports): void {
+export function addSecret(program: CliCommand): void {
   program
     .command('secret')
     .description('Rotate the secret from which the keys of all members are derived.')
@@ -22,8 +20,9 @@ export function addSecret(program: CliCommand, ports: Ports): void {
     .settings(['dataDir'])
     .examples('zomma secret rotate --grace 7d --data-dir /var/lib/zomma', 'zomma secret rotate --json')
     .action(async (options) => {
+      const { withStore } = await import('../server/stored-data.ts');
       const graceMs = options.grace ?? 0;
-      const { count, untilMs } = await ports.withMembers(options, 'write', (access) => access.rotateSecret(graceMs));
+      const { count, untilMs } = withStore(options.dataDir, 'write', (_, access) => access.rotateSecret(graceMs));
       const until = untilMs === null ? null : new Date(untilMs).toISOString();
       if (options.json) print(shownJson({ members: count, old_keys_until: until }));
       else

@@ -9,6 +9,7 @@ import { DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { SurfaceAnswer } from '../operations/surface/surface-answer.ts';
 import { reportSurface } from '../operations/surface/surface-report.ts';
+import type { Ports } from '../server/cli-ports.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { requireOneForm, writeResult } from './forms.ts';
@@ -16,14 +17,12 @@ import { chainOf } from './gex-files.ts';
 import { formatPrice, formatVolatility } from './plot/figures.ts';
 import { type Style, titleLine } from './plot/line.ts';
 import { type TimeLine, timeChart } from './plot/time-chart.ts';
-import type { Ports } from './ports.ts';
 import { columns, csvText } from './text-format.ts';
 
 /** The smile is drawn for the settlement that is nearest to this number of days after the snapshot. */
 const SMILE_DAYS = 30;
 /** The drawn smile covers this number of standard deviations of the log-price on each side of the forward. */
 const SMILE_REACH = 2.5;
-/** Number of strikes at which the smile is computed. */
 const SMILE_POINTS = 81;
 
 interface Shown {
@@ -32,7 +31,6 @@ interface Shown {
   readonly answer: SurfaceAnswer;
 }
 
-/** Adds `zomma surface`, which fits the volatility surface of a file or of a stored ticker. */
 export function addSurface(program: CliCommand, ports: Ports): void {
   program
     .command('surface')
@@ -69,7 +67,7 @@ with and without the variance of events.`,
       requireOneForm(flags);
       const chain = existsSync(target)
         ? await chainOf(target, flags.ticker, ports)
-        : await ports.withMarket(flags, ({ market }) => market.chain(target));
+        : (await import('../server/stored-data.ts')).withMarket(flags, ({ market }) => market.chain(target));
       const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS))));
       const answer = runToCompletion(reportSurface(chain, surface, 'figures'));
       const shown: Shown = { chain, surface, answer };

@@ -1,6 +1,5 @@
 import { cleanLine } from '../core/clean-text.ts';
 
-/** Formats a count with commas as thousands separators. */
 export function formatCount(value: number): string {
   return value.toLocaleString('en-US');
 }
@@ -17,7 +16,6 @@ export function columns(given: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Formats rows of cells as CSV. */
 export function csvText(header: readonly string[], rows: readonly (readonly string[])[]): string {
   return [header, ...rows].map((cells) => `${cells.join(',')}\n`).join('');
 }

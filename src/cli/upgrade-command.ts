@@ -1,9 +1,7 @@
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
-import type { Ports } from './ports.ts';
 
-/** Adds `zomma upgrade`, which upgrades the database of a data folder, or restores the database from before the last upgrade. */
-export function addUpgrade(program: CliCommand, ports: Ports): void {
+export function addUpgrade(program: CliCommand): void {
   program
     .command('upgrade')
     .description(
@@ -13,12 +11,13 @@ export function addUpgrade(program: CliCommand, ports: Ports): void {
     .option('--back', 'put the copy from before the last upgrade in the place of the database, for the earlier program')
     .examples('zomma upgrade --data-dir /var/lib/zomma', 'zomma upgrade --back --data-dir /var/lib/zomma')
     .action(async (options) => {
+      const { undoDataUpgrade, upgradeData } = await import('../server/stored-data.ts');
       if (options.back) {
-        const { schema, kept } = await ports.undoUpgrade(options);
+        const { schema, kept } = undoDataUpgrade(options.dataDir);
         print(`the database has schema ${schema} again. The one that it replaced is ${kept}`);
         return;
       }
-      const { from, to, copy } = await ports.upgrade(options);
+      const { from, to, copy } = upgradeData(options.dataDir);
       print(
         from === to
           ? `the database has schema ${to} already`

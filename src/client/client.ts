@@ -2,7 +2,6 @@ import type { Static } from '@sinclair/typebox';
 import type { REGISTRY } from '../operations/registry.ts';
 
 type Registry = typeof REGISTRY;
-/** The operations that are tools. */
 export type ToolName = {
   [Name in keyof Registry]: [ToolKey<Name>] extends [never] ? never : Name;
 }[keyof Registry];
@@ -29,14 +28,15 @@ interface Problem {
 
 /** An error response of the server, with the fields of its problem body. */
 export class ProblemError extends Error {
-  readonly status: number;
+  override readonly name = 'ProblemError';
   readonly code: string;
   readonly hint: string;
 
-  constructor(status: number, problem: Problem) {
+  constructor(
+    readonly status: number,
+    problem: Problem,
+  ) {
     super(problem.detail ?? `HTTP ${status}`);
-    this.name = 'ProblemError';
-    this.status = status;
     this.code = problem.code ?? 'unknown';
     this.hint = problem.hint ?? '';
   }
@@ -49,7 +49,6 @@ export interface Client {
   callExtended<Name extends ToolName>(name: Name, args: Arguments<Name>): Promise<Extended<Name>>;
 }
 
-/** Creates a client for the REST API. The types of the arguments and answers come from the registry. */
 export function createClient({ baseUrl, apiKey }: ClientSettings): Client {
   const post = async <Body>(name: string, args: unknown, query: string): Promise<Body> => {
     const response = await fetch(`${baseUrl}/api/v1/tools/${name}${query}`, {

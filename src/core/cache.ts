@@ -1,7 +1,6 @@
 /**
- * Returns a function that calls `compute` and caches the results by key. The result `undefined` is not cached. When the cache contains
- * `entriesMax` results, the cache is emptied before the next result is added. Keys may come from files or clients, so the number of results
- * is bounded.
+ * Returns a function like `compute` whose results, except `undefined`, are cached by key. At `entriesMax` results, the cache is emptied:
+ * keys may come from files or clients, so the number of results is bounded.
  */
 export function memoize<Key extends string | number, Value>(
   entriesMax: number,
@@ -18,10 +17,7 @@ export function memoize<Key extends string | number, Value>(
   };
 }
 
-/**
- * Returns a function that calls `compute` and caches one result per object. The result `undefined` is not cached. The garbage collector
- * frees the result together with the object.
- */
+/** Returns a function like `compute` whose results, except `undefined`, are cached by object, and freed together with the object. */
 export function memoizeByObject<Owner extends WeakKey, Value>(
   compute: (owner: Owner) => Value,
 ): (owner: Owner) => Value {

@@ -3,10 +3,7 @@
  * shown on a terminal. Text that is only stored or compared stays unchanged.
  */
 
-/**
- * Maximum length of a text in an answer, in characters. Names, notes and error messages are shorter. In a longer text, a file or a provider
- * could hide instructions that a model follows.
- */
+/** Maximum length of a text in an answer, in characters. A longer text could hide instructions that a model follows. */
 const TEXT_MAX = 2_000;
 /** Maximum length of a text that is shown within a line, in characters. */
 export const LINE_MAX = 200;
@@ -16,10 +13,7 @@ const NAME_MAX = 64;
 /** Invisible characters, which can hide text: control characters, direction marks, zero-width characters and tags. */
 const INVISIBLE = /(?:[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]|\p{Variation_Selector})+/gu;
 
-/**
- * Returns the value with each of its strings cleaned and cut to `max` characters. Names of fields stay unchanged, because Zomma itself
- * defines them.
- */
+/** Returns the value with each string cleaned and cut to `max` characters. Names of fields stay, because Zomma itself defines them. */
 export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
   if (typeof value === 'string') return cleanText(value, max) as Value;
   if (Array.isArray(value)) {

@@ -1,6 +1,6 @@
 /** An error that the caller can correct. For any other error, clients get the status 500 without details. */
 export class ClientError extends Error {
-  readonly code: ClientErrorCode;
+  override readonly name = 'ClientError';
   readonly hint: string | undefined;
   /** The invalid fields of the input. Each field comes with the condition that it must meet. */
   readonly fieldErrors: readonly FieldError[];
@@ -9,10 +9,12 @@ export class ClientError extends Error {
   /** The nearest times with data, before and after a requested time without data. Undefined if the error does not concern a time. */
   readonly nearest: NearestMoments | undefined;
 
-  constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
+  constructor(
+    readonly code: ClientErrorCode,
+    message: string,
+    details: ClientErrorDetails = {},
+  ) {
     super(message);
-    this.name = 'ClientError';
-    this.code = code;
     this.hint = details.hint;
     this.fieldErrors = details.fieldErrors ?? [];
     this.retryAfterS = details.retryAfterS;
@@ -29,33 +31,31 @@ export class ClientError extends Error {
 }
 
 /**
- * An error that the operator can fix. The cause may be the installation, a setting, or the arguments or the input of a command. For
- * example, other users can read a secret, or a file does not exist. The command line prints the message and the hint. Clients get the
- * status 500 without details.
+ * An error that the operator can fix, in the installation, a setting, or the arguments or the input of a command. The command line prints
+ * the message and the hint. Clients get the status 500 without details.
  */
 export class OperatorError extends Error {
-  readonly hint: string;
+  override readonly name: string = 'OperatorError';
 
-  constructor(message: string, hint: string, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    readonly hint: string,
+    options?: ErrorOptions,
+  ) {
     super(message, options);
-    this.name = 'OperatorError';
-    this.hint = hint;
   }
 }
 
 /** An invalid or missing setting: a flag, an environment variable, or a line of the settings file. Exit code 78. */
 export class SettingError extends OperatorError {
-  constructor(message: string, hint: string, options?: ErrorOptions) {
-    super(message, hint, options);
-    this.name = 'SettingError';
-  }
+  override readonly name: string = 'SettingError';
 }
 
-/** Several faults of the settings, which are reported at once. */
 export class SettingFaults extends SettingError {
+  override readonly name = 'SettingFaults';
+
   constructor(readonly faults: readonly SettingError[]) {
     super(faults.map(({ message }) => message).join('; '), '');
-    this.name = 'SettingFaults';
   }
 }
 
@@ -110,15 +110,11 @@ export interface FieldError {
   readonly expected: string;
 }
 
-/** Returns the error for a field of the input that does not meet a condition. */
 export function invalidField(code: ClientErrorCode, field: string, expected: string, hint?: string): ClientError {
   return new ClientError(code, `${field} ${expected}`, { hint, fieldErrors: [{ field, expected }] });
 }
 
-/**
- * The times of the last data before a requested time and of the first data after it, ISO 8601. Null if there is no data before or after the
- * requested time.
- */
+/** The times of the last data before and the first data after a requested time, ISO 8601. Null if there is none. */
 export interface NearestMoments {
   readonly before: string | null;
   readonly after: string | null;

@@ -16,15 +16,6 @@ export interface Blocked {
   longestMs: number;
 }
 
-export interface Watchdog {
-  stop(): void;
-}
-
-export interface WatchdogOptions {
-  readonly slowStepMs?: number;
-  readonly onTick?: (lateMs: number) => void;
-}
-
 let current: { announceStep(step: string): void; readonly blocked: Readonly<Blocked> } | undefined;
 
 /**
@@ -41,12 +32,17 @@ export function blockedSteps(): Readonly<Blocked> {
 }
 
 /**
- * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts every block of the event loop that is
- * longer than STEP_MS_MAX. If a block is longer than `slowStepMs`, the watchdog reports the block together with the longest step in the
- * blocked time. The watchdog's timer starts when a step begins, ticks every TICK_MS, and stops if no step begins for REST_MS. Until REST_MS
- * after a step, the watchdog therefore also notices work that was not announced. `onTick` gets the delay of each tick, ms.
+ * Starts the one watchdog of this process. It counts every block of the event loop that is longer than STEP_MS_MAX, and reports a block
+ * longer than `slowStepMs` with the longest step in it. Its timer runs from a step until no step has begun for REST_MS, so it also notices
+ * work that was not announced in this time. `onTick` gets the delay of each tick, ms.
  */
-export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {}): Watchdog {
+export function startWatchdog(
+  observe: Observe,
+  {
+    slowStepMs = SLOW_STEP_MS,
+    onTick,
+  }: { readonly slowStepMs?: number; readonly onTick?: (lateMs: number) => void } = {},
+) {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
   /** The time of the last tick, ms. `cpuAtTick` is the CPU time that the process had used at the last tick, µs. */

@@ -1,7 +1,6 @@
 /**
- * An observation: a report of Zomma about its own state. Modules emit observations, and the log shows a selection of them. No observation
- * contains a key, a UUID or the path of a request. Instead, an observation contains the pattern of the route and the opaque id of the
- * account.
+ * An observation: a report of Zomma about its own state. The log shows a selection of them. No observation contains a key, a UUID or the
+ * path of a request, but the pattern of the route and the opaque id of the account.
  */
 export type Observation = {
   readonly [Kind in keyof ObservationFields]: { readonly kind: Kind } & Readonly<ObservationFields[Kind]>;
@@ -9,7 +8,6 @@ export type Observation = {
 
 type NoFields = Readonly<Record<never, never>>;
 
-/** The fields of each kind of observation. */
 interface ObservationFields {
   request_answered: {
     method: string;
@@ -29,7 +27,7 @@ interface ObservationFields {
   stream_opened: { account: string; streams: number };
   stream_closed: {
     account: string;
-    reason: 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
+    reason: StreamEnd;
     streams: number;
   };
   /** A tool threw an error. `trace_id` is the trace of the HTTP request behind the tool call, if spans are collected. */
@@ -63,7 +61,6 @@ interface ObservationFields {
   past_filling: { done: number; total: number };
   /** The simulated market's backfill is complete. `snapshots` is the number of snapshots that the backfill added. */
   past_filled: { snapshots: number; duration_ms: number };
-  /** The simulated market's backfill failed. The service tries again later. */
   past_failed: { error: unknown };
   feed_connection: { up: boolean; reason?: string };
   /** Levels could not be recorded. `snapshot` is the id of the snapshot, or null if the error concerns no single snapshot. */
@@ -73,10 +70,7 @@ interface ObservationFields {
    * `cpu_ms` is much less than `duration_ms`, this process got no CPU time, or a write waited for the disk.
    */
   event_loop_blocked: { duration_ms: number; cpu_ms: number; step: string | undefined };
-  /**
-   * The runtime has no compiler (JIT). A hardened unit or kernel can forbid the compiler (`MemoryDenyWriteExecute=`). Without the compiler,
-   * the numerical kernels take 30 to 90 times as much time.
-   */
+  /** The runtime has no compiler (JIT), e.g. by `MemoryDenyWriteExecute=`. The kernels take 30 to 90 times as long. */
   compiler_off: { ns_per_option: number; hint: string };
   /** A stored snapshot is damaged. The snapshot was set aside, and the server uses the previous snapshot. */
   snapshot_damaged: { underlying: string; as_of: string; source: string };
@@ -108,11 +102,9 @@ interface ObservationFields {
     result: string;
     detail?: string;
   };
-  /** Liveness, readiness and metrics are served at this address. */
   operations_served: { address: string };
   /** The operations address is not a loopback address, so other machines may reach it. */
   operations_open: { address: string; hint: string };
-  /** The server now uses this certificate for new connections. */
   certificate_used: { subject: string; sha256: string; not_after: string };
   /** The certificate of `--tls internal` lacks these names of the server, because its authority may not sign them. */
   names_uncertified: { names: readonly string[]; hint: string };
@@ -142,12 +134,19 @@ interface ObservationFields {
   stop_forced: NoFields;
 }
 
-/** Receives observations. */
 export interface Observe {
   (observation: Observation): void;
   /** Types of observation that the observer drops. Callers need not create observations of these types. */
   readonly ignores?: ReadonlySet<Observation['kind']>;
 }
+
+/**
+ * The reasons why a stream can end: the client closed it or it ended by itself (`client`), too much data waited or the client did not read
+ * for too long (`behind`), the client answered no ping (`silent`), the account has lost its access, the stream was too old, another account
+ * needed a stream and this one had more than its share (`AccountCounts.accountGivingWay`), or the server stops.
+ */
+export const STREAM_ENDS = ['client', 'behind', 'silent', 'access', 'age', 'share', 'shutdown'] as const;
+export type StreamEnd = (typeof STREAM_ENDS)[number];
 
 /** The log levels, from the most verbose to the least verbose. */
 export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;

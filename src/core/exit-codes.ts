@@ -1,7 +1,4 @@
-/**
- * The exit codes of every command. The codes 64 and 78 come from sysexits.h. A supervisor should not restart a service after the exit code
- * 64 or 78.
- */
+/** The exit codes of every command. A supervisor should not restart a service after 64 or 78, which come from sysexits.h. */
 export const EXIT_CODES = {
   success: { code: 0, meaning: 'The command has done its work. A server has stopped after SIGTERM or SIGINT.' },
   failure: {

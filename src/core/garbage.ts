@@ -1,14 +1,12 @@
 const MIB = 1024 * 1024;
 
 /**
- * The garbage collector runs only after memory has doubled. So large short-lived columns and texts could fill the memory of a machine with
- * 1 GiB. Therefore, a process with more than `COLLECT_FROM` bytes of memory requests a collection for every `COLLECT_EVERY` allocated
- * bytes.
+ * The garbage collector runs only after memory has doubled, so short-lived columns and texts could fill a machine with 1 GiB. A process
+ * above `COLLECT_FROM` bytes therefore requests a collection for every `COLLECT_EVERY` allocated bytes.
  */
 const COLLECT_EVERY = 48 * MIB;
 const COLLECT_FROM = 300 * MIB;
 
-/** The minimum time between two requested collections. */
 const PAUSE_MS = 100;
 
 let allocated = 0;

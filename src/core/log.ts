@@ -3,7 +3,6 @@ import { configureSync, getJsonLinesFormatter, getLogger, type LogRecord } from 
 import { cleanLine, escapeInvisible } from './clean-text.ts';
 import { LOG_LEVELS, type LogLevel, type Observation, type Observe } from './events.ts';
 
-/** The log level for each type of observation. */
 const LEVEL: Record<Observation['kind'], LogLevel> = {
   request_answered: 'debug',
   request_failed: 'error',
@@ -81,10 +80,7 @@ function isJournal(stream: string | undefined): boolean {
   }
 }
 
-/**
- * Returns one line for people: local time, level (except INFO), the words of the observation, and its fields. Text from files and providers
- * is cleaned. An error with a stack takes further lines.
- */
+/** Returns one line for people: local time, level (except INFO), the observation and its fields, cleaned. The stack of an error follows. */
 function lineForPeople({ timestamp, level, rawMessage, properties }: LogRecord): string {
   const time = new Date(timestamp).toTimeString().slice(0, 8);
   const label = level === 'info' ? '' : `${level.toUpperCase()}  `;

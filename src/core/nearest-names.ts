@@ -1,10 +1,8 @@
-/** Number of names to suggest. */
 const NEAREST = 3;
 
 /**
- * Returns the names that are most similar to an unknown name, the most similar name first. Similarity is the larger of two measures. The
- * first measure, Dice's coefficient of letter pairs, finds names with reordered words. The second measure, the share of letters that stay
- * unchanged, finds typing errors.
+ * Returns the names that are most similar to an unknown name, the most similar first. Similarity is the larger of Dice's coefficient of
+ * letter pairs, which finds reordered words, and the share of unchanged letters, which finds typing errors.
  */
 export function nearestNames(name: string, names: readonly string[]): string[] {
   const given = name.slice(0, 100).toLowerCase();

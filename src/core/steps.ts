@@ -3,15 +3,11 @@ import { announceStep } from './event-loop-watchdog.ts';
 /** Work in steps of at most 25 ms. The generator yields a description before each step. Other requests can run between two steps. */
 export type Steps<Result> = Generator<Step, Result>;
 
-/** The result of the steps that a function returns. */
 export type ReturnOf<Work extends (...args: never[]) => Steps<unknown>> =
   ReturnType<Work> extends Steps<infer Result> ? Result : never;
 
-/** The description of the step that runs next. */
 export interface Step {
-  /** A description of the step, for progress messages. */
   readonly message: string;
-  /** The total number of steps, if it is known. */
   readonly total?: number;
   /** Rate-limit tokens that the account pays for this step and later steps, in addition to the request's token. */
   readonly tokens?: number;
@@ -36,7 +32,6 @@ export function runToCompletion<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Wraps a function as work that consists of a single step. */
 // biome-ignore lint/correctness/useYield: there is no further step.
 export function* oneStep<Result>(work: () => Result): Steps<Result> {
   return work();
@@ -64,10 +59,7 @@ export class StepMeter {
   /** `most` is the largest amount of work in one step. The caller chooses the unit. */
   constructor(private readonly most: number) {}
 
-  /**
-   * Counts a piece of work. Returns true if the piece does not fit into the rest of the current step. If the result is true, the caller
-   * must yield first, because the piece belongs to the next step.
-   */
+  /** Counts a piece of work. Returns true if it does not fit into the current step: the caller must then yield before the piece. */
   beginsNextStep(work: number): boolean {
     const beginsNext = this.done > 0 && this.done + work > this.most;
     this.done = beginsNext ? work : this.done + work;
@@ -81,9 +73,8 @@ export interface Work<Result> extends Step {
 }
 
 /**
- * A cache of results that are computed in steps. Each result belongs to an owner and a key. Requests that need the same incomplete result
- * share the work: each request can run the next step. So the work is done only once, and continues if the first request is aborted. If an
- * owner has more than `entriesMax` results, the least recently used result is removed.
+ * A cache of results that are computed in steps, by owner and key. Requests for the same incomplete result share the work: each can run the
+ * next step, so the work continues if the first request is aborted. Beyond `entriesMax` results of an owner, drops the least recently used.
  */
 export class StepCache<Owner extends WeakKey, Result> {
   private readonly caches = new WeakMap<Owner, Map<string, Entry<Result>>>();

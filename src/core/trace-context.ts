@@ -1,29 +1,9 @@
-/** The trace of a request, from the sender's W3C Trace Context. */
-export interface TraceContext {
-  /** 32 hex digits. */
-  readonly traceId: string;
-  /** The span of the sender, 16 hex digits. */
-  readonly spanId: string;
-  /** True if the sender records the trace. */
-  readonly isSampled: boolean;
-}
+import type { Observation } from './events.ts';
 
 /** The span of a request that is being answered. */
 export interface RequestSpan {
   readonly traceId: string;
-  /** Ends the span. */
-  end(answer: AnsweredRequest): void;
-}
-
-/** The data of an answered request that its span records. */
-export interface AnsweredRequest {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly client: string;
-  readonly bytes: number | undefined;
-  readonly request_id: string;
-  readonly account: string | undefined;
+  end(answer: Omit<Extract<Observation, { kind: 'request_answered' }>, 'kind'>): void;
 }
 
 /** Creates a span for each request. */
@@ -36,8 +16,11 @@ export interface RequestTracing {
 
 const FIELD = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** Reads the header `traceparent`. Returns undefined if the header is missing or malformed. */
-export function parseTraceparent(field: string | null): TraceContext | undefined {
+/**
+ * Reads the header `traceparent` (W3C Trace Context): the trace (32 hex digits), the span of the sender (16 hex digits), and whether the
+ * sender records the trace. Returns undefined if the header is missing or malformed.
+ */
+export function parseTraceparent(field: string | null) {
   const [, version, traceId, spanId, flags, more] = FIELD.exec(field ?? '') ?? [];
   if (!version || !traceId || !spanId || !flags) return undefined;
   // A `traceparent` of version 00 must have exactly four parts, but later versions may have more parts. Ids of only zeros are invalid.

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Account } from '../access/access.ts';
-import { canonicalUuid } from '../access/api-key.ts';
+import { bearerOf, canonicalUuid } from '../access/api-key.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import { telegramStatus } from '../access/telegram-link.ts';
 import { ClientError } from '../core/errors.ts';
@@ -9,16 +9,9 @@ import { nullable } from '../operations/engine/wrapped-schemas.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 
-type AccountDeps = Pick<
-  HttpDeps,
-  'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals' | 'myKeyPolicy' | 'signInCodes'
->;
-
-/**
- * Adds `/health`, the routes that need a member's UUID or a sign-in code instead of a key, and the route that returns the account of a key.
- */
+/** Adds `/health`, the routes that need a member's UUID or a sign-in code instead of a key, and the route of a key's account. */
 export const accountRoutes =
-  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy, signInCodes }: AccountDeps) =>
+  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy, signInCodes }: HttpDeps) =>
   (app: HttpApp) =>
     app
       .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
@@ -40,7 +33,7 @@ export const accountRoutes =
       })
       .post('/api/v1/auth/sign-in', ({ request, set, path }) => {
         const address = addressOf(request);
-        const [, code = ''] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
+        const code = bearerOf(request.headers.get('authorization')) ?? '';
         refusals.limit(address, path, 'uuid');
         try {
           const uuid = signInCodes.redeem(code);
@@ -61,18 +54,12 @@ export const accountRoutes =
       );
 
 function codeRefused(): ClientError {
-  return new ClientError(
-    'key_invalid',
-    'This link has been used, is older than a day, or is of an earlier start of the server',
-    {
-      hint: 'Sign in with the key that `zomma start` printed.',
-    },
-  );
+  const message = 'This link has been used, is older than a day, or is of an earlier start of the server';
+  return new ClientError('key_invalid', message, { hint: 'Sign in with the key that `zomma start` printed.' });
 }
 
 const closed = { additionalProperties: false };
 
-/** The answer of `GET /api/v1/account`. */
 export const ACCOUNT_STATUS = Type.Object(
   {
     tier: Type.String({ description: 'Tier of the membership: member, pro or demo.' }),
@@ -121,9 +108,6 @@ function uuidOf(query: URLSearchParams): string {
   throw new ClientError(
     'invalid_parameter',
     given.length === 0 ? 'The query parameter uuid is missing' : 'The query parameter uuid is repeated',
-    {
-      hint: 'Send ?uuid=<member uuid> once.',
-      fieldErrors: [{ field: '/uuid', expected: 'must be given once' }],
-    },
+    { hint: 'Send ?uuid=<member uuid> once.', fieldErrors: [{ field: '/uuid', expected: 'must be given once' }] },
   );
 }

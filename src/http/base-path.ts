@@ -1,13 +1,9 @@
-/**
- * The path prefix of the service at its proxy, such as `/zomma`, or the empty text. Routes, hooks and the log use paths without this
- * prefix. Only addresses in the service's answers contain the prefix.
- */
+/** The path of the service at its proxy, such as `/zomma`, or ''. Only addresses in answers have it: routes, hooks and the log do not. */
 export type BasePath = string;
 
 /**
- * Removes the base path from the URL of a request, so that routes and hooks see the path without the base path. A request without the base
- * path stays unchanged. A request without the base path comes from this machine, or from a proxy that has removed the base path. The
- * function returns the request object itself and not a copy, because the runtime finds the client's address with this object.
+ * Removes the base path from the URL of a request, for routes and hooks. A request without it, of this machine or of a proxy that has
+ * removed it, stays unchanged. Returns the request itself and not a copy, because the runtime finds the client's address with this object.
  */
 export function withoutBasePath(request: Request, base: BasePath): Request {
   const { url } = request;
@@ -30,9 +26,8 @@ export function pageBelow(base: BasePath, html: string): string {
 }
 
 /**
- * Returns the script of the terminal for a base path. The script calls `fetch` with paths of this server, links to the documents, and shows
- * the address of the server. This function changes the built script. If the source of the script supported base paths, the script would be
- * larger for all servers, but few servers have a base path.
+ * Returns the script of the terminal for a base path: it calls `fetch`, links to the documents and shows the address of the server below
+ * the path. The built script is changed here, because support in its source would make it larger for all servers.
  */
 export function scriptBelow(base: BasePath, script: string): string {
   const own = JSON.stringify(base);

@@ -11,7 +11,6 @@ const BODY_MS_MAX = 10_000;
 /** The largest body that the byte budget ignores, bytes. All simultaneous bodies of an account up to this size take only a few MB. */
 export const FREE_BYTES = 64 * 1024;
 
-/** The sender of a body, and the budget that counts the bytes of the body. */
 export interface Sender {
   readonly budget: ByteBudget;
   readonly account: string;
@@ -31,10 +30,7 @@ export async function readJson(request: Request, sender: Sender, bytesMax = BODY
   }
 }
 
-/**
- * Reads the text of a request, with limits on size and arrival time. Throws `ClientError`: 413 if the body is too large, 422 if the body
- * arrives too slowly.
- */
+/** Reads the text of a request, with limits on size and arrival time. Throws `ClientError`: 413 if too large, 422 if too slow. */
 export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<string> {
   return withTimeout(isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decode));
 }
@@ -69,9 +65,8 @@ export function assertJsonType(headers: Headers): void {
 }
 
 /**
- * If the server uses TLS, reads the body of a rejected request to its end, because a TLS connection may use HTTP/2. In HTTP/2, an answer
- * before the end of the body resets the stream, so the client may never see the answer. Without TLS, the runtime discards the body, which
- * takes no memory. A body with a Content-Length above DRAIN_BYTES_MAX is not read.
+ * Over TLS, reads the body of a rejected request to its end, because in HTTP/2 an answer before the end of the body resets the stream, so
+ * the client may never see it. Without TLS, the runtime discards the body. A body declared above DRAIN_BYTES_MAX is not read.
  */
 export async function drain(request: Request): Promise<void> {
   if (!isDrained(request)) return;
@@ -88,20 +83,14 @@ function declaredBytes({ headers }: Request): number {
   return Number(headers.get('content-length') ?? Number.NaN);
 }
 
-/**
- * Returns whether a body has a Content-Length. A body with a Content-Length can be read in one call, because the runtime enforces the
- * length. Throws `ClientError` (413) if the length exceeds `bytesMax`.
- */
+/** Returns whether a body declares its length, so that one call may read it. Throws `ClientError` (413) above `bytesMax`. */
 function isDeclared(request: Request, bytesMax: number): boolean {
   const declared = declaredBytes(request);
   if (declared > bytesMax) throw tooLarge(bytesMax);
   return declared <= bytesMax;
 }
 
-/**
- * Reads a body, and counts its bytes when the bytes arrive. If the body exceeds `bytesMax`, reads and discards up to DRAIN_BYTES_MAX bytes
- * of the rest. The comment of `drain` states the reason. Then throws `ClientError` (413).
- */
+/** Reads and counts a body. Beyond `bytesMax`, discards up to DRAIN_BYTES_MAX bytes (see `drain`), and throws `ClientError` (413). */
 async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   const reader = body?.getReader();

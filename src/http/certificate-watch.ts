@@ -9,21 +9,13 @@ const LOOK_MS = 2_000;
 const WARN_BEFORE_MS = 30 * 86_400_000;
 const DAY_MS = 86_400_000;
 
-export interface CertificateWatch {
-  /** Reads the files again, even if the files have not changed. */
-  reload(): void;
-  /** The expiry of the certificate in use, ms since the epoch. */
-  notAfterMs(): number;
-  stop(): void;
-}
+export type CertificateWatch = ReturnType<typeof watchCertificate>;
 
 export interface CertificateWatchDeps {
   readonly files: TlsFiles;
-  /** The certificate and the key with which the server started. */
   readonly pair: TlsPair;
   readonly listening: Pick<Listening, 'replaceTls'>;
   readonly observe: Observe;
-  /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
 }
 
@@ -31,7 +23,7 @@ export interface CertificateWatchDeps {
  * Watches the files of a certificate. When the files have changed, uses the new pair of certificate and key for new connections. If the new
  * pair cannot be used, reports the problem and keeps the present pair. Also reports a certificate that is about to expire.
  */
-export function watchCertificate({ files, pair, listening, observe, nowMs }: CertificateWatchDeps): CertificateWatch {
+export function watchCertificate({ files, pair, listening, observe, nowMs }: CertificateWatchDeps) {
   let present = pair;
   let seen = versionOfFiles(files);
   let warnedMs = Number.NEGATIVE_INFINITY;
@@ -78,5 +70,11 @@ export function watchCertificate({ files, pair, listening, observe, nowMs }: Cer
     before = version;
     warnOfExpiry();
   }, LOOK_MS);
-  return { reload, notAfterMs: () => present.notAfterMs, stop: () => clearInterval(timer) };
+  return {
+    /** Reads the files again, even if they have not changed. */
+    reload,
+    /** The expiry of the certificate in use, ms since the epoch. */
+    notAfterMs: () => present.notAfterMs,
+    stop: () => clearInterval(timer),
+  };
 }

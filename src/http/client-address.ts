@@ -30,7 +30,6 @@ export function createClientAddresses({ peerOf, trustedProxies }: AddressDeps) {
       const client = forwarded.findLast((each) => !isTrusted(each));
       return client !== undefined && isIP(client) ? client : address;
     },
-    /** Returns whether the connection of a request comes from a trusted proxy. */
     isFromProxy(request: Request): boolean {
       const peer = trustedProxies.length === 0 ? undefined : peerOf(request);
       return peer !== undefined && isTrusted(addressOfPeer(peer));

@@ -12,9 +12,8 @@ export interface Recipient {
 }
 
 /**
- * Creates a response. A large body counts in the account's byte budget until the client has read the body or the connection is closed. A
- * large body is a stream, which is sent as fast as the client reads. The runtime would copy a body that is not a stream, and would not
- * report when the client has read the body.
+ * Creates a response. A large body counts in the account's byte budget until the client has read it or the connection is closed. It is a
+ * stream, sent as fast as the client reads, because the runtime copies any other body and does not report when it was read.
  */
 export function respondCounted(
   budget: ByteBudget,

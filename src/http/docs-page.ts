@@ -26,17 +26,12 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/**
- * The script that starts Swagger UI. The script is a separate file, because the Content-Security-Policy allows no inline script. The script
- * disables the validator, because the validator is on another host.
- */
+/** Starts Swagger UI: a file, as the Content-Security-Policy requires, without the validator, which is on another host. */
 const startScript = (basePath: BasePath) =>
   `SwaggerUIBundle({ url: '${basePath}/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, defaultModelRendering: 'model' });
 `;
 
-/**
- * The Content-Security-Policy. The policy allows only resources of this server, and data URLs for the icons in the package's style sheet.
- */
+/** The Content-Security-Policy: only resources of this server, and data URLs for the icons in the package's style sheet. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -50,13 +45,9 @@ const POLICY = [
 
 const OPENAPI = '/openapi.json';
 
-/** The public paths of the OpenAPI document and its page. */
 export const DOCS_PATHS: readonly string[] = ['/docs', START, SCRIPT, STYLE, OPENAPI];
 
-/**
- * Serves the OpenAPI document, and a page that shows the document. The page is an embedded Swagger UI that works without internet access.
- * Each response is prepared at its first request.
- */
+/** Serves the OpenAPI document and its page, an embedded Swagger UI that needs no internet, each prepared at its first request. */
 export const docsRoutes = (openapi: () => Record<string, unknown>, basePath: BasePath) => (app: HttpApp) => {
   const prepare: Record<string, () => PreparedResponse> = {
     '/docs': () => own(pageBelow(basePath, PAGE), { ...type('html'), 'Content-Security-Policy': POLICY }),
@@ -80,10 +71,7 @@ function own(text: string, headers: Record<string, string>): PreparedResponse {
   return prepareResponse(text, etagOf(text), { ...headers, 'Cache-Control': 'no-cache' });
 }
 
-/**
- * Prepares a response with a file of the Swagger UI package. The address of the file contains the package's version, so the file at an
- * address never changes.
- */
+/** Prepares a file of the Swagger UI package. Its address contains the package's version, so the file at an address never changes. */
 function packaged(path: string, headers: Record<string, string>): PreparedResponse {
   const cacheControl = 'public, max-age=31536000, immutable';
   return prepareResponse(Bun.file(path), `"${version}"`, { ...headers, 'Cache-Control': cacheControl });

@@ -2,7 +2,6 @@ import type { ResponseHead } from './http-app.ts';
 
 /** A draining server waits until no new request has arrived for this time, ms. */
 const QUIET_MS = 100;
-/** Maximum time for which a draining server accepts requests, ms. */
 const DRAIN_MS_MAX = 1_000;
 
 /**

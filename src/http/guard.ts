@@ -1,4 +1,5 @@
 import type { Access, Account } from '../access/access.ts';
+import { bearerOf } from '../access/api-key.ts';
 import { rateLimitHeaders, waitFor } from '../access/rate-limit.ts';
 import { ClientError } from '../core/errors.ts';
 import { DOCS_PATHS } from './docs-page.ts';
@@ -19,22 +20,15 @@ const PUBLIC_PATHS = new Set([
 /** Paths with the same answer for a missing key and for an invalid key, as the API contract requires. */
 const STREAM_PATHS = new Set(['/sse', '/messages']);
 
-/**
- * Paths on which clients look for an OAuth sign-in before they send a key. Requests to these paths get 404, because the operator gives out
- * keys and there is no sign-in. The status 401 would suggest that there is a sign-in.
- */
+/** Paths on which clients look for an OAuth sign-in before they send a key. They get 404, because 401 would suggest that there is one. */
 const WELL_KNOWN = /^(?:\/mcp|\/sse)?\/\.well-known\//;
-
-type GuardDeps = Pick<HttpDeps, 'access' | 'limiter' | 'addressOf' | 'refusals'> & {
-  readonly connections: HttpDeps['connections'];
-};
 
 /**
  * Authenticates a request before it is parsed or routed, using only path and headers. Counts the request in the account's rate limit.
  * Throws `ClientError`: 401 (403 on STREAM_PATHS) if the key is missing, 403 if the key is invalid, 429 if the rate limit is exceeded.
  */
 export const guard =
-  ({ access, limiter, connections, addressOf, refusals }: GuardDeps) =>
+  ({ access, limiter, connections, addressOf, refusals }: HttpDeps) =>
   (app: HttpApp) =>
     app.onRequest((context) => {
       const { request, set, path } = context as typeof context & BeforeRouting;
@@ -62,7 +56,8 @@ export const guard =
 
 function authenticate(access: Access, path: string, headers: Headers): Account {
   try {
-    return access.authenticate(headers.get('x-api-key') || bearerOf(headers));
+    // Many clients can send a key only in the Authorization header.
+    return access.authenticate(headers.get('x-api-key') || bearerOf(headers.get('authorization')));
   } catch (error) {
     if (!(error instanceof ClientError) || !STREAM_PATHS.has(path)) throw error;
     throw new ClientError(
@@ -71,11 +66,6 @@ function authenticate(access: Access, path: string, headers: Headers): Account {
       error.hint ? { hint: error.hint } : {},
     );
   }
-}
-
-/** Returns the key in the Authorization header. Many clients can send a key only in this header. */
-function bearerOf(headers: Headers): string | null {
-  return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }
 
 function tooMany(retryAfterS: number): ClientError {

@@ -3,12 +3,10 @@ import type { Account } from '../access/access.ts';
 import type { RequestSpan } from '../core/trace-context.ts';
 
 /**
- * Creates the Elysia application that every plugin and route of this folder extends. The context of a request contains the request's id,
- * account (undefined on public paths), arrival time and trace (undefined if there is none).
- *
- * Elysia reads the source text of a handler to find which parts of a request the handler uses. So the parameter of each handler names the
- * parts that the handler uses. If a handler took the whole context, Elysia would parse headers, cookies and query. If a handler named the
- * body, Elysia would parse the body without a size limit.
+ * Creates the Elysia application that every plugin and route of this folder extends. Its context has the request's id, account (undefined
+ * on public paths), arrival time and trace. Elysia reads the source text of a handler to find which parts of a request it uses, so the
+ * parameter of each handler names these parts. With the whole context, Elysia would parse headers, cookies and query, and with the body, a
+ * body of any size.
  */
 export function createHttpApp() {
   return new Elysia({ normalize: false, strictPath: true }).decorate({
@@ -31,10 +29,7 @@ export interface ResponseHead {
   bytes?: number | undefined;
 }
 
-/**
- * Header fields of every response. Responses are not cached unless their route allows caching, because some responses contain keys, and
- * errors are temporary.
- */
+/** Header fields of every response. Only some routes allow caching, because responses may contain keys, and errors are temporary. */
 export const DEFAULT_FIELDS = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
@@ -44,10 +39,7 @@ export const DEFAULT_FIELDS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/**
- * Returns header fields, including the defaults. Callers should create the fields once, because the runtime copies `Headers` three times as
- * fast as an object.
- */
+/** Returns header fields with the defaults. Create them once: the runtime copies `Headers` three times as fast as an object. */
 export function fieldsOf(fields: Readonly<Record<string, string>>): Headers {
   return new Headers({ ...DEFAULT_FIELDS, ...fields });
 }
@@ -84,10 +76,7 @@ export function withDefaults(response: Response, set: ResponseHead): Response {
   return withHead(response, set);
 }
 
-/**
- * Moves the header fields of `set` to the response. After that, `set` is empty, so Elysia sends the response unchanged. If `set` had header
- * fields, Elysia would wrap the response and its stream.
- */
+/** Moves the header fields of `set` to the response, because Elysia would wrap the response and its stream if `set` had any. */
 function withHead(response: Response, set: ResponseHead): Response {
   for (const name in set.headers) response.headers.set(name, String(set.headers[name]));
   set.headers = {};
@@ -105,9 +94,8 @@ export function methodsOf(app: AnyElysia, path: string): readonly string[] {
 }
 
 /**
- * Returns the route pattern of a path for observations, such as `/api/v1/nodes/gex/{ticker}`, or `(none)`. Observations never contain the
- * raw path, because a caller can choose any path. `routed` is the pattern that Elysia gives to a routed request. If a request was rejected
- * before routing, this function asks the router for the pattern.
+ * Returns the route pattern of a path for observations, such as `/api/v1/nodes/gex/{ticker}`, or `(none)`, and never the raw path, which a
+ * caller can choose. `routed` is Elysia's pattern. If a request was rejected before routing, the router is asked.
  */
 export function patternOf(app: AnyElysia, path: string, routed: string | undefined): string {
   const matches = ({ method, path: own }: { method: string; path: string }) =>
@@ -123,10 +111,7 @@ function routeOf({ router }: AnyElysia, method: string, path: string): unknown {
   return known?.[method] ?? router.http.find(method, path)?.store;
 }
 
-/**
- * Returns the query of a URL with all values of a repeated parameter, so that routes can reject repeated parameters. Elysia's parser
- * returns only the last value.
- */
+/** Returns the query of a URL with all values of a repeated parameter, of which Elysia's parser returns only the last. */
 export function queryOf(url: string): URLSearchParams {
   const question = url.indexOf('?');
   return new URLSearchParams(question < 0 ? '' : url.slice(question + 1));

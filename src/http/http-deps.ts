@@ -17,23 +17,27 @@ import type { MyKeyPolicy } from './my-key-policy.ts';
 import type { OriginPolicy } from './origins.ts';
 import type { Refusals } from './refusals.ts';
 
-/** The dependencies of the HTTP adapter. */
 export interface HttpDeps {
   readonly context: Context;
   readonly access: Access;
   readonly members: MemberStore;
-  /** The limiter of request rates. Undefined if there is no rate limit. */
   readonly limiter: RateLimiter | undefined;
   readonly scheduler: Scheduler;
-  /** Counts the bytes of bodies and answers that are in memory. */
   readonly budget: ByteBudget;
   readonly gexStreams: GexStreams;
   /** Records which connections make requests, and for which account. Undefined if connections are not monitored. */
   readonly connections?: Pick<ConnectionMonitor, 'onRequest' | 'peerOf'>;
-  readonly mcp: McpLoader;
-  /** The host names and the page origins that the server accepts. */
+  /** Loads the transports of MCP when the first client connects. `sse` are the two endpoints that the API contract defines. */
+  readonly mcp: {
+    load(): Promise<{
+      readonly sse: {
+        open(account: Account, request: Request): Response;
+        session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
+      };
+      readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
+    }>;
+  };
   readonly origins: OriginPolicy;
-  /** The cached answers of operations. */
   readonly answers: AnswerCache;
   /**
    * Returns undefined if the store had data at the start or the initial load is complete, because requests then need not wait. Otherwise,
@@ -48,29 +52,10 @@ export interface HttpDeps {
   readonly refusals: Refusals;
   /** Whether the server itself serves HTTPS. False if a proxy serves HTTPS. */
   readonly isHttps: boolean;
-  /** Creates a span for each request. Undefined if spans are not collected. */
   readonly tracing?: RequestTracing | undefined;
-  /** The path prefix of the service at its proxy, or an empty text. */
   readonly basePath: BasePath;
   readonly myKeyPolicy: MyKeyPolicy;
-  /** The codes of the links that sign a browser in. */
   readonly signInCodes: Pick<SignInCodes, 'redeem'>;
-  /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;
-}
-
-/** The transports of MCP. The transports need the account of each request. */
-export interface McpTransports {
-  /** The two endpoints that the API contract defines: `GET /sse` and `POST /messages`. */
-  readonly sse: {
-    open(account: Account, request: Request): Response;
-    session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
-  };
-  readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
-}
-
-/** Loads the transports when the first MCP client connects. */
-export interface McpLoader {
-  load(): Promise<McpTransports>;
 }

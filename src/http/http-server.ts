@@ -25,8 +25,7 @@ export type Handler = (request: Request) => Response | Promise<Response>;
  * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
-  const { access, limiter, origins, drain, addressOf, isFromProxy, refusals, isHttps, tracing, basePath, observe } =
-    deps;
+  const { origins, drain, addressOf, isFromProxy, isHttps, tracing, basePath, observe } = deps;
   const app = createHttpApp()
     .onRequest((context) => {
       announceStep('request');
@@ -43,7 +42,7 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(problemDetails(observe, basePath))
     .use(checkHost(origins))
     .use(checkOrigin(origins))
-    .use(guard({ access, limiter, connections: deps.connections, addressOf, refusals }));
+    .use(guard(deps));
   // Elysia reads the source text of a hook to decide whether to await the hook. Elysia's decision can be wrong for minified code. The hooks
   // of this server are not asynchronous, so each hook is marked as synchronous.
   for (const hook of app.event.request ?? []) hook.isAsync = false;
@@ -64,7 +63,6 @@ export function handlerOf(app: HttpApp, { tracing, basePath }: Pick<HttpDeps, 't
   return tracing ? (request) => tracing.inRequest(request.headers, () => answer(request)) : answer;
 }
 
-/** Returns the trace id that the sender of a request has given in the header `traceparent`. */
 function traceIdOf(headers: Headers): string | undefined {
   const field = headers.get('traceparent');
   return field === null ? undefined : parseTraceparent(field)?.traceId;

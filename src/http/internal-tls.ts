@@ -20,12 +20,10 @@ const BACKDATED_MS = 3_600_000;
 export type InternalTlsSettings = Pick<SettingValues, 'dataDir' | 'host' | 'allowedHosts'>;
 
 /**
- * Returns the files of the internal certificate in a data folder. The certificate and its key are in one file, so that both are replaced in
- * one step. Creates the authority if it is missing. Creates a certificate if there is none, or if the present certificate expires soon or
- * lacks a name or an address of this server. The caller must hold the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
- * `onForeign` gets the names of this server that the authority may not sign, if there are any.
- *
- * Throws `OperatorError` if the authority's certificate or key is missing or damaged.
+ * Returns the files of the internal certificate in a data folder, whose lock the caller holds. Certificate and key are in one file, to be
+ * replaced in one step. Creates a missing authority, and a certificate if there is none, or if it expires soon or lacks a name of this
+ * server. `nowMs` is the wall clock. `onForeign` gets the names that the authority may not sign. Throws `OperatorError` if the authority is
+ * missing in part or damaged.
  */
 export async function ensureInternalTls(
   settings: InternalTlsSettings,
@@ -84,7 +82,6 @@ export function foreignNames(settings: InternalTlsSettings, permitted: readonly 
   return namesOf(settings).filter((name) => isIP(name) === 0 && !isPermitted(name));
 }
 
-/** The hint for an authority that may sign too few or too many names. */
 export const NEW_AUTHORITY_HINT =
   'For a new authority, stop the server, remove the folder tls of the data folder and start it again. Every client has to trust it anew.';
 
@@ -123,7 +120,6 @@ function readAuthority(cert: string, key: string): IssuedPair & { readonly notAf
   }
 }
 
-/** Returns the present certificate and key. Returns undefined if a file is missing or damaged. */
 function presentPair(files: TlsFiles): TlsPair | undefined {
   try {
     return readTls(files);

@@ -4,10 +4,7 @@ import { ALL_DIGITS, ByteText, NUMBER_BYTES } from '../math/decimals.ts';
 /** Number of values that are written in one step of about 3 ms. */
 const STEP_VALUES = 100_000;
 
-/**
- * Writes the same text as `JSON.stringify`, in steps. An array of numbers may also be a Float64Array. `digits` below 17 rounds each number
- * that is not whole to so many significant digits.
- */
+/** Writes the text of `JSON.stringify` in steps, also of a Float64Array. `digits` below 17 rounds numbers that are not whole. */
 export function* writeJson(body: object, digits = ALL_DIGITS): Steps<ByteText> {
   const text = new ByteText(NUMBER_BYTES * countValues(body));
   yield* addJson(text, body, digits, new StepMeter(STEP_VALUES));

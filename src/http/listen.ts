@@ -12,7 +12,6 @@ export type ListenSettings = Pick<
   'host' | 'port' | 'tls' | 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'behindProxy'
 >;
 
-/** The address to listen on, and the contents of the TLS files. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
@@ -28,16 +27,10 @@ const IDLE_TIMEOUT_S = 60;
  * arrives at the same time. A listener takes a descriptor and about 100 KB, so all listeners replaced in a year can stay open.
  */
 const REPLACED_OPEN_MAX = 32;
-/**
- * The runtime's own limit on the size of a body, bytes. The limit is so large that it never applies. If the limit applied, the runtime
- * would reject a body without problem details.
- */
+/** The runtime's own limit on a body, bytes. It never applies, because the runtime would reject a body without problem details. */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
-/**
- * Returns the TLS files that the settings name, or undefined if the server uses plain HTTP or makes its own certificate. Adds each
- * contradiction between the settings to `faults`.
- */
+/** Returns the TLS files of the settings, or undefined for plain HTTP or `--tls internal`. Adds contradictions to `faults`. */
 function tlsFilesOf(settings: ListenSettings, faults: SettingError[]): TlsFiles | undefined {
   const { host, tls, tlsCert, tlsKey, tlsClientCa, behindProxy } = settings;
   const fault = (message: string, hint: string) => void faults.push(new SettingError(message, hint));
@@ -64,9 +57,8 @@ function tlsFilesOf(settings: ListenSettings, faults: SettingError[]): TlsFiles 
 }
 
 /**
- * Validates the settings before the server starts. Does not read the files of `--tls internal`, because the server itself creates these
- * files. Throws `SettingError` if a setting is invalid or a TLS file cannot be used. If several settings are invalid, the error is a
- * `SettingFaults`.
+ * Validates the settings before the server starts, without the files of `--tls internal`, which the server itself creates. Throws
+ * `SettingError`, or `SettingFaults` for several, if a setting is invalid or a TLS file cannot be used.
  */
 export function listenOptions(settings: ListenSettings): ListenOptions & { readonly tls: TlsPair | undefined } {
   const faults: SettingError[] = [];
@@ -122,10 +114,7 @@ export function listen(
   const displayHost = host.includes(':') ? `[${host}]` : host;
   return {
     url: `${tls ? 'https' : 'http'}://${displayHost}:${server.port}`,
-    /**
-     * Uses another certificate for new connections. Open connections and streams keep their present certificate. If the runtime rejects the
-     * new pair, throws `OperatorError` and keeps the present pair.
-     */
+    /** Uses another certificate for new connections only. If the runtime rejects it, throws `OperatorError` and keeps the present one. */
     replaceTls(pair: PemPair) {
       const next = serveOn(server.port!, pair, true);
       replaced.push(server);

@@ -1,46 +1,10 @@
 import { createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
-import {
-  AlgorithmIdentifier,
-  AttributeTypeAndValue,
-  AttributeValue,
-  AuthorityKeyIdentifier,
-  BasicConstraints,
-  Certificate,
-  ExtendedKeyUsage,
-  Extension,
-  Extensions,
-  GeneralName,
-  GeneralSubtree,
-  GeneralSubtrees,
-  id_ce_authorityKeyIdentifier,
-  id_ce_basicConstraints,
-  id_ce_extKeyUsage,
-  id_ce_keyUsage,
-  id_ce_nameConstraints,
-  id_ce_subjectAltName,
-  id_ce_subjectKeyIdentifier,
-  id_kp_serverAuth,
-  KeyIdentifier,
-  KeyUsage,
-  KeyUsageFlags,
-  Name,
-  NameConstraints,
-  RelativeDistinguishedName,
-  SubjectAlternativeName,
-  SubjectKeyIdentifier,
-  SubjectPublicKeyInfo,
-  TBSCertificate,
-  Validity,
-  Version,
-} from '@peculiar/asn1-x509';
+import * as x509 from '@peculiar/asn1-x509';
+import type { PemPair } from './tls.ts';
 
-/** A certificate and its private key, as PEM texts. */
-export interface IssuedPair {
-  readonly cert: string;
-  readonly key: string;
-}
+export type IssuedPair = Pick<PemPair, 'cert' | 'key'>;
 
 interface Period {
   readonly fromMs: number;
@@ -57,24 +21,28 @@ const COMMON_NAME = '2.5.4.3';
  */
 export function makeLocalAuthority(commonName: string, names: readonly string[], period: Period): IssuedPair {
   const own = newKey();
-  const permitted = names.filter((name) => isIP(name) === 0).map((dNSName) => new GeneralName({ dNSName }));
-  const permittedSubtrees = new GeneralSubtrees(permitted.map((base) => new GeneralSubtree({ base })));
+  const permitted = names.filter((name) => isIP(name) === 0).map((dNSName) => new x509.GeneralName({ dNSName }));
+  const permittedSubtrees = new x509.GeneralSubtrees(permitted.map((base) => new x509.GeneralSubtree({ base })));
   const subject = nameOf(commonName);
   const extensions = [
-    extension(id_ce_basicConstraints, new BasicConstraints({ cA: true, pathLenConstraint: 0 }), true),
-    extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign), true),
-    extension(id_ce_nameConstraints, new NameConstraints({ permittedSubtrees }), true),
-    extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(own.id)),
+    extension(x509.id_ce_basicConstraints, new x509.BasicConstraints({ cA: true, pathLenConstraint: 0 }), true),
+    extension(
+      x509.id_ce_keyUsage,
+      new x509.KeyUsage(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign),
+      true,
+    ),
+    extension(x509.id_ce_nameConstraints, new x509.NameConstraints({ permittedSubtrees }), true),
+    extension(x509.id_ce_subjectKeyIdentifier, new x509.SubjectKeyIdentifier(own.id)),
   ];
   return { cert: certify({ subject, issuer: subject, period, own, extensions, signer: own.pem }), key: own.pem };
 }
 
 /** Returns the host names that an authority may sign, from its certificate as PEM text. Returns null if it may sign every name. */
 export function permittedNames(cert: string): readonly string[] | null {
-  const { extensions = [] } = AsnConvert.parse(new X509Certificate(cert).raw, Certificate).tbsCertificate;
-  const constraints = extensions.find(({ extnID }) => extnID === id_ce_nameConstraints);
+  const { extensions = [] } = AsnConvert.parse(new X509Certificate(cert).raw, x509.Certificate).tbsCertificate;
+  const constraints = extensions.find(({ extnID }) => extnID === x509.id_ce_nameConstraints);
   if (!constraints) return null;
-  const { permittedSubtrees = [] } = AsnConvert.parse(constraints.extnValue, NameConstraints);
+  const { permittedSubtrees = [] } = AsnConvert.parse(constraints.extnValue, x509.NameConstraints);
   return permittedSubtrees.flatMap(({ base }) => base.dNSName ?? []);
 }
 
@@ -86,16 +54,18 @@ export function issueServerCertificate(
   period: Period,
 ): IssuedPair {
   const own = newKey();
-  const signer = AsnConvert.parse(new X509Certificate(authority.cert).raw, Certificate).tbsCertificate;
-  const alternatives = names.map((name) => new GeneralName(isIP(name) === 0 ? { dNSName: name } : { iPAddress: name }));
-  const keyIdentifier = new KeyIdentifier(keyIdOf(signer.subjectPublicKeyInfo));
+  const signer = AsnConvert.parse(new X509Certificate(authority.cert).raw, x509.Certificate).tbsCertificate;
+  const alternatives = names.map(
+    (name) => new x509.GeneralName(isIP(name) === 0 ? { dNSName: name } : { iPAddress: name }),
+  );
+  const keyIdentifier = new x509.KeyIdentifier(keyIdOf(signer.subjectPublicKeyInfo));
   const extensions = [
-    extension(id_ce_basicConstraints, new BasicConstraints({ cA: false }), true),
-    extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), true),
-    extension(id_ce_extKeyUsage, new ExtendedKeyUsage([id_kp_serverAuth])),
-    extension(id_ce_subjectAltName, new SubjectAlternativeName(alternatives)),
-    extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(own.id)),
-    extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier })),
+    extension(x509.id_ce_basicConstraints, new x509.BasicConstraints({ cA: false }), true),
+    extension(x509.id_ce_keyUsage, new x509.KeyUsage(x509.KeyUsageFlags.digitalSignature), true),
+    extension(x509.id_ce_extKeyUsage, new x509.ExtendedKeyUsage([x509.id_kp_serverAuth])),
+    extension(x509.id_ce_subjectAltName, new x509.SubjectAlternativeName(alternatives)),
+    extension(x509.id_ce_subjectKeyIdentifier, new x509.SubjectKeyIdentifier(own.id)),
+    extension(x509.id_ce_authorityKeyIdentifier, new x509.AuthorityKeyIdentifier({ keyIdentifier })),
   ];
   const subject = nameOf(commonName);
   return {
@@ -106,51 +76,52 @@ export function issueServerCertificate(
 
 function newKey() {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const info = AsnConvert.parse(publicKey.export({ type: 'spki', format: 'der' }), SubjectPublicKeyInfo);
+  const info = AsnConvert.parse(publicKey.export({ type: 'spki', format: 'der' }), x509.SubjectPublicKeyInfo);
   return { pem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), info, id: keyIdOf(info) };
 }
 
 /** Returns the identifier of a public key: the first 160 bits of a SHA-256 (RFC 7093, method 1). */
-function keyIdOf({ subjectPublicKey }: SubjectPublicKeyInfo): Uint8Array {
+function keyIdOf({ subjectPublicKey }: x509.SubjectPublicKeyInfo): Uint8Array {
   return new Bun.CryptoHasher('sha256').update(subjectPublicKey).digest().subarray(0, 20);
 }
 
 interface Contents {
-  readonly subject: Name;
-  readonly issuer: Name;
+  readonly subject: x509.Name;
+  readonly issuer: x509.Name;
   readonly period: Period;
   readonly own: ReturnType<typeof newKey>;
-  readonly extensions: readonly Extension[];
+  readonly extensions: readonly x509.Extension[];
   /** The private key of the signer, as PEM text. */
   readonly signer: string;
 }
 
-/** Signs a certificate. Returns the certificate as a PEM text. */
 function certify({ subject, issuer, period, own, extensions, signer }: Contents): string {
-  const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
+  const signatureAlgorithm = new x509.AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
   const serialNumber = crypto.getRandomValues(new Uint8Array(16));
   // A serial number must be positive and have no leading zeros. With a first byte from 64 to 127, the number is positive and has no leading
   // zeros.
   serialNumber[0] = (serialNumber[0]! & 0x3f) | 0x40;
-  const tbsCertificate = new TBSCertificate({
-    ...{ version: Version.v3, serialNumber: serialNumber.buffer, signature: signatureAlgorithm },
-    ...{ issuer, subject, subjectPublicKeyInfo: own.info, extensions: new Extensions([...extensions]) },
-    validity: new Validity({ notBefore: new Date(period.fromMs), notAfter: new Date(period.untilMs) }),
+  const tbsCertificate = new x509.TBSCertificate({
+    ...{ version: x509.Version.v3, serialNumber: serialNumber.buffer, signature: signatureAlgorithm },
+    ...{ issuer, subject, subjectPublicKeyInfo: own.info, extensions: new x509.Extensions([...extensions]) },
+    validity: new x509.Validity({ notBefore: new Date(period.fromMs), notAfter: new Date(period.untilMs) }),
   });
   const signature = sign('sha256', new Uint8Array(AsnConvert.serialize(tbsCertificate)), createPrivateKey(signer));
   const signatureValue = new Uint8Array(signature).buffer;
-  const der = AsnConvert.serialize(new Certificate({ tbsCertificate, signatureAlgorithm, signatureValue }));
+  const der = AsnConvert.serialize(new x509.Certificate({ tbsCertificate, signatureAlgorithm, signatureValue }));
   const lines = Buffer.from(der)
     .toString('base64')
     .match(/.{1,64}/g)!;
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 
-function nameOf(commonName: string): Name {
-  const value = new AttributeValue({ utf8String: commonName });
-  return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: COMMON_NAME, value })])]);
+function nameOf(commonName: string): x509.Name {
+  const value = new x509.AttributeValue({ utf8String: commonName });
+  return new x509.Name([
+    new x509.RelativeDistinguishedName([new x509.AttributeTypeAndValue({ type: COMMON_NAME, value })]),
+  ]);
 }
 
-function extension(extnID: string, value: object, critical = false): Extension {
-  return new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
+function extension(extnID: string, value: object, critical = false): x509.Extension {
+  return new x509.Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
 }

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { bearerOf } from '../access/api-key.ts';
 import { ClientError, SettingError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { SettingValues } from '../settings/config.ts';
@@ -37,8 +38,7 @@ export function createMyKeyPolicy({ myKey, myKeyFrom, myKeyToken }: MyKeySetting
         });
       }
       if (expected === undefined) return;
-      const [, token = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
-      if (timingSafeEqual(digestOf(token), expected)) return;
+      if (timingSafeEqual(digestOf(bearerOf(authorization) ?? ''), expected)) return;
       throw new ClientError('token_refused', 'The bearer token is missing or wrong', {
         hint: 'Fetch your key from the operator terminal, which sends a token in the Authorization header.',
       });

@@ -1,7 +1,6 @@
 import { CLIENT_ERRORS } from '../core/errors.ts';
 import type { BinaryForm } from '../operations/engine/operation.ts';
 
-/** Returns the components to which the operations of the OpenAPI document refer. */
 export function components(): Record<string, unknown> {
   const statuses = new Set(Object.values(CLIENT_ERRORS).map(({ status }) => status));
   return {
@@ -76,10 +75,7 @@ const PROBLEM = {
     request_id: { type: 'string' },
     errors: {
       type: 'array',
-      items: {
-        type: 'object',
-        properties: { pointer: { type: 'string' }, detail: { type: 'string' } },
-      },
+      items: { type: 'object', properties: { pointer: { type: 'string' }, detail: { type: 'string' } } },
     },
     nearest_before: nearest('before'),
     nearest_after: nearest('after'),

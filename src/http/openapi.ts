@@ -127,7 +127,6 @@ function toolPaths() {
   );
 }
 
-/** Returns the OpenAPI content of a picture, if the operation draws a picture. */
 function pictureContent({ picture }: Operation) {
   return picture && { [PICTURE_TYPE]: { schema: { type: 'string', format: 'binary' } } };
 }

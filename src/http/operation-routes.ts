@@ -80,10 +80,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps): void
   });
 }
 
-/**
- * In the byte budget, a table's body above FREE_BYTES counts as at least this number of bytes. This minimum limits the number of tables in
- * memory, because the answer to a table may be longer than its body.
- */
+/** Number of bytes as which a table's body above FREE_BYTES counts at least, because the answer to a table may be longer than its body. */
 const COLUMNS_BYTES_COUNTED = 512 * 1024;
 
 function sendNow(view: View, args: unknown, context: Context, set: ResponseHead): Response {
@@ -96,7 +93,6 @@ const BINARY_TYPE = 'application/octet-stream';
 const IS_BINARY = /^application\/octet-stream\s*(?:;|$)/i;
 const BINARY_FIELDS = fieldsOf({ 'Content-Type': BINARY_TYPE });
 
-/** Adds the plain HTTP route of a tool, for the default answer and the extended answer. */
 function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void {
   const { context, loaded, budget } = deps;
   app.post(`/api/v1/tools/${tool.name}`, async ({ request, account, set }) => {
@@ -114,7 +110,6 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
   });
 }
 
-/** A request with its sender and the head of the response. */
 interface Caller {
   readonly request: Request;
   readonly account: string;
@@ -183,9 +178,7 @@ export const MOMENT_MS = 50;
 interface AnswerRules {
   /** The key of the cached answer. Undefined if the answer is not cached. */
   readonly key: string | undefined;
-  /** The code of errors in the arguments. */
   readonly code: ClientErrorCode;
-  /** Whether clients may cache the answer. */
   readonly isCacheable: boolean;
 }
 
@@ -222,15 +215,11 @@ function* written(view: View, args: unknown, context: Context, code: ClientError
   return { ...shared, body: isShort ? JSON.stringify(sent) : (yield* writeJson(sent, digits)).toString() };
 }
 
-/** Converts a path to the syntax of Elysia: `{parameter}` becomes `:parameter`. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-/**
- * Returns the arguments in the query. A list is either comma-separated or a repeated parameter. Any other repeated parameter also becomes a
- * list, but no field accepts such a list.
- */
+/** Returns the arguments in the query. A list is comma-separated or a repeated parameter. No other field accepts repeated ones. */
 function queryArguments({ operation, input }: View, query: URLSearchParams): Record<string, unknown> {
   const isTaken = (name: string) => !operation.rest!.ignoresUnknown || Object.hasOwn(input.properties, name);
   const names = [...new Set(query.keys())].filter(isTaken);

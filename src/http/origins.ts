@@ -8,9 +8,7 @@ import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.
  * network. The server checks Origin and Host on every path.
  */
 export interface OriginPolicy {
-  /**
-   * The names that are allowed in the Host header, in lower case, without ports. Undefined if a proxy or a certificate restricts the names.
-   */
+  /** The names allowed in the Host header, in lower case, without ports. Undefined if a proxy or a certificate restricts the names. */
   readonly hosts: ReadonlySet<string> | undefined;
   /** The origins whose pages may send requests, such as `https://agents.example.com`. Pages of this server may always send requests. */
   readonly origins: ReadonlySet<string>;
@@ -32,10 +30,7 @@ export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 const PREFLIGHT_FIELDS = fieldsOf({});
-/**
- * The path on which every Host is accepted. The probes of a load balancer send an address as Host. The answer on this path reveals only
- * that the service runs.
- */
+/** The path on which every Host is accepted, because probes send an address. It reveals only that the service runs. */
 const PROBE_PATH = '/health';
 
 /**
@@ -93,10 +88,7 @@ export function refuseForeignOrigin(headers: Headers, { origins }: OriginPolicy)
   });
 }
 
-/**
- * Returns the header fields with which a browser lets a page of an allowed origin read the answers. Returns undefined for any other origin.
- * A page of this server does not need these fields.
- */
+/** Returns the header fields that let a page of an allowed origin read the answers, or undefined for other origins, also of this server. */
 export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy): Record<string, string> | undefined {
   const origin = headers.get('origin');
   if (origin === null || !origins.has(origin.toLowerCase())) return undefined;

@@ -5,29 +5,7 @@ import { type BasePath, hintBelow } from './base-path.ts';
 import { drain } from './body.ts';
 import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';
 
-/** The body of every error, in the format of problem details (RFC 9457). */
-export interface ProblemDetails {
-  readonly type: 'about:blank';
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  /** A stable identifier of the error for programs. */
-  readonly code: string;
-  readonly hint: string;
-  readonly request_id: string;
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
-  /**
-   * Time of the nearest snapshot before the requested moment, ISO 8601, or null. `nearest_after` is the time of the nearest snapshot after
-   * the requested moment. `nearest_before` and `nearest_after` are present only if there is no snapshot at the requested moment.
-   */
-  readonly nearest_before?: string | null;
-  readonly nearest_after?: string | null;
-}
-
-/**
- * Answers every error with problem details, including errors of unknown paths and methods. Internal errors are reported to `observe`, but
- * the client gets no details.
- */
+/** Answers every error, also unknown paths and methods, with problem details. Reports internal errors, without details to clients. */
 export const problemDetails = (observe: Observe, basePath: BasePath) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, route, requestId, traceId, set }) => {
     const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
@@ -50,10 +28,7 @@ export const problemDetails = (observe: Observe, basePath: BasePath) => (app: Ht
     return JSON.stringify(problemOf(clientError, requestId, basePath));
   });
 
-/**
- * The value of `WWW-Authenticate` (RFC 9110, 11.6.1). There is no registered scheme for the X-API-Key header, so this project has chosen
- * the name `ApiKey`.
- */
+/** The values of `WWW-Authenticate` (RFC 9110, 11.6.1). The name `ApiKey` is not registered, as there is none for X-API-Key. */
 const BEARER_CHALLENGE = 'Bearer realm="zomma"';
 const KEY_CHALLENGE = `${BEARER_CHALLENGE}, ApiKey realm="zomma"`;
 
@@ -61,7 +36,8 @@ function challengeOf(code: ClientErrorCode): string {
   return code === 'token_refused' ? BEARER_CHALLENGE : KEY_CHALLENGE;
 }
 
-function problemOf(clientError: ClientError, requestId: string, basePath: BasePath): ProblemDetails {
+/** Returns the body of an error, in the format of problem details (RFC 9457). `PROBLEM` of `openapi-components` describes its fields. */
+function problemOf(clientError: ClientError, requestId: string, basePath: BasePath) {
   const { nearest } = clientError;
   // The texts are cleaned, because a message may contain names that come from a caller, a provider or a file.
   return cleaned({
@@ -95,13 +71,11 @@ function clientErrorOf(error: unknown, request: Request): ClientError {
   });
 }
 
-/** Returns the 405 error if the path supports other methods. Otherwise returns the 404 error. */
 function noRoute(allowed: readonly string[]): ClientError {
   if (allowed.length > 0) return methodNotAllowed(allowed);
   return new ClientError('not_found', 'There is no such path', { hint: 'See GET /openapi.json for all paths.' });
 }
 
-/** Returns the 405 error for a path that supports only the allowed methods. */
 export function methodNotAllowed(allowed: readonly string[]): ClientError {
   return new ClientError('method_not_allowed', 'This path does not support the request method', {
     hint: `Use ${allowed.join(', ')}.`,

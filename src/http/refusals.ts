@@ -3,10 +3,7 @@ import { ClientError } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { networksOfClient } from './client-address.ts';
 
-/**
- * Maximum number of refused keys and UUID requests from one network per minute, for each size of network in `networksOfClient`. A program
- * with an old key sends a few hundred requests.
- */
+/** Refused keys and UUID requests per minute and network (see `networksOfClient`). A program with an old key sends some hundred. */
 const NETWORK_POLICIES = [300, 600, 1_200].map((burst) => ({ burst, windowS: 60 }));
 /** Maximum number per minute from all networks together. This limits clients that guess keys from many addresses. */
 const GLOBAL_POLICY = { burst: 3_000, windowS: 60 };
@@ -64,12 +61,10 @@ export function createRefusals(observe: Observe, nowMs: () => number) {
   };
 
   return {
-    /** Reports a refused key or UUID. */
     report,
     /**
-     * Counts a refused key, or a request with a UUID instead of a key. If a limit is exceeded, for a network of the address or for all
-     * networks together, reports this and throws `ClientError` (429). A UUID must be counted before the server looks it up, because
-     * otherwise the answer would reveal who is a member.
+     * Counts a refused key, or a request with a UUID. Beyond a limit of a network or of all networks, reports this and throws `ClientError`
+     * (429). A UUID must be counted before it is looked up, because the answer would otherwise reveal who is a member.
      */
     limit(address: string, route: string, kind: CountedRequest) {
       const { allowed, retryAfterS } = take(address, kind);

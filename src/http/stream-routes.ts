@@ -7,13 +7,7 @@ import { methodNotAllowed } from './problem-details.ts';
 
 /** Adds the routes of MCP and of the live levels. The streams of these routes do not end by themselves. */
 export const streamRoutes =
-  ({
-    mcp,
-    gexStreams,
-    loaded,
-    budget,
-    connections,
-  }: Pick<HttpDeps, 'mcp' | 'gexStreams' | 'loaded' | 'budget' | 'connections'>) =>
+  ({ mcp, gexStreams, loaded, budget, connections }: HttpDeps) =>
   (app: HttpApp) =>
     app
       .get('/api/v1/stream/gex/:ticker', ({ request, params: { ticker }, account, set }) => {

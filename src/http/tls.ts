@@ -5,7 +5,6 @@ import { errorCode, SettingError } from '../core/errors.ts';
 
 /** The certificates and the private key of a TLS listener, as PEM texts. */
 export interface PemPair {
-  /** The certificate chain. */
   readonly cert: string;
   readonly key: string;
   /** The certificates of the authorities that sign client certificates. Undefined if clients need no certificate. */
@@ -29,9 +28,8 @@ export interface TlsFiles {
 }
 
 /**
- * Cipher suites for TLS 1.2. All suites have authenticated encryption (AEAD) and forward secrecy. All suites of TLS 1.3 have AEAD and
- * forward secrecy. Nearly all clients use TLS 1.3, and every client since 2014 supports at least one suite of this list. Without this list,
- * the runtime also offers CBC suites and static RSA.
+ * Cipher suites for TLS 1.2 with authenticated encryption (AEAD) and forward secrecy, as all suites of TLS 1.3 have. Every client since
+ * 2014 supports one of them. Without this list, the runtime also offers CBC suites and static RSA.
  */
 export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .flatMap((exchange) =>
@@ -72,10 +70,7 @@ export function versionOfFiles({ cert, key, clientCa }: TlsFiles): string {
   return versions.every(Boolean) ? versions.join(' ') : '';
 }
 
-/**
- * Reads and checks the client authorities. The check is needed because the runtime would accept the public certificate authorities if the
- * text contained no certificate.
- */
+/** Reads the client authorities. The check is needed because the runtime accepts the public authorities if a text has no certificate. */
 function authoritiesIn(file: string): string {
   const pem = readPem(file, '--tls-client-ca');
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [pem];
@@ -129,7 +124,6 @@ function privateKeyOf(pem: string, file: string): KeyObject {
   }
 }
 
-/** Describes the probable content of a file, for an error message. */
 function kindOf(text: string): string {
   if (text.trim() === '') return 'empty';
   const [, label] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];

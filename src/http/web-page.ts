@@ -3,10 +3,7 @@ import { type BasePath, pageBelow, scriptBelow } from './base-path.ts';
 import type { HttpApp } from './http-app.ts';
 import { etagOf, type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
-/**
- * The Content-Security-Policy of the terminal. The policy allows only resources of this server, and no inline script or style. Trusted
- * Types forbid the use of strings as HTML or script.
- */
+/** The Content-Security-Policy of the terminal: resources of this server, no inline script or style, no strings as HTML or script. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -37,13 +34,9 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const pathOf = (name: string) => `/web/${name}`;
 
-/** The public paths of the terminal: the page and its files. */
 export const WEB_PATHS: readonly string[] = ['/', ...files.map(({ name }) => pathOf(name))];
 
-/**
- * Serves the web terminal from the binary. Clients must revalidate the page on each use. The name of every other file contains a hash of
- * its content, so clients may cache such a file without revalidation.
- */
+/** Serves the web terminal. Clients revalidate the page, and cache the files, whose names contain a hash of their content. */
 export const webRoutes = (basePath: BasePath) => (app: HttpApp) => {
   const ownPage = pageBelow(basePath, page);
   const prepared = prepareResponse(ownPage, etagOf(ownPage), PAGE_FIELDS);
@@ -58,10 +51,7 @@ export const webRoutes = (basePath: BasePath) => (app: HttpApp) => {
   return app;
 };
 
-/**
- * Reads the compressed forms of a file, which the build has created. A server with a base path changes the script, so it compresses the
- * script on its first use.
- */
+/** Reads the compressed forms of a file from the build. With a base path, the script is changed, and compressed on its first use. */
 async function loadFile(
   { name, plain, brotli, gzip }: (typeof files)[number],
   base: BasePath,

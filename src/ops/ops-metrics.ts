@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Observation } from '../core/events.ts';
-import type { FeedReport } from '../operations/feed-status.ts';
+import { type Observation, STREAM_ENDS } from '../core/events.ts';
+import { recordOf } from '../core/record-of.ts';
+import type { FeedReport, FeedStatus } from '../operations/feed-status.ts';
 
-/** The values that a scrape reads from the service. */
 export interface MetricSources {
   readonly version: string;
   readonly commit: string;
@@ -34,8 +34,46 @@ export interface MetricSources {
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Bounds of the histogram of event-loop delays, seconds. */
 const DELAY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const STREAM_ENDS = ['client', 'behind', 'silent', 'access', 'age', 'share', 'shutdown'] as const;
 const FEED_STATES = ['ok', 'degraded', 'empty', 'down'] as const;
+
+/** The gauges of the feeds: the name without `zomma_feed_`, the help, and the figure of a feed, or its figures by the label `state`. */
+const FEED_GAUGES: readonly (readonly [
+  name: string,
+  help: string,
+  figureOf: (
+    feed: FeedStatus,
+    ageOf: (moment: string | null) => number | null,
+  ) => number | null | Readonly<Record<string, number>>,
+])[] = [
+  [
+    'state',
+    '1 for the present state of a feed, 0 for its other states.',
+    ({ state }) => recordOf(FEED_STATES, (each) => Number(each === state)),
+  ],
+  ['last_data_age_seconds', 'Time since the last delivery of a feed.', ({ last_data }, ageOf) => ageOf(last_data)],
+  [
+    'last_completed_age_seconds',
+    'Time since the last poll of a feed that completed without an error.',
+    ({ last_completed }, ageOf) => ageOf(last_completed),
+  ],
+  ['quiet_seconds', 'Trading time since a feed last delivered newer quotes.', ({ quiet_s }) => quiet_s],
+  [
+    'stale_after_seconds',
+    'Trading time without newer quotes after which the feed is late, from its own pace.',
+    ({ stale_after_s }) => stale_after_s,
+  ],
+  [
+    'stream_up',
+    '1 if the stream of a feed is connected. Only for feeds with a stream.',
+    ({ stream }) => stream && Number(stream.up),
+  ],
+  ['tickers', 'Tickers of a feed, by their state.', ({ tickers_by_state }) => tickers_by_state],
+  ['contracts_expected', 'Contracts that the sources of a feed list.', (feed) => feed.expected_contracts],
+  ['contracts_received', 'Usable contracts of the newest snapshots.', (feed) => feed.received_contracts],
+  ['rejections', 'Files, tickers and answers that a feed rejects at present.', ({ refusals }) => refusals.length],
+];
+
+type Kind = Observation['kind'];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -43,8 +81,6 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics(sources: MetricSources) {
   const registry = new Registry();
   const registers = [registry];
-  const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
-    new Gauge({ name, help, labelNames, registers });
   const counter = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter({ name, help, labelNames, registers });
   /** Adds a gauge that each scrape reads. A gauge without a value is left out. */
@@ -69,8 +105,24 @@ export function createMetrics(sources: MetricSources) {
       },
     });
   };
+  const actions = new Map<Kind, (observation: Observation) => void>();
+  const on = <Seen extends Kind>(kind: Seen, act: (seen: Extract<Observation, { kind: Seen }>) => void) =>
+    actions.set(kind, act as (observation: Observation) => void);
+  const counted = (kind: Kind, name: string, help: string) => {
+    const own = counter(name, help);
+    on(kind, () => own.inc());
+  };
+  /** Adds a counter of the observations of some kinds, each with its value of the label. */
+  const countedBy = (label: string, kinds: Partial<Record<Kind, string>>, name: string, help: string) => {
+    const own = counter(name, help, [label]);
+    for (const [kind, value] of Object.entries(kinds)) {
+      // Each counter starts at 0. If a counter appeared only at its first event, an alert would see no increase.
+      own.inc({ [label]: value }, 0);
+      on(kind as Kind, () => own.inc({ [label]: value }));
+    }
+  };
 
-  const { version, commit, schema } = sources;
+  const { version, commit, schema, blocked, descriptors, disk } = sources;
   const labels = { version, commit, schema: String(schema) };
   const build = new Gauge({
     name: 'zomma_build_info',
@@ -89,52 +141,49 @@ export function createMetrics(sources: MetricSources) {
     buckets: REQUEST_SECONDS,
     registers,
   });
+  on('request_answered', ({ method, route, status, duration_ms }) =>
+    requests.observe({ method, route, status: String(status) }, duration_ms / 1000),
+  );
   const loopDelay = new Histogram({
     name: 'zomma_event_loop_delay_seconds',
     help: 'By how much a timer was late, while the service had work.',
     buckets: DELAY_SECONDS,
     registers,
   });
-  const defects = counter('zomma_internal_errors_total', 'Requests and tools that failed by a defect of the service.', [
+  countedBy(
     'of',
-  ]);
-  const clockSteps = counter('zomma_clock_steps_total', 'How often the clock of the machine was set.', ['direction']);
+    { request_failed: 'request', tool_failed: 'tool' },
+    'zomma_internal_errors_total',
+    'Requests and tools that failed by a defect of the service.',
+  );
+  countedBy(
+    'direction',
+    { clock_set_back: 'back', clock_set_forward: 'forward' },
+    'zomma_clock_steps_total',
+    'How often the clock of the machine was set.',
+  );
   const keysRefused = counter('zomma_keys_refused_total', 'Refused keys and UUIDs.');
-  const feedState = gauge('zomma_feed_state', '1 for the present state of a feed, 0 for its other states.', [
-    'feed',
-    'state',
-  ]);
-  const feedAge = gauge('zomma_feed_last_data_age_seconds', 'Time since the last delivery of a feed.', ['feed']);
-  const feedCompletedAge = gauge(
-    'zomma_feed_last_completed_age_seconds',
-    'Time since the last poll of a feed that completed without an error.',
-    ['feed'],
-  );
-  const feedQuiet = gauge('zomma_feed_quiet_seconds', 'Trading time since a feed last delivered newer quotes.', [
-    'feed',
-  ]);
-  const feedStaleAfter = gauge(
-    'zomma_feed_stale_after_seconds',
-    'Trading time without newer quotes after which the feed is late, from its own pace.',
-    ['feed'],
-  );
-  const feedStream = gauge(
-    'zomma_feed_stream_up',
-    '1 if the stream of a feed is connected. Only for feeds with a stream.',
-    ['feed'],
-  );
-  const tickers = gauge('zomma_feed_tickers', 'Tickers of a feed, by their state.', ['feed', 'state']);
-  const expected = gauge('zomma_feed_contracts_expected', 'Contracts that the sources of a feed list.', ['feed']);
-  const received = gauge('zomma_feed_contracts_received', 'Usable contracts of the newest snapshots.', ['feed']);
-  const rejections = gauge('zomma_feed_rejections', 'Files, tickers and answers that a feed rejects at present.', [
-    'feed',
-  ]);
+  on('key_refused', () => keysRefused.inc());
+  on('keys_refused', ({ count }) => keysRefused.inc(count));
+  const feedGauges = FEED_GAUGES.map(([name, help, figureOf]) => ({
+    gauge: new Gauge({ name: `zomma_feed_${name}`, help, labelNames: ['feed', 'state'], registers }),
+    figureOf,
+  }));
   const rows = counter('zomma_rows_refused_total', 'Rows of chains that were left out, by reason.', ['reason']);
-  const refusedData = counter('zomma_data_refused_total', 'Files and answers of providers that were not used.');
-  const ingestFailures = counter('zomma_ingest_failures_total', 'Polls that failed.');
-  const levelFailures = counter('zomma_level_failures_total', 'Snapshots whose levels could not be recorded.');
-  const workFailures = counter('zomma_maintenance_failures_total', 'Maintenance that failed, by its work.', ['work']);
-  const retentionWaits = counter(
+  on('rows_refused', ({ refused }) => {
+    for (const [reason, count] of Object.entries(refused)) rows.inc({ reason }, count);
+  });
+  counted('data_refused', 'zomma_data_refused_total', 'Files and answers of providers that were not used.');
+  counted('ingest_failed', 'zomma_ingest_failures_total', 'Polls that failed.');
+  counted('levels_failed', 'zomma_level_failures_total', 'Snapshots whose levels could not be recorded.');
+  countedBy(
+    'work',
+    { retention_failed: 'retention', packing_failed: 'packing', past_failed: 'past', files_kept: 'files' },
+    'zomma_maintenance_failures_total',
+    'Maintenance that failed, by its work.',
+  );
+  counted(
+    'retention_waits',
     'zomma_retention_waits_total',
     'Times that the retention would have removed a large share at once, and waits.',
   );
@@ -143,18 +192,20 @@ export function createMetrics(sources: MetricSources) {
     'Stored snapshots that are damaged and were set aside.',
     sources.damagedSnapshots,
   );
-  const certificateFailures = counter(
+  counted(
+    'certificate_refused',
     'zomma_tls_refused_total',
     'Changed certificates that could not be used, while the server continued with the earlier one.',
   );
-  const connectionsEnded = counter('zomma_connections_ended_total', 'Connections that were closed to make room.');
+  const ended = counter('zomma_connections_ended_total', 'Connections that were closed to make room.');
+  on('connections_ended', ({ connections }) => ended.inc(connections));
   measured('zomma_levels_due', 'Snapshots whose levels are not recorded yet.', sources.levelsDue);
   measured('zomma_live_streams', 'Open streams of live levels.', sources.liveStreams);
-  const streamsClosed = counter('zomma_live_streams_closed_total', 'Closed streams of live levels, by reason.', [
-    'reason',
-  ]);
-  const sessions = gauge('zomma_mcp_sessions', 'Open sessions of MCP.');
-  const { blocked, descriptors, disk } = sources;
+  const closed = counter('zomma_live_streams_closed_total', 'Closed streams of live levels, by reason.', ['reason']);
+  for (const reason of STREAM_ENDS) closed.inc({ reason }, 0);
+  on('stream_closed', ({ reason }) => closed.inc({ reason }));
+  const open = new Gauge({ name: 'zomma_mcp_sessions', help: 'Open sessions of MCP.', registers });
+  for (const kind of ['session_opened', 'session_closed'] as const) on(kind, ({ sessions }) => open.set(sessions));
   total(
     'zomma_event_loop_blocked_total',
     'Times that a step blocked the event loop for more than 25 ms.',
@@ -201,85 +252,24 @@ export function createMetrics(sources: MetricSources) {
     () => (sources.lastBackupMs() ?? 0) / 1000,
   );
 
-  // Each counter starts at 0. If a counter appeared only at its first event, an alert would see no increase.
-  for (const of of ['request', 'tool']) defects.inc({ of }, 0);
-  for (const work of ['retention', 'packing', 'past', 'files']) workFailures.inc({ work }, 0);
-  for (const direction of ['back', 'forward']) clockSteps.inc({ direction }, 0);
-  for (const reason of STREAM_ENDS) streamsClosed.inc({ reason }, 0);
-
   const readFeeds = (): void => {
     const { feeds, checked_at } = sources.feeds();
-    for (const each of [
-      feedState,
-      feedAge,
-      feedQuiet,
-      feedStaleAfter,
-      feedCompletedAge,
-      feedStream,
-      tickers,
-      expected,
-      received,
-      rejections,
-    ])
-      each.reset();
-    for (const {
-      feed,
-      state,
-      last_data,
-      last_completed,
-      quiet_s,
-      stale_after_s,
-      stream,
-      tickers_by_state,
-      expected_contracts,
-      received_contracts,
-      refusals,
-    } of feeds) {
-      for (const name of FEED_STATES) feedState.set({ feed, state: name }, Number(name === state));
-      const ageOf = (moment: string) => (Date.parse(checked_at) - Date.parse(moment)) / 1000;
-      if (last_data) feedAge.set({ feed }, ageOf(last_data));
-      if (quiet_s !== null) feedQuiet.set({ feed }, quiet_s);
-      feedStaleAfter.set({ feed }, stale_after_s);
-      if (last_completed) feedCompletedAge.set({ feed }, ageOf(last_completed));
-      if (stream) feedStream.set({ feed }, Number(stream.up));
-      for (const [name, count] of Object.entries(tickers_by_state)) tickers.set({ feed, state: name }, count ?? 0);
-      expected.set({ feed }, expected_contracts);
-      received.set({ feed }, received_contracts);
-      rejections.set({ feed }, refusals.length);
+    const ageOf = (moment: string | null) =>
+      moment === null ? null : (Date.parse(checked_at) - Date.parse(moment)) / 1000;
+    for (const { gauge, figureOf } of feedGauges) {
+      gauge.reset();
+      for (const status of feeds) {
+        const { feed } = status;
+        const figure = figureOf(status, ageOf);
+        if (typeof figure === 'number') gauge.set({ feed }, figure);
+        else for (const [state, each] of Object.entries(figure ?? {})) gauge.set({ feed, state }, each);
+      }
     }
   };
 
-  const counted: { readonly [Kind in Observation['kind']]?: (seen: Extract<Observation, { kind: Kind }>) => void } = {
-    request_answered: ({ method, route, status, duration_ms }) =>
-      requests.observe({ method, route, status: String(status) }, duration_ms / 1000),
-    request_failed: () => defects.inc({ of: 'request' }),
-    tool_failed: () => defects.inc({ of: 'tool' }),
-    clock_set_back: () => clockSteps.inc({ direction: 'back' }),
-    clock_set_forward: () => clockSteps.inc({ direction: 'forward' }),
-    key_refused: () => keysRefused.inc(),
-    keys_refused: ({ count }) => keysRefused.inc(count),
-    session_opened: (each) => sessions.set(each.sessions),
-    session_closed: (each) => sessions.set(each.sessions),
-    stream_closed: ({ reason }) => streamsClosed.inc({ reason }),
-    rows_refused({ refused }) {
-      for (const [reason, count] of Object.entries(refused)) rows.inc({ reason }, count);
-    },
-    data_refused: () => refusedData.inc(),
-    ingest_failed: () => ingestFailures.inc(),
-    retention_waits: () => retentionWaits.inc(),
-    retention_failed: () => workFailures.inc({ work: 'retention' }),
-    packing_failed: () => workFailures.inc({ work: 'packing' }),
-    past_failed: () => workFailures.inc({ work: 'past' }),
-    files_kept: () => workFailures.inc({ work: 'files' }),
-    certificate_refused: () => certificateFailures.inc(),
-    connections_ended: ({ connections }) => connectionsEnded.inc(connections),
-    levels_failed: () => levelFailures.inc(),
-  };
-
   return {
-    /** Counts an observation of the service. */
     observe(observation: Observation) {
-      (counted[observation.kind] as ((seen: Observation) => void) | undefined)?.(observation);
+      actions.get(observation.kind)?.(observation);
     },
     /** Adds the delay of a timer (ms) to the histogram. */
     countDelay(ms: number) {

@@ -3,7 +3,6 @@ import { type AddressInfo, createServer, isIP, type Socket } from 'node:net';
 import { OperatorError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 
-/** The reports that the operations address serves. */
 export interface OpsReports {
   /** Returns the reasons why the server should get no requests now, one sentence per reason. The list is empty if the server is ready. */
   readonly notReady: () => readonly string[];
@@ -11,7 +10,6 @@ export interface OpsReports {
   readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;
 }
 
-/** The address of `--ops`. */
 export interface OpsAddress {
   readonly host: string;
   readonly port: number;
@@ -82,7 +80,6 @@ export async function serveOps({ host, port, allowedHosts }: OpsAddress, reports
   };
 }
 
-/** The hint of the warning about an operations address that other machines may reach. */
 export const OPEN_OPS_HINT =
   'Whoever reaches the operations address reads the metrics without a key. Let a firewall admit the monitoring only.';
 

@@ -1,10 +1,7 @@
 import type { Observe } from '../core/events.ts';
 import { openLibc } from '../core/libc.ts';
 
-/**
- * The connection to systemd, the service manager that started this process. Messages to systemd follow sd_notify(3). The C library sends
- * the messages, because the runtime has no Unix datagram sockets.
- */
+/** The connection to systemd, by sd_notify(3). The C library sends the messages, because the runtime has no Unix datagram sockets. */
 export type ServiceManager = ReturnType<typeof connectServiceManager>;
 
 /** The environment variables with which systemd tells a service where to send messages and how often the watchdog expects them. */
@@ -25,9 +22,8 @@ const CLOCK_MONOTONIC = 1;
 const PATH_BYTES_MAX = 108;
 
 /**
- * Connects to the service manager, and reports to its watchdog twice in each requested interval. The event loop sends the reports, so
- * systemd restarts a process with a blocked event loop. If no message can be sent, emits one observation, because systemd would abort the
- * start of a unit with `Type=notify`.
+ * Connects to the service manager, and reports to its watchdog twice in each interval from the event loop, so that systemd restarts a
+ * process with a blocked one. Reports once if no message can be sent, because systemd would abort the start of a unit with `Type=notify`.
  */
 export function connectServiceManager(env: ManagerEnv, observe: Observe) {
   const send = openSender(env.NOTIFY_SOCKET ?? '');
@@ -56,7 +52,6 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
       extension = setInterval(ask, ms / 3).unref();
       ask();
     },
-    /** Reports that the start is complete. */
     ready(status: string) {
       isReady = true;
       clearInterval(extension);
@@ -76,7 +71,6 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe) {
       clearInterval(extension);
       tell('STOPPING=1', 'STATUS=Stopping');
     },
-    /** Stops the timers that send messages. */
     close() {
       clearInterval(extension);
       clearInterval(timer);

@@ -24,7 +24,6 @@ export type TracingEnv = Readonly<Record<string, string | undefined>>;
 export interface Tracing extends RequestTracing {
   /** Returns a scheduler that creates a span for every job of a request. */
   traced(scheduler: Scheduler): Scheduler;
-  /** Sends the remaining spans. */
   stop(): Promise<void>;
 }
 
@@ -35,9 +34,8 @@ const BATCH_MAX = 512;
 const SEND_EVERY_MS = 2_000;
 
 /**
- * Starts tracing with the settings of OpenTelemetry's environment variables. Spans are sent in the background. Spans are lost if the
- * collector does not answer. Requests are neither delayed nor rejected. `version` is the version of the service. Throws `SettingError` if a
- * variable has a value that is not supported.
+ * Starts tracing with the settings of OpenTelemetry's environment variables. Spans are sent in the background, and lost if the collector
+ * does not answer. `version` is the version of the service. Throws `SettingError` if the value of a variable is not supported.
  */
 export function startTracing(env: TracingEnv, version: string, observe: Observe): Tracing {
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
@@ -101,7 +99,6 @@ export function startTracing(env: TracingEnv, version: string, observe: Observe)
   };
 }
 
-/** Returns the trace context from the headers of a request. */
 function contextOf(headers: Headers): Context {
   const sender = parseTraceparent(headers.get('traceparent'));
   if (!sender) return ROOT_CONTEXT;
@@ -110,9 +107,7 @@ function contextOf(headers: Headers): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/**
- * Returns a span with the attributes of OpenTelemetry's conventions for HTTP. Spans have the route instead of the path, as the log does.
- */
+/** Returns a span with OpenTelemetry's attributes for HTTP. Spans have the route instead of the path, as the log does. */
 function requestSpanOf(span: Span): RequestSpan {
   return {
     traceId: span.spanContext().traceId,

@@ -32,9 +32,8 @@ export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 export type App = ReturnType<typeof buildApp>;
 
 /**
- * Composes the service: opens the store, and connects the feeds, the streams and the HTTP application. `catalog` replaces default tools or
- * resources of MCP. `admit` may throw `OperatorError` before anything is written to the store. With `tracing`, each request and its jobs
- * are recorded as spans.
+ * Composes the service: the store, the feeds, the streams and the HTTP application. `catalog` replaces tools or resources of MCP. `admit`
+ * may throw `OperatorError` before anything is written to the store. With `tracing`, requests and their jobs are recorded as spans.
  */
 export function buildApp(
   settings: AppSettings,
@@ -157,7 +156,6 @@ export function buildApp(
   });
   return {
     handle: handlerOf(http, { tracing, basePath }),
-    /** All routes of the service. */
     routes: http.routes,
     ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, drain, refusals, signInCodes },
     /** The initial load of the drop folder or the simulated market. The caller must start the feeds and call `loading.begin`. */
@@ -168,8 +166,7 @@ export function buildApp(
 }
 
 /**
- * Maximum time that a request waits for the initial load of a local feed, ms. The load of the simulated market takes less than a second.
- * The load of a drop folder may take minutes. After `LOADING_WAIT_MS`, a request gets an answer if its ticker has a chain, and otherwise
- * the status 503 with `Retry-After`.
+ * Maximum time that a request waits for the initial load of a local feed, ms, which takes less than a second for the simulated market and
+ * may take minutes for a drop folder. A ticker without a chain then gets 503 with `Retry-After`.
  */
 const LOADING_WAIT_MS = 5_000;

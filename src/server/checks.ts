@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { CheckOutcome } from '../cli/ports.ts';
 import { cleanLine } from '../core/clean-text.ts';
 import { errorCode } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
@@ -30,6 +29,16 @@ import {
   readSecret,
   readUniverse,
 } from './stored-data.ts';
+
+/** The outcome of one check of an installation. */
+export interface CheckOutcome {
+  /** The subject of the check, in one or two words. */
+  readonly of: string;
+  readonly state: 'ok' | 'warning' | 'failure';
+  readonly message: string;
+  /** The recommended action, if there is one. */
+  readonly hint?: string;
+}
 
 export interface CheckOptions {
   readonly settings: SettingValues;

@@ -1,132 +1,86 @@
 import { basename, dirname, resolve } from 'node:path';
 import { version } from '../../package.json';
-import type { Access } from '../access/access.ts';
-import type { Ports } from '../cli/ports.ts';
 import { COMMIT } from '../core/commit.ts';
 import { OperatorError } from '../core/errors.ts';
 import { ownCommand } from '../core/own-command.ts';
 import { shellLine } from '../core/shell-line.ts';
+import type { SettingValues } from '../settings/config.ts';
 import type { Store } from '../store/sqlite.ts';
 import type { App } from './app.ts';
+import type { CheckOptions } from './checks.ts';
+import type { ServeSettings } from './serve.ts';
+import type { StdioSettings } from './serve-stdio.ts';
 
 /** Number of shown digits of a commit. */
 const COMMIT_DIGITS = 9;
 
-/**
- * Creates the ports: the functions through which the commands use the server, the feeds and the store. A port loads its modules when it is
- * called, because most commands need no server. `nowMs` is the wall clock, ms since the epoch.
- */
-export function createPorts(nowMs: () => number): Ports {
-  return {
-    nowMs,
+/** What commands use of the server and the feeds. Each function loads its modules when it is called, because most commands need none. */
+export type Ports = typeof PORTS;
 
-    async versionLine() {
-      const { SCHEMA } = await import('../store/folder/upgrade.ts');
-      return `${version} (${COMMIT.slice(0, COMMIT_DIGITS)}, schema ${SCHEMA})`;
-    },
+export const PORTS = {
+  /** Returns the version, the commit and the schema of the database, for example `0.2.0 (1a2b3c4, schema 9)`. */
+  async versionLine() {
+    const { SCHEMA } = await import('../store/folder/upgrade.ts');
+    return `${version} (${COMMIT.slice(0, COMMIT_DIGITS)}, schema ${SCHEMA})`;
+  },
 
-    async settingFaults(settings) {
-      return (await import('./setting-faults.ts')).settingFaults(settings);
-    },
+  /** Returns everything that keeps a server from starting with these settings, whose values are valid. */
+  async settingFaults(settings: SettingValues) {
+    return (await import('./setting-faults.ts')).settingFaults(settings);
+  },
 
-    async serve(settings, { demo }) {
-      const { serve } = await import('./serve.ts');
-      const { authorityPath } = await import('../http/internal-tls.ts');
-      const authority = settings.tls === 'internal' ? resolve(authorityPath(settings.dataDir)) : undefined;
-      const trial = { admit: admitTrial, welcome: (app: App, url: string) => welcomeDemo(app, url, authority) };
-      await serve(settings, demo ? trial : undefined);
-    },
+  /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
+  async serve(settings: ServeSettings, { demo }: { readonly demo: boolean }) {
+    const { serve } = await import('./serve.ts');
+    const { authorityPath } = await import('../http/internal-tls.ts');
+    const authority = settings.tls === 'internal' ? resolve(authorityPath(settings.dataDir)) : undefined;
+    const trial = { admit: admitTrial, welcome: (app: App, url: string) => welcomeDemo(app, url, authority) };
+    await serve(settings, demo ? trial : undefined);
+  },
 
-    async serveStdio(settings) {
-      const { serveStdio } = await import('./serve-stdio.ts');
-      await serveStdio(settings);
-    },
+  /** Serves MCP over standard input and output with the data of this machine, until the client disconnects. */
+  async serveStdio(settings: StdioSettings) {
+    await (await import('./serve-stdio.ts')).serveStdio(settings);
+  },
 
-    async bridge(server) {
-      const { bridge } = await import('../mcp/stdio/bridge.ts');
-      await bridge(server);
-    },
+  /** Relays MCP messages between standard input and output and a running server, until the client disconnects. */
+  async bridge(server: { readonly url: URL; readonly key: string }) {
+    await (await import('../mcp/stdio/bridge.ts')).bridge(server);
+  },
 
-    async *readFile(path) {
-      const { deliveriesOf } = await import('../feeds/files/deliveries.ts');
-      yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: nowMs() }, true);
-    },
+  /** Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. */
+  async *readFile(path: string) {
+    const { deliveriesOf } = await import('../feeds/files/deliveries.ts');
+    yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: Date.now() }, true);
+  },
 
-    async load(settings, paths, onProgress) {
-      const { loadFiles } = await import('../feeds/load-files.ts');
-      const { createDiskSpace } = await import('../feeds/disk-space.ts');
-      const room = createDiskSpace(settings);
-      return openedFor(settings.dataDir, undefined, ({ store }) =>
-        loadFiles(paths, { store, nowMs, room, onProgress }),
-      );
-    },
+  /**
+   * Stores the market data of files and folders in a data folder, which a server may use at the same time. For each path, returns the files
+   * that contain market data. Calls `onProgress` with the bytes read so far, the total bytes, and the rows read so far. If a path does not
+   * exist, rejects with `OperatorError` before anything is loaded.
+   */
+  async load(
+    settings: Pick<SettingValues, 'dataDir' | 'dataMax'>,
+    paths: readonly string[],
+    onProgress: (bytes: number, ofBytes: number, rows: number) => void,
+  ) {
+    const { loadFiles } = await import('../feeds/load-files.ts');
+    const { createDiskSpace } = await import('../feeds/disk-space.ts');
+    const { createOrOpenData } = await import('./stored-data.ts');
+    using store = createOrOpenData(settings.dataDir);
+    return await loadFiles(paths, { store, nowMs: Date.now, room: createDiskSpace(settings), onProgress });
+  },
 
-    async withMarket(data, work) {
-      const { createContext, hasData, openData, openMemory, readUniverse } = await import('./stored-data.ts');
-      // A command that only reads does not create a folder. If the folder has no data, the market is empty.
-      using store = hasData(data.dataDir) ? openData(data.dataDir, 'read') : openMemory();
-      // The simulated market is used only if there is no recorded data.
-      const simulated = store.underlyings(false).length === 0;
-      return work(createContext(data, store, readUniverse(data.universe), simulated));
-    },
+  /** Checks an installation. Yields the outcome of each check. */
+  async *check(options: CheckOptions) {
+    yield* (await import('./checks.ts')).runChecks(options);
+  },
 
-    async *check(options) {
-      const { runChecks } = await import('./checks.ts');
-      yield* runChecks({ ...options, nowMs: nowMs() });
-    },
-
-    async backup({ dataDir }, to, passphrase) {
-      return (await import('./stored-data.ts')).backUpData(dataDir, to, { nowMs: nowMs(), passphrase });
-    },
-
-    async rehearseRestore(from, proof) {
-      return (await import('./stored-data.ts')).rehearseRestore(from, proof);
-    },
-
-    async restore(from, options) {
-      return (await import('./stored-data.ts')).restoreData(from, options);
-    },
-
-    async backupsIn(folder) {
-      return (await import('../store/folder/backup.ts')).backupsIn(folder);
-    },
-
-    async compact({ dataDir, keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels }) {
-      return (await import('./stored-data.ts')).compactData(dataDir, { chains, intraday, prints, levels });
-    },
-
-    async upgrade({ dataDir }) {
-      return (await import('./stored-data.ts')).upgradeData(dataDir);
-    },
-
-    async undoUpgrade({ dataDir }) {
-      return (await import('./stored-data.ts')).undoDataUpgrade(dataDir);
-    },
-
-    async audit({ dataDir }, sinceMs) {
-      return (await import('./stored-data.ts')).readAudit(dataDir, sinceMs);
-    },
-
-    async internalAuthority({ dataDir }) {
-      return (await import('../http/internal-tls.ts')).readInternalAuthority(dataDir);
-    },
-
-    withStore: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store }) => work(store)),
-
-    withMembers: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store, access }) => work(access(), store)),
-  };
-}
-
-/** Opens a data folder and calls `work`. Without a mode, the folder is open for writing and is created if missing. */
-async function openedFor<T>(
-  dataDir: string,
-  mode: 'read' | 'write' | undefined,
-  work: (opened: { readonly store: Store; readonly access: () => Access }) => T | Promise<T>,
-): Promise<T> {
-  const { createOrOpenData, openAccess, openData } = await import('./stored-data.ts');
-  using store = mode ? openData(dataDir, mode) : createOrOpenData(dataDir);
-  return await work({ store, access: () => openAccess(store, dataDir) });
-}
+  /** Returns the certificate authority that `--tls internal` has created in a data folder. */
+  async internalAuthority({ dataDir }: Pick<SettingValues, 'dataDir'>) {
+    return (await import('../http/internal-tls.ts')).readInternalAuthority(dataDir);
+  },
+};
 
 /** Throws `OperatorError` if the folder has real members, or if `zomma start` would add simulated data to recorded data. */
 function admitTrial(store: Store, simulated: boolean): void {
@@ -140,10 +94,9 @@ function admitTrial(store: Store, simulated: boolean): void {
 }
 
 /**
- * Adds the demo member if the store has none. Prints an address that opens the web terminal and signs the demo member in, the key of the
- * demo member, an example request, and the command that connects an agent. If the server has an internal certificate authority, `authority` is the path of its certificate, and
- * the example request trusts this certificate. The address of the web terminal contains the key in its fragment. Browsers never send the
- * fragment to a server, and the page removes the fragment at once.
+ * Adds the demo member if the store has none. Prints an address that signs a browser in, the member's key, an example request, and the
+ * command that connects an agent. `authority` is the path of the internal authority's certificate, which the example request trusts. The
+ * address has its code in the fragment, which browsers never send and the page removes at once.
  */
 function welcomeDemo({ store, access, feeds, signInCodes }: App, url: string, authority: string | undefined): void {
   const known = store.members().find(({ tier }) => tier === 'demo');

@@ -17,10 +17,7 @@ export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
 /** Returns the stored checkpoints of the `files` feed by key. The feed calls this function at its first poll. */
 type StoredCheckpoints = () => ReadonlyMap<string, string>;
 
-/**
- * Creates the feeds that `settings.feed` lists, separated by commas. Throws `SettingError` for an unusable feed or an invalid combination
- * of feeds. If several feeds are unusable, the error is a `SettingFaults`.
- */
+/** Creates the feeds that `settings.feed` lists. Throws `SettingError`, or `SettingFaults` for several, if any is unusable. */
 export function createFeeds(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed[] {
   const faults: SettingError[] = [];
   const feeds = settings.feed.split(BETWEEN_FEEDS).flatMap((feed) => {
@@ -101,9 +98,7 @@ function createFeed(settings: FeedSettings, universe: Universe, checkpoints: Sto
   );
 }
 
-/**
- * Returns a credential. Throws `SettingError` if the credential is missing, or contains spaces or characters other than printable ASCII.
- */
+/** Returns a credential. Throws `SettingError` if it is missing, or has spaces or characters other than printable ASCII. */
 function credential(name: CredentialName, settings: FeedSettings): string {
   const { env, provider } = SETTINGS[name];
   const value = settings[name]?.trim() ?? '';
@@ -115,19 +110,15 @@ function credential(name: CredentialName, settings: FeedSettings): string {
   );
 }
 
-/**
- * Returns the path of an existing folder. Throws `SettingError` if the folder does not exist, because the path probably has a typing error.
- * If the folder disappears after the start, the feed reports the missing folder and continues to poll.
- */
+/** Returns the path of a folder. Throws `SettingError` if it is missing. The feed only reports a folder that disappears later. */
 function existingFolder(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
   throw new SettingError(`"${path}" is not a folder`, 'Use files:DIR with the folder of your option chains.');
 }
 
 /**
- * Creates the folder `path` of `--set-aside` if it is missing. Returns its path. Throws `SettingError` if this folder and the drop folder
- * `from` are the same folder, or if one folder contains the other. If the drop folder contained `path`, the feed would read moved files
- * once more. If `path` contained the drop folder, a moved file could return to the drop folder.
+ * Creates the folder `path` of `--set-aside` if it is missing. Throws `SettingError` if it is or contains the drop folder `from`, to which
+ * moved files could return, or lies within it, where the feed would read moved files again.
  */
 function folderApart(path: string, from: string): string {
   mkdirSync(path, { recursive: true });

@@ -11,21 +11,13 @@ const GONE = 'The database was removed or replaced. Restart the server.';
 const DAMAGED = 'The database is damaged. Restore a backup with `zomma restore`.';
 
 /** Watches whether the database of a running server can still be read. */
-export interface DatabaseWatch {
-  /** Whether the file at the path is the one that the server has opened. What the server writes to a removed file is lost at its end. */
-  isPresent(): boolean;
-  /** Returns why the server cannot answer rightly, one sentence, or undefined. */
-  problem(): string | undefined;
-  /** Notes an observation. An error of SQLite in it may show that the database is damaged. */
-  note(observation: Observation): void;
-  stop(): void;
-}
+export type DatabaseWatch = ReturnType<typeof watchDatabase>;
 
 /**
  * Starts to watch the database of a data folder, which the server has opened. Every five seconds, reads a row of each table over a new
  * connection, because the server's own connection has pages in its cache. Reports a removed file and a damaged database once each.
  */
-export function watchDatabase(dataDir: string, observe: Observe): DatabaseWatch {
+export function watchDatabase(dataDir: string, observe: Observe) {
   const path = join(dataDir, DATABASE);
   const inode = () => statSync(path, { throwIfNoEntry: false })?.ino;
   const opened = inode();
@@ -46,9 +38,12 @@ export function watchDatabase(dataDir: string, observe: Observe): DatabaseWatch 
   };
   const timer = setInterval(check, LOOK_MS).unref();
   return {
+    /** Whether the file at the path is the one that the server has opened. What the server writes to a removed file is lost at its end. */
     isPresent,
+    /** Returns why the server cannot answer rightly, one sentence, or undefined. */
     problem: () => (isPresent() ? (isDamaged ? DAMAGED : undefined) : GONE),
-    note(observation) {
+    /** Notes an observation. An error of SQLite in it may show that the database is damaged. */
+    note(observation: Observation) {
       if ('error' in observation && !isDamaged && isDamage(observation.error)) check();
     },
     stop: () => clearInterval(timer),

@@ -35,10 +35,7 @@ export interface PastDeps {
 const FEED = 'simulated';
 /** Interval between two fills, ms. A later fill has work only if an earlier fill failed, or if the machine slept in trading hours. */
 const EVERY_MS = 3_600_000;
-/**
- * Time for computing one batch of snapshots, ms. The batch is written in one transaction of about 10 ms, because each commit syncs the
- * disk.
- */
+/** Time for computing one batch of snapshots, ms. A batch is one transaction of about 10 ms, because each commit syncs the disk. */
 const BATCH_MS = 50;
 /** Maximum number of prints in a transaction. */
 const PIECE_PRINTS = 250;
@@ -53,11 +50,10 @@ export function startPastFill(deps: PastDeps): { stop(): Promise<void> } {
 }
 
 /**
- * Fills the past of the simulated market once, in steps between requests. Writes snapshots and levels at `pastMoments`, and old prints,
- * starting 30 days before the oldest of these moments. Stored snapshots and prints stay unchanged. The fill starts with the ticker in view.
- * For each ticker, the newest snapshots come first. The result depends only on the seed, the universe and the present time, even if the
- * fill was interrupted. The present levels of all tickers must be stored before the fill, so that clients get no events for past levels.
- * Rejects with `NoDiskSpace` if the data folder is full.
+ * Fills the past of the simulated market once, in steps between requests: the missing snapshots and levels at `pastMoments`, and prints
+ * from 30 days before the oldest. Begins with the ticker in view, and with the newest snapshots of each ticker. The result depends only on
+ * the seed, the universe and the present time, even after an interruption. The present levels must be stored before, so that clients get no
+ * events for past levels. Rejects with `NoDiskSpace` if the data folder is full.
  */
 export async function fillPast(deps: PastDeps, isStopped = () => false): Promise<void> {
   const { isAnswering, observe } = deps;
@@ -133,10 +129,7 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
   }
 }
 
-/**
- * Returns the times at which a ticker has neither a snapshot nor levels, newest first. A time with levels alone is not returned, because
- * retention may have removed its snapshot.
- */
+/** Returns the times, newest first, without snapshot and levels. With levels alone, retention may have removed the snapshot. */
 function missingOf(store: Store, ticker: string, moments: readonly number[]): number[] {
   const stored = new Set([
     ...store.snapshots(ticker).flatMap(({ simulated, asOf }) => (simulated ? [asOf] : [])),

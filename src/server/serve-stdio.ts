@@ -1,5 +1,4 @@
 import { version } from '../../package.json';
-import type { StdioSettings } from '../cli/ports.ts';
 import { createLog } from '../core/log.ts';
 import { createDiskSpace } from '../feeds/disk-space.ts';
 import { type IngestDeps, startIngests } from '../feeds/ingest.ts';
@@ -8,9 +7,14 @@ import type { Universe } from '../market/universe.ts';
 import { catalogOf } from '../mcp/catalog.ts';
 import { serveOverStdio } from '../mcp/stdio/serve-over-stdio.ts';
 import { createLevelRecorder, type LevelRecorder } from '../operations/history/level-recorder.ts';
+import type { ValuesIn } from '../settings/config.ts';
 import type { Store } from '../store/sqlite.ts';
 import { createFeeds } from './create-feeds.ts';
 import { createContext, createOrOpenData, hasData, openMemory, readUniverse } from './stored-data.ts';
+
+export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'mcp' | 'log'>, 'feed'> & {
+  readonly feed: string | undefined;
+};
 
 /** Serves MCP over standard input and output, with the data of the store and the feeds, until the end of the input, SIGTERM or SIGINT. */
 export async function serveStdio(settings: StdioSettings): Promise<void> {

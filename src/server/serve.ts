@@ -37,9 +37,8 @@ export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'
 /** Maximum time for requests in progress after the service starts to stop, ms. The process ends within five seconds. */
 const STOP_DEADLINE_MS = 3_000;
 /**
- * Time between the signal and the exit, ms. After this time, the process exits even if work is in progress, for example a read from a file
- * system that does not answer. A forced exit is safe, because the stored data is always consistent. The exit itself may take up to a second
- * more on a busy machine.
+ * Time between the signal and the exit, ms, even if work is in progress, such as a read from a file system that does not answer. The stored
+ * data is always consistent. On a busy machine, the exit itself may take up to a second more.
  */
 const FORCED_STOP_MS = 4_000;
 /** Interval between two log lines during the load of data, ms. */
@@ -286,10 +285,7 @@ async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
   return startTracing(process.env, version, observe);
 }
 
-/**
- * Returns an observer that passes observations to the log and the metrics. With metrics, the observer also receives requests that the log
- * leaves out.
- */
+/** Returns an observer that passes observations to the log, and to the metrics also the requests that the log leaves out. */
 function withMetrics(log: Observe, metrics: () => Metrics | undefined): Observe {
   const observe: Observe = (observation) => {
     if (!log.ignores?.has(observation.kind)) log(observation);

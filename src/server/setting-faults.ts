@@ -1,4 +1,3 @@
-import type { SettingFault } from '../cli/ports.ts';
 import { SettingError, SettingFaults } from '../core/errors.ts';
 import { listenOptions } from '../http/listen.ts';
 import { createMyKeyPolicy } from '../http/my-key-policy.ts';
@@ -16,11 +15,8 @@ const CHECKS: Readonly<Record<string, (settings: SettingValues) => unknown>> = {
   'my-key': createMyKeyPolicy,
 };
 
-/**
- * Returns everything that keeps a server from starting with these settings: files and folders that are missing, and settings that
- * contradict each other. The values themselves are valid.
- */
-export function settingFaults(settings: SettingValues): SettingFault[] {
+/** Returns what keeps a server from starting with valid values, by subject: missing files and folders, and contradictions. */
+export function settingFaults(settings: SettingValues): { readonly of: string; readonly error: SettingError }[] {
   return Object.entries(CHECKS).flatMap(([of, check]) => {
     try {
       check(settings);

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../../package.json';
 import { type Access, createAccess } from '../access/access.ts';
-import { type AuditEntry, type AuditEvent, auditEntryOf } from '../access/audit.ts';
+import { type AuditEvent, auditEntryOf } from '../access/audit.ts';
 import { refuseForeignRoot } from '../access/data-owner.ts';
 import { createSecretFile, isOpenToGroup, loadSecret, storeSecret } from '../access/secret.ts';
 import { ClientError, OperatorError, SettingError } from '../core/errors.ts';
@@ -29,6 +29,7 @@ import type { Context } from '../operations/engine/operation.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { saveAuditIn } from '../store/audit-table.ts';
 import {
+  backupsIn,
   checkBackup,
   DATABASE,
   isSignedWith,
@@ -80,10 +81,8 @@ export interface OpenDataOptions extends StoreEvents {
 }
 
 /**
- * Opens the database of a data folder. In the mode `own`, creates a missing folder with 0700 permissions. In the other modes, the folder
- * must have a database.
- *
- * Throws `OperatorError` if there is no database, if every user may write to the folder, or if root would write to another user's folder.
+ * Opens the database of a data folder. The mode `own` creates a missing folder with the mode 0700, and the other modes need a database.
+ * Throws `OperatorError` if there is none, if every user may write to the folder, or if root would write to another user's folder.
  */
 export function openData(
   dataDir: string,
@@ -118,10 +117,20 @@ function recordAudit(store: Store, event: AuditEvent): void {
   store.saveAudit(auditEntryOf(event, Date.now()));
 }
 
-/** Returns the audit entries of a data folder since a time, oldest entry first. `sinceMs` is in ms since the epoch. */
-export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
-  using store = openData(dataDir, 'read');
-  return store.auditSince(sinceMs);
+/** Calls `work` with the store and the access check of a data folder, which must exist. A server may use the folder at the same time. */
+export function withStore<T>(dataDir: string, mode: 'read' | 'write', work: (store: Store, access: Access) => T): T {
+  using store = openData(dataDir, mode);
+  return work(store, openAccess(store, dataDir));
+}
+
+/**
+ * Calls `work` with the stored market data of a data folder. A server may use the folder at the same time. A missing folder is not created:
+ * the market is then empty. The simulated market is used only if there is no recorded data.
+ */
+export function withMarket<T>(settings: DataSettings, work: (context: Context) => T): T {
+  using store = hasData(settings.dataDir) ? openData(settings.dataDir, 'read') : openMemory();
+  const simulated = store.underlyings(false).length === 0;
+  return work(createContext(settings, store, readUniverse(settings.universe), simulated));
 }
 
 /** Name of a file in the data folder. The file's modification time is the time of the last backup. */
@@ -159,6 +168,14 @@ function readableSecret(dataDir: string): Uint8Array | undefined {
     return existsSync(join(dataDir, 'secret')) ? loadSecret(dataDir, 1) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Removes the oldest backups in a folder, and keeps `count`. Yields the path of each removed backup. */
+export function* removeOldBackups(folder: string, count: number): Generator<string, void> {
+  for (const old of backupsIn(folder).slice(0, -count)) {
+    rmSync(old, { recursive: true });
+    yield old;
   }
 }
 
@@ -215,10 +232,7 @@ export interface OriginProof {
   readonly passphrase: string | undefined;
 }
 
-/**
- * Restores a backup into a temporary folder, and opens the restored database as a test. Returns the backup's manifest, and whether the
- * backup was made by the server whose secret is known.
- */
+/** Opens a copy of a backup as a test. Returns its manifest, and whether it is of the server whose secret is known. */
 export async function rehearseRestore(
   from: string,
   { dataDir, passphrase }: OriginProof,

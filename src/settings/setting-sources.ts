@@ -23,10 +23,7 @@ export type WrittenSettings = Readonly<Partial<Record<SettingName, WrittenSettin
 
 /** The settings from the environment and from the settings file. */
 export interface SettingSources {
-  /**
-   * Returns the text of a setting from the environment or, if absent there, from the file. Returns undefined if the setting gets its
-   * default.
-   */
+  /** Returns the text of a setting from the environment or else from the file, or undefined if it gets its default. */
   find(name: SettingName): WrittenSetting | undefined;
 }
 
@@ -39,19 +36,15 @@ const OTHER_VARIABLES = /^ZOMMA_(?:BUILD_COMMIT|RECORDED_CHAINS|FAULT_\w+|TERMIN
 
 const isCredential = (name: SettingName) => (SETTINGS[name] as Setting).flag === undefined;
 
-/**
- * Returns the key of a setting in the settings file: the flag without its leading dashes. The key of a credential ends with `-file`, and
- * its value is the path of the file with the credential.
- */
+/** Returns the key of a setting in the settings file: the flag without dashes, or for the file of a credential, one with `-file`. */
 export function settingKey(name: SettingName): string {
   const key = SETTINGS[name].env.slice('ZOMMA_'.length).toLowerCase().replaceAll('_', '-');
   return isCredential(name) ? `${key}-file` : key;
 }
 
 /**
- * Returns the settings of the environment and of the settings file. `inFile` has the file's contents. An empty variable counts as absent.
- * `find` also reads the file of a credential. The path of the credential's file is in the variable `<VARIABLE>_FILE` or in the settings
- * file. `find` throws `SettingError` if it cannot read the file of a credential.
+ * Returns the settings of the environment and of the settings file, whose contents are `inFile`. An empty variable counts as absent. `find`
+ * also reads a credential from the file that `<VARIABLE>_FILE` or the settings file names, and throws `SettingError` if it cannot.
  */
 export function settingSources(env: Environment, inFile: WrittenSettings): SettingSources {
   const variable = (name: string): WrittenSetting | undefined => {
@@ -115,9 +108,8 @@ const FORBIDDEN = {
 } as const;
 
 /**
- * Reads a file that a setting names. `origin` is the origin of the setting. Throws `SettingError` if the file cannot be read, if other users
- * may write to a file of settings, or if they may read or write to the file of a credential. The system's folder of credentials, which
- * systemd protects itself, is not checked.
+ * Reads a file that a setting names, at `origin`. Throws `SettingError` if it cannot be read, or if other users may write to settings or
+ * use a credential. The folder of credentials that systemd protects itself is not checked.
  */
 export function readNamedFile(path: string, origin: string, content: keyof typeof FORBIDDEN): string {
   let file: number | undefined;

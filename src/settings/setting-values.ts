@@ -22,32 +22,28 @@ export function portOf(text: string): number {
   throw new SettingError(`"${text}" is not a port`, 'Use 0 to 65535. With 0, the system chooses a free port.');
 }
 
-export function requestsPerMinute(text: string): number {
-  const value = wholeNumber(text, '--feed-rate');
-  if (value > 0) return value;
-  throw new SettingError('--feed-rate must be 1 or more', 'Use 1 or more requests per minute, e.g. --feed-rate 60.');
+/** Returns the parser of a whole number that is at least 1. */
+export function oneOrMore(flag: string, hint: string): (text: string) => number {
+  return (text) => {
+    const value = wholeNumber(text, flag);
+    if (value > 0) return value;
+    throw new SettingError(`${flag} must be 1 or more`, hint);
+  };
 }
 
-export function pollSeconds(text: string): number {
-  const value = wholeNumber(text, '--feed-every');
-  if (value > 0) return value;
-  throw new SettingError('--feed-every must be 1 or more', 'Use 1 or more seconds, e.g. --feed-every 60.');
-}
-
-export function feedHoursOf(text: string): 'session' | 'always' {
-  if (text === 'session' || text === 'always') return text;
-  throw new SettingError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
+/** Returns the parser of a setting that has one of some values. */
+export function choiceOf<const Value extends string>(flag: string, values: readonly Value[], hint: string) {
+  return (text: string): Value => {
+    const value = values.find((each) => each === text);
+    if (value !== undefined) return value;
+    throw new SettingError(`${flag} "${text}" is not known`, hint);
+  };
 }
 
 /** The tools that MCP offers: all tools, or only the tools of the API contract. */
 export type ToolSelection = 'all' | 'contract';
 
-export function toolSelectionOf(text: string): ToolSelection {
-  if (text === 'all' || text === 'contract') return text;
-  throw new SettingError(`--tools "${text}" is not known`, 'Use --tools all or --tools contract.');
-}
-
-/** Parses a rate limit such as `600/min`, or `off`. Throws `SettingError` if the text is not a rate limit. */
+/** Parses a rate limit such as `600/min`, or `off`. */
 export function rateLimitOf(text: string): RateLimitPolicy | 'off' {
   if (text === 'off') return text;
   const [, count, unit] = /^([1-9]\d{0,6})\/(s|min|h)$/.exec(text) ?? [];
@@ -67,56 +63,41 @@ export function switchOf(text: string, name: string): boolean {
   throw new SettingError(`${name} is neither on nor off`, 'Use on or off, or true or false.');
 }
 
-export function tlsModeOf(text: string): 'internal' {
-  if (text === 'internal') return text;
-  throw new SettingError(`--tls "${text}" is not known`, 'Use --tls internal, or give --tls-cert and --tls-key.');
-}
-
-/** Returns which clients may request keys. Throws `SettingError` for any other text. */
-export function myKeyClientsOf(text: string): 'loopback' | 'any' {
-  if (text === 'loopback' || text === 'any') return text;
-  throw new SettingError(
-    `--my-key "${text}" is not known`,
-    'Use loopback or any, or name networks with --my-key-from.',
-  );
+/** Parses a list of lower-case texts, separated by commas. `what` is what an entry must be. */
+function listOf(text: string, isValid: (entry: string) => boolean, what: string, hint: string): string[] {
+  const entries = text
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
+  const wrong = entries.find((each) => !isValid(each));
+  if (wrong === undefined) return entries;
+  throw new SettingError(`"${wrong}" is not ${what}`, hint);
 }
 
 export function hostNames(text: string): string[] {
-  const names = listOf(text);
-  const wrong = names.find((name) => /:\d*$|[/*]/.test(name));
-  if (wrong === undefined) return names;
-  throw new SettingError(
-    `"${wrong}" is not the name of a host`,
-    'Use a name without a port, e.g. --allowed-hosts zomma.example.com.',
-  );
+  const hint = 'Use a name without a port, e.g. --allowed-hosts zomma.example.com.';
+  return listOf(text, (name) => !/:\d*$|[/*]/.test(name), 'the name of a host', hint);
 }
 
 export function origins(text: string): string[] {
-  const pages = listOf(text);
-  const wrong = pages.find((page) => URL.parse(page)?.origin !== page);
-  if (wrong === undefined) return pages;
-  throw new SettingError(
-    `"${wrong}" is not an origin`,
-    'Use scheme, name and port only, e.g. --allowed-origins https://agents.example.com.',
-  );
+  const hint = 'Use scheme, name and port only, e.g. --allowed-origins https://agents.example.com.';
+  return listOf(text, (page) => URL.parse(page)?.origin === page, 'an origin', hint);
 }
 
-/** Parses networks such as `10.0.0.0/8,::1`. Throws `SettingError` if an entry is not a network. */
+/** Parses networks such as `10.0.0.0/8,::1`. */
 export function networksOf(text: string, flag: string): string[] {
-  const networks = listOf(text);
-  const wrong = networks.find((each) => {
-    const [address = '', bits, more] = each.split('/');
-    const version = isIP(address);
-    const most = version === 6 ? 128 : 32;
-    return (
-      version === 0 || more !== undefined || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most))
-    );
-  });
-  if (wrong === undefined) return networks;
-  throw new SettingError(`"${wrong}" is not a network`, `Use addresses or networks, e.g. ${flag} 10.0.0.0/8.`);
+  return listOf(text, isNetwork, 'a network', `Use addresses or networks, e.g. ${flag} 10.0.0.0/8.`);
 }
 
-/** Parses the networks of trusted proxies. Throws `SettingError` if a network has every address, because clients then name themselves. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more !== undefined) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
+}
+
+/** Parses the networks of trusted proxies. A network must not have every address, because clients would then name themselves. */
 export function proxyNetworksOf(text: string): string[] {
   const networks = networksOf(text, '--trusted-proxies');
   const all = networks.find((each) => each.endsWith('/0'));
@@ -127,7 +108,7 @@ export function proxyNetworksOf(text: string): string[] {
   );
 }
 
-/** Parses a bearer token (RFC 6750). Throws `SettingError` for an invalid token, without the token in the message. */
+/** Parses a bearer token (RFC 6750). The message of an error does not have the token. */
 export function bearerTokenOf(text: string): string {
   if (/^[A-Za-z0-9._~+/-]{16,512}=*$/.test(text)) return text;
   throw new SettingError(
@@ -136,7 +117,7 @@ export function bearerTokenOf(text: string): string {
   );
 }
 
-/** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. Throws `SettingError` if the text is not an address. */
+/** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. */
 export function hostAndPort(text: string): { readonly host: string; readonly port: number } {
   const [, inBrackets, name, port] = /^(?:\[([\da-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(text) ?? [];
   const host = inBrackets ?? name;
@@ -144,7 +125,7 @@ export function hostAndPort(text: string): { readonly host: string; readonly por
   throw new SettingError(`--ops "${text}" is not an address`, 'Use HOST:PORT, e.g. --ops 127.0.0.1:9464.');
 }
 
-/** Parses the threshold above which a step is slow, ms. Throws `SettingError` if the threshold is below the maximum duration of a step. */
+/** Parses the threshold above which a step is slow, ms: at least the maximum duration of a step. */
 export function slowStepMs(text: string): number {
   const value = wholeNumber(text, '--slow-step');
   if (value >= 25) return value;
@@ -154,9 +135,7 @@ export function slowStepMs(text: string): number {
 /** The first segments of the paths that the service itself serves. */
 const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'sse', 'web']);
 
-/**
- * Parses a proxy's path for the service. Removes slashes at the end, so `/` becomes ''. Throws `SettingError` if the text is not a path.
- */
+/** Parses a proxy's path for the service. Removes slashes at the end, so `/` becomes ''. */
 export function basePathOf(text: string): string {
   const path = text.replace(/\/+$/, '');
   if (OWN_PATHS.has(path.split('/')[1] ?? '')) {
@@ -172,18 +151,10 @@ export function basePathOf(text: string): string {
   );
 }
 
-function listOf(text: string): string[] {
-  return text
-    .toLowerCase()
-    .split(',')
-    .map((each) => each.trim())
-    .filter(Boolean);
-}
-
 const MB = 1_000_000;
 const SIZE_UNITS: Readonly<Record<string, number>> = { MB, GB: 1_000 * MB, TB: 1_000_000 * MB };
 
-/** Parses a size such as `20GB`. Returns the number of bytes. Throws `SettingError` if the text is not a size above 0. */
+/** Parses a size above 0, such as `20GB`. Returns the number of bytes. */
 export function sizeOf(text: string): number {
   const [, number, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([MGT]B)$/i.exec(text.trim()) ?? [];
   const bytes = Number(number) * (SIZE_UNITS[unit?.toUpperCase() ?? ''] ?? Number.NaN);

@@ -15,10 +15,7 @@ export interface BoundedStreamOptions {
   readonly onCancel: () => void;
 }
 
-/**
- * Creates a stream of bytes to one client, with a queue of unlimited size. The caller must limit the queue: the caller ends the stream, or
- * writes more bytes only after a call of `onRoom`.
- */
+/** Creates a stream of bytes to one client. Its queue is unlimited, so the caller ends the stream, or writes more only after `onRoom`. */
 export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions) {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   let behindSince: number | undefined;

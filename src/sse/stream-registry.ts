@@ -1,21 +1,8 @@
 import type { Account } from '../access/access.ts';
 import { AccountCounts } from '../access/account-counts.ts';
 import { ClientError } from '../core/errors.ts';
+import type { StreamEnd } from '../core/events.ts';
 import type { StreamQueue } from './bounded-stream.ts';
-
-/**
- * The reasons why a stream can end.
- *
- * - `client`: the client closed the stream, or the stream ended by itself.
- * - `behind`: too much data waited, or data waited and the client did not read for too long.
- * - `silent`: the client did not answer a ping.
- * - `access`: the account has lost its access.
- * - `age`: the stream was too old.
- * - `share`: another account needed a stream while `streamsMax` streams were open, and this account had more than its
- *   share (`AccountCounts.accountGivingWay`).
- * - `shutdown`: the server is stopping.
- */
-export type StreamEnd = 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
 
 /** The properties of an open stream for the stream registry. Times are in ms of `performance.now()`. */
 export interface RegisteredStream {
@@ -131,9 +118,7 @@ export function createStreamRegistry(limits: StreamLimits) {
         throw new ClientError(
           'too_many_streams',
           `This account has ${accountStreamsMax} open streams, which is its limit`,
-          {
-            hint: 'Close idle streams, or use one stream for several tickers or calls.',
-          },
+          { hint: 'Close idle streams, or use one stream for several tickers or calls.' },
         );
       }
       if (streams.size >= streamsMax) makeRoom(id);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import type { Ports } from '../../src/cli/ports.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import type { Ports } from '../../src/server/cli-ports.ts';
 import { openData } from '../../src/server/stored-data.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';

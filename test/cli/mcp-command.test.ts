@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { Ports } from '../../src/cli/ports.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import type { Ports } from '../../src/server/cli-ports.ts';
 
 /** Runs `zomma mcp` with a bridge that only takes down where it would connect. Returns the address, or the message of the error. */
 async function bridgedTo(...args: string[]): Promise<string> {

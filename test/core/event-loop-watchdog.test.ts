@@ -1,11 +1,5 @@
 import { afterEach, beforeEach, expect, mock, spyOn, test } from 'bun:test';
-import {
-  announceStep,
-  blockedSteps,
-  STEP_MS_MAX,
-  startWatchdog,
-  type Watchdog,
-} from '../../src/core/event-loop-watchdog.ts';
+import { announceStep, blockedSteps, STEP_MS_MAX, startWatchdog } from '../../src/core/event-loop-watchdog.ts';
 import type { Observation } from '../../src/core/events.ts';
 
 /**
@@ -13,7 +7,7 @@ import type { Observation } from '../../src/core/events.ts';
  * cannot lengthen a step.
  */
 let reported: Extract<Observation, { kind: 'event_loop_blocked' }>[];
-let watchdog: Watchdog;
+let watchdog: ReturnType<typeof startWatchdog>;
 /** The latest tick. */
 let mostLateMs: number;
 let ticks = 0;

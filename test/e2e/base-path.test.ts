@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { parseSettings } from '../../src/settings/config.ts';
+import { parseSettings } from '../support/parse-settings.ts';
 import { type PathProxy, startPathProxy } from '../support/path-proxy.ts';
 import { PROGRAM, run } from '../support/process.ts';
 import { startService } from '../support/service.ts';

@@ -5,7 +5,7 @@ import { createDiskSpace } from '../../src/feeds/disk-space.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { openMemory } from '../../src/server/stored-data.ts';
-import { parseSettings } from '../../src/settings/config.ts';
+import { parseSettings } from '../support/parse-settings.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const data = testFolder();

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, setSystemTime, spyOn, test } from 'bun:tes
 import { provenanceHeaders } from '../../src/http/cached-response.ts';
 import { MOMENT_MS } from '../../src/http/operation-routes.ts';
 import { buildApp } from '../../src/server/app.ts';
-import { parseSettings } from '../../src/settings/config.ts';
 import { serviceForTests } from '../support/for-tests.ts';
+import { parseSettings } from '../support/parse-settings.ts';
 import { until } from '../support/until.ts';
 
 /** What a client may cache, how a client learns that it has the newest answer, and what the response cache stores. */

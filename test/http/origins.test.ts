@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type OriginSettings, originPolicy, refuseForeignHost, refuseForeignOrigin } from '../../src/http/origins.ts';
-import { parseSettings } from '../../src/settings/config.ts';
+import { parseSettings } from '../support/parse-settings.ts';
 import { startService } from '../support/service.ts';
 
 const LOCAL = parseSettings({});

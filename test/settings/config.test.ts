@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import { join, resolve } from 'node:path';
 import { OperatorError } from '../../src/core/errors.ts';
-import { parseSetting, parseSettings, SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
+import { parseSetting, SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
+import { parseSettings } from '../support/parse-settings.ts';
 
 const VALID: readonly (readonly [SettingName, text: string, value: unknown])[] = [
   ['rateLimit', '600/min', { burst: 600, windowS: 60 }],

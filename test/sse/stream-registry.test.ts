@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'bun:test';
 import type { Account } from '../../src/access/access.ts';
+import type { StreamEnd } from '../../src/core/events.ts';
 import {
   createStreamRegistry,
   type RegisteredStream,
   STREAM_LIMITS,
-  type StreamEnd,
   type StreamLimits,
 } from '../../src/sse/stream-registry.ts';
 

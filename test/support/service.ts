@@ -7,7 +7,7 @@ import { listen } from '../../src/http/listen.ts';
 import type { Catalog } from '../../src/mcp/mcp-deps.ts';
 import type { Operation } from '../../src/operations/engine/operation.ts';
 import { type App, buildApp } from '../../src/server/app.ts';
-import { parseSettings } from '../../src/settings/config.ts';
+import { parseSettings } from './parse-settings.ts';
 import { SMALL_UNIVERSE } from './process.ts';
 import { recordLevels } from './record-levels.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Absolute values of at least `LARGEST` are printed in exponential notation, because the compact notation has no suffix for them. Dollars
- * below `SMALLEST` are also printed in exponential notation, because the compact notation would print leading zeros.
- */
+/** Beyond these bounds, the notation is exponential: the compact one has no suffix for large values, and writes zeros of small dollars. */
 const LARGEST = 1e15;
 const SMALLEST = 0.01;
 

@@ -9,7 +9,6 @@ export interface GexPicture {
   readonly profile: Profile;
 }
 
-/** Height of a profile below the bars, as a share of the height of the plot. */
 const PROFILE_SHARE = 0.4;
 /** Maximum height of the profile, in lines. In a taller chart, every slope would look steep. */
 const PROFILE_MOST = 25;

@@ -13,7 +13,6 @@ export interface HistoryPicture {
   readonly netGex: Float64Array;
 }
 
-/** Height of the chart of net GEX, as a share of the height of the plot. */
 const NET_SHARE = 0.35;
 
 /** Draws spot and levels over time within `height` lines, with a chart of net GEX below. */

@@ -12,10 +12,7 @@ export interface StrikeGex {
 
 /** The maximum distance of a shown strike from spot, as a fraction of spot. Strikes with a level are always shown. */
 const WINDOW = 0.2;
-/**
- * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, initials replace the names of the levels. If the bars would
- * still be narrower than `BARS_MIN`, the figures are left out, and if necessary also the initials.
- */
+/** Widths of the bars, cells. Below `BARS_FULL`, levels have initials, and below `BARS_MIN`, figures and then initials are left out. */
 const BARS_FULL = 20;
 const BARS_MIN = 8;
 
@@ -26,10 +23,7 @@ interface Row {
   readonly names: readonly string[];
 }
 
-/**
- * Draws bars of net GEX for the strikes with the largest absolute net GEX. The highest strike is on top. Bars of negative values are left
- * of the axis, and bars of positive values are right of the axis.
- */
+/** Draws bars of net GEX for the strikes with the largest absolute net GEX, the highest strike on top, negative values left of the axis. */
 export function strikeBars(data: StrikeGex, width: number, height: number, style: Style): string[] {
   const rows = rowsOf(data, height);
   const { labels, values, annotations, cells } = columnsOf(rows, width);

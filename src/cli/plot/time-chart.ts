@@ -14,10 +14,7 @@ export interface TimeLines {
   readonly lines: readonly TimeLine[];
   /** Labels under the first and the last point in time. */
   readonly ends: readonly [string, string];
-  /**
-   * True if the chart includes zero. In a chart with zero, positive values have the ink `positive`, and negative values have the ink
-   * `negative`.
-   */
+  /** True if the chart includes zero. Its values then have the ink `positive` or `negative`. */
   readonly zero: boolean;
   readonly figure: (value: number) => string;
 }

@@ -3,7 +3,6 @@ import type { Observe } from '../../core/events.ts';
 import { type ConnectionLimits, connectionsToClose, isCrowded, type KnownConnection } from './connections-to-close.ts';
 import { descriptorsMax, type OwnConnection, openDescriptors, openOwnSockets, peerName } from './own-sockets.ts';
 
-/** The fields and methods of a server that the connection monitor uses. */
 export interface ConnectionServer {
   readonly port?: number | undefined;
   requestIP(request: Request): { readonly address: string; readonly port: number } | null;
@@ -19,42 +18,12 @@ export interface ConnectionMonitorDeps {
 }
 
 /**
- * Ensures that file descriptors stay free for new clients, files and providers. Anyone can open connections, and a server without a free
- * descriptor accepts no connection.
- *
- * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, the monitor inspects the connections.
- * If there may be too many connections, the monitor records the requests and the account of each connection. The monitor then closes the
- * connections that exceed the limits. The monitor inspects descriptors, because the runtime does not list connections. The monitor treats
- * connections with HTTP/1.1 and HTTP/2 in the same way.
+ * Keeps file descriptors free for new clients, files and providers, because anyone can open connections, and a server without a free
+ * descriptor accepts none. Below `monitorFrom` connections, only counts them. Above, inspects them through their descriptors, because the
+ * runtime does not list connections. If there may be too many, records the requests and the account of each connection, and closes those
+ * that exceed the limits.
  */
 export type ConnectionMonitor = ReturnType<typeof createConnectionMonitor>;
-
-/** The limits on connections and streams, which are computed from the limit on open descriptors. */
-export interface DescriptorPlan {
-  /** The soft limit on open descriptors of the process. */
-  readonly descriptors: number;
-  /** Number of descriptors that must stay free. */
-  readonly reserve: number;
-  /** Maximum number of connections. */
-  readonly connections: number;
-  /** Minimum number of connections for an inspection. */
-  readonly monitorFrom: number;
-  /** Maximum number of connections without a key from one address. */
-  readonly addressMax: number;
-  /** Maximum number of connections without a key from all addresses together. */
-  readonly keylessMax: number;
-  /**
-   * Maximum number of open MCP streams and of open level streams, for all accounts. The limits on streams leave connections free for
-   * requests.
-   */
-  readonly mcpStreamsMax: number;
-  readonly liveStreamsMax: number;
-  /**
-   * Time between two counts of open descriptors, ms. The time is shorter if the limit on descriptors is low, because a flood of connections
-   * reaches a low limit sooner.
-   */
-  readonly checkEveryMs: number;
-}
 
 const RESERVE_MAX = 256;
 /** Number of descriptors that the process itself has open, for the database, the feeds and the runtime. */
@@ -68,18 +37,23 @@ const LIVE_STREAMS_MAX = 4_000;
 const FEW_DESCRIPTORS = 8_192;
 
 /** Computes the limits on connections and streams from the limit on open descriptors. An unknown limit counts as infinite. */
-export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
+export function descriptorPlan(descriptors = descriptorsMax()) {
   const reserve = Math.min(RESERVE_MAX, Math.floor(descriptors / 4));
   const connections = Math.max(0, descriptors - reserve - OWN_DESCRIPTORS);
   return {
     descriptors,
+    /** Number of descriptors that must stay free. */
     reserve,
     connections,
+    /** Minimum number of connections for an inspection. */
     monitorFrom: Math.min(MONITOR_FROM, Math.floor(connections / 8)),
+    /** Maximum numbers of connections without a key: from one address, and from all addresses together. */
     addressMax: Math.min(ADDRESS_MAX, Math.floor(connections / 4)),
     keylessMax: Math.min(KEYLESS_MAX, Math.floor(connections / 2)),
+    /** Maximum numbers of open MCP streams and level streams, for all accounts. They leave connections free for requests. */
     mcpStreamsMax: Math.min(MCP_STREAMS_MAX, Math.floor((3 / 4) * connections)),
     liveStreamsMax: Math.min(LIVE_STREAMS_MAX, Math.floor(connections / 8)),
+    /** Time between two counts of open descriptors, ms. It is shorter for a low limit, which a flood of connections reaches sooner. */
     checkEveryMs: Math.min(250, Math.max(20, descriptors / 40)),
   };
 }
@@ -128,9 +102,7 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
-  /**
-   * The time of the last count of descriptors. Requests are recorded with this approximate time, because the limits need no exact times.
-   */
+  /** The time of the last count of descriptors, with which requests are recorded, because the limits need no exact times. */
   let checkedMs = 0;
   let unreported = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 
@@ -173,7 +145,6 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
     }
   };
 
-  /** Inspects all connections in several steps, and closes the connections that exceed the limits. */
   const scan = async (own: NonNullable<typeof sockets>): Promise<void> => {
     isScanning = true;
     let workedMs = 0;
@@ -257,7 +228,6 @@ export function createConnectionMonitor({ streamPeers, behindProxy, observe }: C
     },
     /** Returns the address and port of a request's client, for a stream that is being opened. Undefined if the address is not known. */
     peerOf,
-    /** Starts to monitor the connections of a server that is listening. */
     start(listening: ConnectionServer) {
       server = listening;
       ownDescriptors = openDescriptors();

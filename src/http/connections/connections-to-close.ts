@@ -18,17 +18,13 @@ export interface ConnectionLimits {
   readonly keylessMax: number;
   /** Time without a request after which a connection without a key is closed, ms. */
   readonly idleMs: number;
-  /**
-   * A new connection counts towards the limits only after this time, ms, so that the client has time to send a key. If too few descriptors
-   * are free, a connection counts from its start.
-   */
+  /** A new connection counts after this time, ms, so that the client can send a key, or at once if too few descriptors are free. */
   readonly graceMs: number;
 }
 
 /**
- * Returns the connections to close. The function first takes all connections without a key that are idle or exceed the limits. If there are
- * fewer than `toFree` such connections, the function takes more connections one by one, each from the account that has the most remaining
- * connections. Connections without a key are grouped by address instead of account.
+ * Returns the connections to close: first all connections without a key that are idle or exceed the limits, then, until `toFree` are found,
+ * one by one from the account with the most remaining connections. Connections without a key are grouped by address.
  */
 export function connectionsToClose<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -57,10 +53,7 @@ export function connectionsToClose<Connection extends KnownConnection>(
   return toClose;
 }
 
-/**
- * Returns whether the connections would exceed the limits if no connection belonged to a member. If the result is false, the monitor need
- * not identify the accounts of the connections.
- */
+/** Returns whether the connections would exceed the limits without members. If not, their accounts need not be identified. */
 export function isCrowded(
   connections: readonly Pick<KnownConnection, 'address'>[],
   { addressMax, keylessMax }: ConnectionLimits,
@@ -69,10 +62,7 @@ export function isCrowded(
   return connections.length > keylessMax || byAddress.values().some(({ length }) => length > addressMax);
 }
 
-/**
- * Groups connections by a key. A group starts with the connections that have made a request, the oldest first. The other connections
- * follow. Connections are closed from the end of a group.
- */
+/** Groups connections by a key: those with a request first, the oldest first. Connections are closed from the end of a group. */
 function groupedByPriority<Connection extends KnownConnection>(
   connections: readonly Connection[],
   keyOf: (connection: Connection) => string,

@@ -2,7 +2,6 @@ import { ptr } from 'bun:ffi';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { openLibc } from '../../core/libc.ts';
 
-/** An open connection that a server of this process has accepted. */
 export interface OwnConnection {
   readonly descriptor: number;
   /** The client's address and port, in the form of `peerName`. */
@@ -12,24 +11,10 @@ export interface OwnConnection {
 }
 
 /**
- * The sockets of this process, read from the operating system, because the runtime does not list sockets. All calls must be on the thread
- * of the event loop. The server accepts and closes connections on that thread, so a descriptor cannot pass to another connection before the
- * next `await`.
+ * The sockets of this process, from the operating system, because the runtime does not list them. All calls must be on the thread of the
+ * event loop, which accepts and closes connections, so a descriptor cannot pass to another connection before the next `await`.
  */
-export interface OwnSockets {
-  /** Yields the connections that were accepted on a port. Each step yields the connections of STEP_DESCRIPTORS descriptors. */
-  accepted(port: number): Generator<OwnConnection[], void>;
-  /**
-   * Shuts down both directions of a connection. The runtime then notices the end of the connection, and closes the descriptor itself. Does
-   * nothing if the descriptor now belongs to another connection.
-   */
-  end(connection: OwnConnection, port: number): void;
-  /**
-   * Directs all new connections of a port to one listener of the port. `index` is the listener's position in the order of the kernel.
-   * Returns false if the system does not allow a program to direct connections.
-   */
-  steer(port: number, index: number): boolean;
-}
+export type OwnSockets = NonNullable<ReturnType<typeof openOwnSockets>>;
 
 /** Number of descriptors that one step inspects, in less than 2 ms. */
 const STEP_DESCRIPTORS = 2_000;
@@ -47,7 +32,7 @@ const ADDRESS_BYTES = 128;
 const TEXT_BYTES = 64;
 
 /** Returns access to the sockets of this process. Returns undefined if the system is not Linux, or if the C library cannot be loaded. */
-export function openOwnSockets(): OwnSockets | undefined {
+export function openOwnSockets() {
   const libc = openLibc({
     getsockname: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
     getpeername: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
@@ -109,8 +94,12 @@ export function openOwnSockets(): OwnSockets | undefined {
   };
 
   return {
-    accepted: (port) => readOpen((descriptor) => connectionOf(descriptor, port)),
-    steer(port, index) {
+    /** Yields the connections that were accepted on a port. Each step yields the connections of STEP_DESCRIPTORS descriptors. */
+    accepted: (port: number) => readOpen((descriptor) => connectionOf(descriptor, port)),
+    /**
+     * Directs all new connections of a port to the listener at `index` in the kernel's order. Returns false if the system does not allow it.
+     */
+    steer(port: number, index: number): boolean {
       const [descriptor] = [...readOpen((each) => (isListener(each, port) ? each : undefined))].flat();
       if (descriptor === undefined) return false;
       // struct sock_filter { u16 code; u8 jt, jf; u32 k; } and struct sock_fprog { u16 len; struct sock_filter *filter; }, little-endian
@@ -118,23 +107,20 @@ export function openOwnSockets(): OwnSockets | undefined {
       const program = new BigUint64Array([1n, BigInt(ptr(filter))]);
       return libc.setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, program, program.byteLength) === 0;
     },
-    end({ descriptor, peer }, port) {
+    /** Shuts down a connection, whose descriptor the runtime then closes. Does nothing if the descriptor has another connection by now. */
+    end({ descriptor, peer }: OwnConnection, port: number) {
       if (connectionOf(descriptor, port)?.peer === peer) libc.shutdown(descriptor, SHUT_BOTH);
     },
   };
 }
 
-/** Returns a text that identifies a client by its address and port. */
 export function peerName(address: string, port: number): string {
   return `${address} ${port}`;
 }
 
 const F_GETFD = 1;
 
-/**
- * Returns the number of open descriptors of this process: sockets, files and the runtime's descriptors. Returns NaN if the system does not
- * report the number.
- */
+/** Returns the number of open descriptors of this process, or NaN if the system does not report it. */
 export function openDescriptors(): number {
   try {
     // Since Linux 6.2, the size of this folder is the number of open descriptors. Reading the size does not need a descriptor.

@@ -12,15 +12,11 @@ export function createPortSteering(port: number) {
   // A single listener gets all connections, so it needs no filter.
   const steer = () => order.length === 1 || (sockets?.steer(port, order.indexOf(Math.max(...order))) ?? false);
   return {
-    /**
-     * Adds a listener that gets all new connections from now on. Returns false if the system cannot steer connections. Without steering,
-     * the system distributes new connections over all listeners.
-     */
+    /** Adds a listener that gets all new connections. Returns false if the system cannot steer, and distributes them over all. */
     add() {
       order.push(added++);
       return steer();
     },
-    /** Records that the oldest listener was closed. */
     removeOldest() {
       // When a listener is closed, the kernel moves the last listener to the position of the closed listener.
       const i = order.indexOf(Math.min(...order));

@@ -4,7 +4,6 @@ import type { MarketStore } from '../../market/store.ts';
 import { recordedGexNodes } from '../../operations/gex/gex-nodes.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 
-/** An event as clients receive it. */
 export interface GexEvent {
   readonly seq: number;
   readonly ticker: string;
@@ -13,23 +12,19 @@ export interface GexEvent {
 
 /** A page from the log of levels, with the events of some tickers after a sequence number. */
 export interface GexPage {
-  /** The encoded events. */
   readonly chunks: readonly Uint8Array[];
   /** The sequence number up to which the page has every event of the tickers. */
   readonly upTo: number;
-  /** Whether the log has more events after `upTo`. */
   readonly hasMore: boolean;
 }
 
 /**
- * The log of GEX levels as events. The newest events stay in memory, encoded once for all streams. Older events are read from the store for
- * the requested tickers, page by page. Pages are cached until the log grows. Streams of the same tickers at the same position share a page,
- * whose events form one chunk.
+ * The log of GEX levels as events. The newest are in memory, encoded once for all streams. Older ones are read from the store, page by
+ * page. Pages are cached until the log grows, and streams of the same tickers at the same position share them.
  */
 export type GexEvents = ReturnType<typeof createGexEvents>;
 
 export interface GexEventsOptions {
-  /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
   readonly recentMax?: number;
 }
@@ -38,10 +33,7 @@ type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 
 
 /** Maximum number of events on a page. A full page has about 100 KB. */
 const PAGE_EVENTS = 256;
-/**
- * Number of events in memory. The events take about 2 MB, and cover more than a minute if the levels of 59 tickers change every second. A
- * stream that needs older events reads the store.
- */
+/** Number of events in memory: about 2 MB, and more than a minute of changes each second of 59 tickers. The store has older ones. */
 const RECENT_EVENTS = 4_096;
 /** Events are dropped when their number reaches this multiple of RECENT_EVENTS. */
 const DROP_FROM = 1.25;
@@ -113,10 +105,7 @@ export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax
         return pageOf(events, Math.max(events.at(-1)?.seq ?? seq, hasMore ? seq : head), hasMore);
       });
     },
-    /**
-     * Returns whether a client that has all events up to `seq` can resume the stream after `seq`. Returns false if `seq` is higher than the
-     * last sequence number of the log, or if the oldest missed event was stored more than 24 hours ago.
-     */
+    /** Returns whether a client can resume after the event `seq`: the log has it, and the oldest missed event is younger than a day. */
     canResumeFrom(seq: number, tickers: ReadonlySet<string>) {
       if (seq > log.lastLevelSeq()) return false;
       const missedAt = log.firstMissedAt([...tickers], seq, simulated);
@@ -151,7 +140,6 @@ function pageOf(events: readonly GexEvent[], upTo: number, hasMore: boolean): Ge
   return { chunks: events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))], upTo, hasMore };
 }
 
-/** Returns the index of the first event after the sequence number `seq`. */
 function firstAfter(events: readonly GexEvent[], seq: number): number {
   let [low, high] = [0, events.length];
   while (low < high) {

@@ -1,18 +1,21 @@
+import { Type } from '@sinclair/typebox';
+import type { Account } from '../../access/access.ts';
+import { ClientError } from '../../core/errors.ts';
 import { announceStep } from '../../core/event-loop-watchdog.ts';
-import type { Observe } from '../../core/events.ts';
+import type { Observe, StreamEnd } from '../../core/events.ts';
 import { oneStep } from '../../core/steps.ts';
 import type { Market } from '../../market/market.ts';
 import type { Scheduler } from '../../operations/engine/scheduler.ts';
+import { ticker } from '../../operations/engine/shared-fields.ts';
+import { validate } from '../../operations/engine/validate.ts';
 import { sseResponse } from '../../sse/sse-format.ts';
 import {
   createStreamRegistry,
   type RegisteredStream,
   STREAM_LIMITS,
-  type StreamEnd,
   type StreamLimits,
 } from '../../sse/stream-registry.ts';
 import type { GexEvents } from './gex-events.ts';
-import { type GexStreamRequest, lastEventIdOf, tickersOf } from './gex-stream-request.ts';
 import { createSubscription, type Subscription } from './gex-subscription.ts';
 
 export interface GexStreamDeps {
@@ -21,6 +24,16 @@ export interface GexStreamDeps {
   readonly scheduler: Scheduler;
   readonly observe: Observe;
   readonly limits?: Partial<StreamLimits>;
+}
+
+interface GexStreamRequest {
+  readonly account: Account;
+  readonly headers: Headers;
+  /** The requested tickers, as in the path: separated by commas. The router gives null if the path has a malformed percent escape. */
+  readonly tickers: string | null;
+  readonly query: URLSearchParams;
+  /** The client's address and port. Undefined if the connection is not known. */
+  readonly peer?: string | undefined;
 }
 
 export type GexStreams = ReturnType<typeof createGexStreams>;
@@ -52,7 +65,6 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     if (!closed && !isSending) timer ??= setTimeout(sendRound, delayMs);
   };
   const batchMs = () => Math.min(BATCH_MS_MAX, Math.max(BATCH_MS, BATCH_FACTOR * roundMs));
-  /** Sends the new levels to all streams, in steps. */
   const sendRound = async (): Promise<void> => {
     const startedMs = performance.now();
     timer = undefined;
@@ -77,10 +89,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     if (hasMore || isDue) schedule(hasMore ? 0 : batchMs());
   };
 
-  /**
-   * Reads the log in a job of the scheduler. The job does not count towards the account's limit on jobs, because a stream reads one page at
-   * a time and the number of streams is limited.
-   */
+  /** Reads the log in a job that does not count towards the account's limit: a stream reads one page at a time, and streams are limited. */
   const runInScheduler = async <Result>(account: string, work: () => Result): Promise<Result> =>
     scheduler.run({ account, name: 'live replay', steps: oneStep(work), isCounted: false });
 
@@ -121,18 +130,53 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     wake() {
       schedule(batchMs());
     },
-    /** Ends every stream. */
     close() {
       closed = true;
       clearTimeout(timer);
       registry.close();
     },
-    /** The address and port of each client whose connection is known. */
     peers: registry.peers,
-    /** Returns the number of open streams of an account. */
     streamsOf: registry.streamsOf,
     get size() {
       return registry.size;
     },
   };
+}
+
+/** Maximum number of tickers in a stream, equal to the maximum of a universe. */
+const TICKERS_MAX = 1_000;
+
+/** Returns the tickers of a request once each. Throws `ClientError` (400) if there are too many, or one is malformed or not tracked. */
+function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 'tracked'>): ReadonlySet<string> {
+  const given = [...new Set(tickers?.split(',') ?? [''])];
+  if (given.length > TICKERS_MAX) {
+    throw invalidParameter('Too many tickers', '/ticker', `must be at most ${TICKERS_MAX} tickers`);
+  }
+  return new Set(
+    given.map((each) => {
+      validate(ONE_TICKER, { ticker: each }, 'invalid_parameter');
+      return market.tracked(each);
+    }),
+  );
+}
+
+const ONE_TICKER = Type.Object({ ticker });
+
+/** Returns the sequence number up to which the client has all events, or undefined. Throws `ClientError` (400) if it is malformed. */
+function lastEventIdOf({ headers, query }: GexStreamRequest): number | undefined {
+  const text = headers.get('last-event-id') ?? query.get('last_event_id');
+  if (text === null) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw invalidParameter(
+    'Last-Event-ID is not the id of an event',
+    '/last_event_id',
+    'must be the id of an event: a whole number',
+  );
+}
+
+function invalidParameter(message: string, field: string, expected: string): ClientError {
+  return new ClientError('invalid_parameter', message, {
+    hint: 'Send GET /api/v1/stream/gex/SPY,QQQ, with the header Last-Event-ID: 123 to resume after event 123.',
+    fieldErrors: [{ field, expected }],
+  });
 }

@@ -13,10 +13,7 @@ export interface SubscriptionDeps {
   readonly onClose: () => void;
 }
 
-/**
- * The stream of one client, which is a cursor over the log. The stream reads the log as fast as the client reads, so a slow client takes
- * the memory of only one page.
- */
+/** The stream of one client: a cursor that moves as fast as the client reads, so a slow client takes the memory of one page. */
 export type Subscription = ReturnType<typeof createSubscription>;
 
 /** If the client has fewer unread bytes than this number, the stream reads the next page. */
@@ -44,7 +41,6 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
     send([PREAMBLE, ...current.chunks]);
   };
 
-  /** Waits until there is a next page with events of the tickers, and sends the page. */
   const sendNextPage = async (): Promise<void> => {
     while (!stream.hasEnded) {
       const page =

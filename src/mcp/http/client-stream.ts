@@ -1,6 +1,6 @@
+import type { StreamEnd } from '../../core/events.ts';
 import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { RETRY } from '../../sse/sse-format.ts';
-import type { StreamEnd } from '../../sse/stream-registry.ts';
 
 /** A client with this number of unread bytes counts as behind. The stream registry ends a stream if its client is behind for too long. */
 const BEHIND_BYTES = 256 * 1024;

@@ -1,6 +1,7 @@
 import type { Account } from '../../access/access.ts';
+import type { StreamEnd } from '../../core/events.ts';
 import { PING } from '../../sse/sse-format.ts';
-import type { RegisteredStream, StreamEnd } from '../../sse/stream-registry.ts';
+import type { RegisteredStream } from '../../sse/stream-registry.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
 import type { TransportDeps } from './transport-deps.ts';
 

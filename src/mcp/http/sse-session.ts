@@ -1,8 +1,9 @@
 import type { JSONRPCMessage, RequestId, Server, Transport } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
+import type { StreamEnd } from '../../core/events.ts';
 import type { StreamQueue } from '../../sse/bounded-stream.ts';
 import { PING, sseEvent } from '../../sse/sse-format.ts';
-import type { RegisteredStream, StreamEnd } from '../../sse/stream-registry.ts';
+import type { RegisteredStream } from '../../sse/stream-registry.ts';
 import { readsResources } from '../known-clients.ts';
 import type { McpSession } from '../mcp-deps.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';

@@ -7,12 +7,12 @@ import { createGexStreams, type GexStreams } from '../../../src/http/live/gex-st
 import { pickFields } from '../../../src/operations/engine/operation.ts';
 import { createLevelRecorder, type LevelRecorder } from '../../../src/operations/history/level-recorder.ts';
 import { type App, buildApp } from '../../../src/server/app.ts';
-import { parseSettings } from '../../../src/settings/config.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { servedForTests } from '../../support/for-tests.ts';
+import { parseSettings } from '../../support/parse-settings.ts';
 import { withFolder } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
