@@ -75,7 +75,7 @@ export async function loadFiles(
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }
-  for (const _ of store.packTape(newYorkDate(nowMs()), PACKED_AT_ONCE)) await new Promise(setImmediate);
+  for (const _ of store.packTape(newYorkDate(nowMs()), PACKING)) await new Promise(setImmediate);
   return loaded;
 }
 
@@ -94,10 +94,10 @@ const BUFFERED_MAX = 100_000;
 /** Maximum number of prints that one transaction writes. Other processes wait for the end of the transaction before they can write. */
 const WRITTEN_MAX = 16_384;
 /**
- * Maximum number of rows that one transaction packs. The number is large, because this process serves no requests. Other processes wait
- * only for the lock of the database.
+ * One transaction packs many rows, because this process serves no requests. Other processes wait only for the lock of the database. The
+ * service later merges and sums days with few new prints, so that the time of a load depends on what it loads, not on what is stored.
  */
-const PACKED_AT_ONCE = 16_384;
+const PACKING = { rowsAtOnce: 16_384, newFrom: 1 / 3 };
 
 /**
  * Buffers prints, and delivers the prints of one underlying and day together. The order within one underlying and day stays the same. All

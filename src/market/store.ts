@@ -174,9 +174,12 @@ export interface PrintStore {
   /**
    * Packs the prints of the days before `beforeDay` into columns, in short transactions. Each step packs at most `rowsAtOnce` prints, and
    * then yields the number of packed prints. Other work can run between two steps. If a call is interrupted, the next call continues its
-   * work.
+   * work. Days with a smaller share of new prints than `newFrom` are merged and summed by a later call without `newFrom`.
    */
-  packTape(beforeDay: string, rowsAtOnce?: number): Generator<number, void>;
+  packTape(
+    beforeDay: string,
+    options?: { readonly rowsAtOnce?: number; readonly newFrom?: number },
+  ): Generator<number, void>;
   /** Returns the prints of a range in time order. Canceled prints are left out. */
   prints(...range: PrintRange): Print[];
   /**

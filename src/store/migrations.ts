@@ -416,4 +416,11 @@ export const MIGRATIONS: readonly string[] = [
     INSERT OR REPLACE INTO levels_removed (simulated, underlying) VALUES (OLD.simulated, OLD.underlying);
   END;
   `,
+  `
+  -- layer: prints of times that a part already covers become parts of a higher layer, until the tape is packed.
+  ALTER TABLE tape_parts ADD COLUMN layer INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX tape_parts_by_time;
+  CREATE INDEX tape_parts_by_time
+    ON tape_parts (simulated, underlying, to_at, from_at, layer, place, day, entries, standing, last_at);
+  `,
 ];

@@ -39,12 +39,13 @@ export function blockSums(db: Database, parts: TapeParts) {
   const putDay = db.prepare<null, [number, string, string, number, number]>(
     'INSERT OR REPLACE INTO tape_days VALUES (?, ?, ?, ?, ?)',
   );
-  const selectUnsummed = db.prepare<TapeDay, [string]>(
+  const selectUnsummed = db.prepare<TapeDay, [string, number]>(
     `SELECT simulated, underlying, day FROM
        (SELECT simulated, underlying, day, sum(entries) AS entries, sum(standing) AS standing
-        FROM tape_parts WHERE day < ? GROUP BY simulated, underlying, day)
-     WHERE (simulated, underlying, day, entries, standing) NOT IN
-       (SELECT simulated, underlying, day, entries, standing FROM tape_days)`,
+        FROM tape_parts WHERE day < ? GROUP BY simulated, underlying, day) AS stored
+     LEFT JOIN tape_days AS summed USING (simulated, underlying, day)
+     WHERE (stored.entries, stored.standing) IS NOT (summed.entries, summed.standing)
+       AND stored.entries - ifnull(summed.entries, 0) >= ? * stored.entries`,
   );
 
   /** Stores the sums of a block. Does nothing if the block has too few prints per contract (see PRINTS_PER_CONTRACT_MIN). */
@@ -90,8 +91,11 @@ export function blockSums(db: Database, parts: TapeParts) {
       }
       return undefined;
     },
-    /** Returns the days before `beforeDay` that have not been summed since their last change (see `recordSummedDay`). */
-    unsummedDays: (beforeDay: string): TapeDay[] => selectUnsummed.all(beforeDay),
+    /**
+     * Returns the days before `beforeDay` that have not been summed since their last change (see `recordSummedDay`), if at least the share
+     * `newFrom` of their prints is newer than their sums.
+     */
+    unsummedDays: (beforeDay: string, newFrom: number): TapeDay[] => selectUnsummed.all(beforeDay, newFrom),
     /**
      * Adds up the sums of the parts of a day in three steps. The sums of parts give the sums of blocks of PARTS.few parts. The sums of
      * PARTS.few parts give the sums of blocks of PARTS.many parts. The sums of PARTS.many parts give the sums of the whole day. Stores the
@@ -99,6 +103,8 @@ export function blockSums(db: Database, parts: TapeParts) {
      */
     *addUp(tapeDay: TapeDay): Generator<number, void> {
       const dayParts = parts.ofDay(tapeDay);
+      // Another process may have added prints since the layers were merged. The next run sums the day.
+      if (dayParts.some(({ layer }) => layer > 0)) return;
       const sizes = [PARTS.few, PARTS.many].filter((size) => size < dayParts.length);
       const summers = new Map(sizes.map((size) => [size, new TapeSummer()]));
       const day = new TapeSummer();

@@ -56,20 +56,22 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
     rows.counted(() => moveOldest(tapes, beforeMs, limit)),
   );
   const rewrite = db.transaction(writer.rewrite);
+  const mergeLayer = db.transaction(writer.mergeLayer);
   const join = db.transaction(writer.join);
 
   /**
-   * Moves rows into parts, rewrites parts with canceled or corrected entries, joins and sums the parts of each day, and returns free pages
-   * to the disk.
+   * Moves rows into parts, rewrites parts with canceled or corrected entries, merges, joins and sums the parts of each day, and returns free
+   * pages to the disk.
    */
-  function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {
+  function* packTape(beforeDay: string, { rowsAtOnce = MOVED_AT_ONCE, newFrom = 0 } = {}): Generator<number, void> {
     const [beforeMs] = rangeOfDay(beforeDay);
     for (const tapes = rows.tapes(); tapes.length > 0; ) yield move.immediate(tapes, beforeMs, rowsAtOnce);
     for (const id of parts.retiredParts()) {
       rewrite.immediate(id);
       yield 0;
     }
-    for (const tapeDay of blocks.unsummedDays(beforeDay)) {
+    for (const tapeDay of blocks.unsummedDays(beforeDay, newFrom)) {
+      while (mergeLayer.immediate(tapeDay)) yield 0;
       while (join.immediate(tapeDay)) yield 0;
       yield* blocks.addUp(tapeDay);
     }

@@ -4,7 +4,7 @@ import { pickRows, type TapeColumns } from '../../market/tape-columns.ts';
 import { encodeEntries } from './tape-codec.ts';
 import type { TapeDay } from './tape-days.ts';
 import { entriesOf, merged, mergedAll, sliceEntries, type TapeEntries, validRows } from './tape-entries.ts';
-import type { Part, TapeParts } from './tape-parts.ts';
+import { byArrival, type Part, type TapeParts } from './tape-parts.ts';
 
 /** Maximum number of prints in a part. Decoding or writing a part takes a few milliseconds. */
 export const PART_MAX = 16_384;
@@ -15,6 +15,9 @@ export const PART_MAX = 16_384;
  */
 const LARGE_SHARE_MAX = 1 / 16;
 const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
+
+/** Number of layers. A reader decodes the overlapping parts of all layers, and their cache has as many parts. */
+const LAYERS_MAX = 4;
 
 /** New prints of a day, with the further data that a part stores. */
 export interface NewEntries {
@@ -31,17 +34,21 @@ export type PartWriter = ReturnType<typeof partWriter>;
 /** Creates the functions that write parts of at most `partMax` prints. A part is larger only to keep the prints of one moment together. */
 export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
   const insert = db.prepare<null, [Record<string, number | string | null | Uint8Array>]>(
-    `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, place, entries, standing, last_at, large_from, large, columns, ids)
-     VALUES ($simulated, $underlying, $day, $fromAt, $toAt, $place, $entries, $valid, $lastAt, $largeFrom, $large, $columns, $ids)`,
+    `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, layer, place, entries, standing, last_at, large_from, large, columns, ids)
+     VALUES ($simulated, $underlying, $day, $fromAt, $toAt, $layer, $place, $entries, $valid, $lastAt, $largeFrom, $large, $columns, $ids)`,
   );
   const remove = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
 
-  const write = ({ simulated, underlying, day }: TapeDay, entries: TapeEntries, place: number): void => {
+  const write = (
+    { simulated, underlying, day }: TapeDay,
+    entries: TapeEntries,
+    { layer, place }: Pick<Part, 'layer' | 'place'>,
+  ): void => {
     const valid = validRows(entries);
     const { columns, ids } = encodeEntries(entries);
     const large = largeAmong(valid);
     insert.run({
-      ...{ simulated, underlying, day, place },
+      ...{ simulated, underlying, day, layer, place },
       ...{ fromAt: entries.at[0]!, toAt: entries.at[entries.count - 1]!, entries: entries.count, valid: valid.count },
       lastAt: valid.count > 0 ? valid.at[valid.count - 1]! : null,
       ...{ columns, ids },
@@ -53,23 +60,28 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
   /** Adds entries to a part, or creates new parts after the part. `place` is the day's highest place. Returns the new highest place. */
   const addTo = (tapeDay: TapeDay, part: Part, added: TapeEntries, place: number): number => {
     let last = place;
+    const { layer } = part;
     const isAfter = added.at[0]! >= part.toAt;
     if (isAfter && !isRewrittenFor(added.count, part.entries, partMax)) {
-      for (const piece of piecesOf(added, partMax, true)) write(tapeDay, piece, ++last);
+      for (const piece of piecesOf(added, partMax, true)) write(tapeDay, piece, { layer, place: ++last });
       return last;
     }
     const stored = parts.entriesOf(part);
     remove.run(part.id);
     for (const [i, piece] of piecesOf(merged(stored, added), partMax, isAfter).entries()) {
-      write(tapeDay, piece, i === 0 ? part.place : ++last);
+      write(tapeDay, piece, { layer, place: i === 0 ? part.place : ++last });
     }
     return last;
   };
 
-  /** Adds entries to the parts of a day. The entries must be in time order, and must have arrived after all entries in these parts. */
-  const merge = (tapeDay: TapeDay, added: TapeEntries, dayParts: readonly Part[]): void => {
+  /**
+   * Adds entries to the parts of a layer of a day. The entries must be in time order, and must have arrived after all entries of these parts
+   * and of lower layers with the same times.
+   */
+  const merge = (tapeDay: TapeDay, added: TapeEntries, allParts: readonly Part[], layer: number): void => {
+    const dayParts = allParts.filter((part) => part.layer === layer);
     if (dayParts.length === 0) {
-      for (const [place, piece] of piecesOf(added, partMax, true).entries()) write(tapeDay, piece, place);
+      for (const [place, piece] of piecesOf(added, partMax, true).entries()) write(tapeDay, piece, { layer, place });
       return;
     }
     let place = Math.max(...dayParts.map((part) => part.place));
@@ -94,7 +106,26 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       // Most tapes are in time order, and sorting would take as long as writing.
       const isSorted = rows.every((row, i) => i === 0 || at[rows[i - 1]!]! <= at[row]!);
       const sorted = isSorted ? rows : rows.toSorted((a, b) => at[a]! - at[b]!);
-      merge(tapeDay, entriesOf(prints, sorted, digests, retired), parts.ofDay(tapeDay));
+      const entries = entriesOf(prints, sorted, digests, retired);
+      const dayParts = parts.ofDay(tapeDay);
+      merge(tapeDay, entries, dayParts, layerFor(entries, dayParts));
+    },
+    /**
+     * Moves entries of the first part above the lowest layer into the lowest layer, up to the end of one part of the lowest layer. Returns
+     * false if there is only one layer.
+     */
+    mergeLayer(tapeDay: TapeDay): boolean {
+      const dayParts = byArrival(parts.ofDay(tapeDay), 0, Number.MAX_SAFE_INTEGER);
+      const part = dayParts.find(({ layer }) => layer > 0);
+      if (part === undefined) return false;
+      const entries = parts.entriesOf(part);
+      const next = dayParts.find(({ layer, fromAt }) => layer === 0 && fromAt > part.fromAt);
+      let to = 0;
+      while (to < entries.count && (next === undefined || entries.at[to]! < next.fromAt)) to++;
+      remove.run(part.id);
+      merge(tapeDay, sliceEntries(entries, 0, to), dayParts, 0);
+      if (to < entries.count) write(tapeDay, sliceEntries(entries, to, entries.count), part);
+      return true;
     },
     /** Joins the first consecutive parts of a day that fit into a single part. Returns false if there are no parts to join. */
     join(tapeDay: TapeDay): boolean {
@@ -102,7 +133,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       if (joinable.length === 0) return false;
       const entries = mergedAll(joinable.map(parts.entriesOf));
       for (const { id } of joinable) remove.run(id);
-      write(tapeDay, entries, joinable[0]!.place);
+      write(tapeDay, entries, joinable[0]!);
       return true;
     },
     /**
@@ -114,9 +145,20 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       if (part === undefined || part.retired === 0) return;
       const entries = parts.entriesOf(part);
       remove.run(part.id);
-      write(part, entries, part.place);
+      write(part, entries, part);
     },
   };
+}
+
+/**
+ * Returns the lowest layer to which entries can be added without writing other parts anew, or the highest layer. At any moment, the parts of
+ * higher layers must have arrived later.
+ */
+function layerFor({ at, count }: TapeEntries, dayParts: readonly Part[]): number {
+  const layers = byArrival(dayParts, at[0]!, at[count - 1]!).map(({ layer, toAt }) =>
+    toAt > at[0]! ? layer + 1 : layer,
+  );
+  return Math.min(Math.max(0, ...layers), LAYERS_MAX - 1);
 }
 
 const NO_IDS = new Uint32Array(0);
