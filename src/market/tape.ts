@@ -1,6 +1,6 @@
 import type { Print } from './prints.ts';
-import { dayOf, type TapeColumns, tapeColumnsOf } from './tape-columns.ts';
-import { sumsOf, type TapeSums } from './tape-sums.ts';
+import type { TapeColumns } from './tape-columns.ts';
+import type { TapeSums } from './tape-sums.ts';
 
 /** A run of consecutive prints of one New York day in time order, without canceled prints. */
 export interface Stretch {
@@ -38,28 +38,13 @@ export interface PrintsQuery extends TapeVersion {
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
 }
 
+/** All prints of an underlying in a period, in the store. */
+export type StoredTape = Required<PrintsQuery>;
+
 /** The large prints of an underlying in a period. */
 export interface LargeTape {
   /** A text that stays the same while the large prints do not change. */
   readonly version: string;
   /** The prints in time order, in columns of a few thousand prints. The prints are read from the store while the caller iterates. */
   readonly columns: Iterable<TapeColumns>;
-}
-
-/** Yields the prints of a tape as stretches, from the moment `fromMs` on. */
-export function stretchesOf({ prints, stretches }: PrintsQuery, mostParts: number, fromMs = 0): Iterable<Stretch> {
-  return stretches ? stretches(mostParts, fromMs) : stretchesByDay(prints, fromMs);
-}
-
-function* stretchesByDay(prints: Iterable<Print>, fromMs: number): Generator<Stretch, void> {
-  for (const [day, ofDay] of Map.groupBy(prints, ({ at }) => dayOf(at))) {
-    const wanted = ofDay.filter(({ at }) => at >= fromMs);
-    if (wanted.length > 0) yield stretchOf(day, wanted);
-  }
-}
-
-/** Returns a stretch from prints in memory. The prints must be of one day and in time order. */
-export function stretchOf(day: string, prints: Print[], toMs = prints.at(-1)?.at ?? 0): Stretch {
-  const columns = () => tapeColumnsOf(prints);
-  return { day, toMs, columns, sums: () => sumsOf(columns()), prints: () => prints };
 }

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
+import { recordOf } from '../../core/record-of.ts';
 import type { Print } from '../../market/prints.ts';
-import { columnsBy, FLAG, type TapeColumns, type TapeRow } from '../../market/tape-columns.ts';
+import { ContractNumbers, FLAG, NUMBERS, type TapeColumns, type TapeSeries } from '../../market/tape-columns.ts';
 import { printCounts } from './print-counts.ts';
 import type { TapeId } from './tape-days.ts';
 import { CANCELED, CORRECTED } from './tape-entries.ts';
@@ -9,7 +10,7 @@ import { CANCELED, CORRECTED } from './tape-entries.ts';
 const INDEXED_MIN = 25_000;
 
 /** A row with only the columns of `TapeColumns`, which takes less time to read than a full row. */
-export interface ColumnRow extends TapeRow {
+export interface ColumnRow extends TapeSeries, Pick<Print, 'strike' | (typeof NUMBERS)[number]> {
   readonly rowid: number;
   readonly flags: number;
 }
@@ -194,7 +195,15 @@ export function beforeRowsOf(atMs: number): RowCursor {
 
 /** Returns rows as columns. The rows must be in order of time and then in order of arrival. */
 export function columnsOfRows(rows: readonly ColumnRow[]): TapeColumns {
-  return columnsBy(rows, ({ flags }) => flags);
+  const numbers = new ContractNumbers();
+  const count = rows.length;
+  return {
+    count,
+    contract: Uint32Array.from(rows, (row) => numbers.of(row)),
+    contracts: numbers.contracts(),
+    ...recordOf(NUMBERS, (name) => Float64Array.from(rows, (row) => row[name] ?? Number.NaN)),
+    flags: Uint8Array.from(rows, ({ flags }) => flags),
+  };
 }
 
 /** Prepares the query for the tapes that have rows. */

@@ -5,12 +5,13 @@ import { randomOf } from '../../../src/feeds/simulated/random.ts';
 import { addDays, newYorkInstant } from '../../../src/market/calendar.ts';
 import type { Print, PrintSum } from '../../../src/market/prints.ts';
 import { PARTS } from '../../../src/market/tape.ts';
-import { printOfRow, type TapeColumns, tapeColumnsOf } from '../../../src/market/tape-columns.ts';
+import { printOfRow, type TapeColumns } from '../../../src/market/tape-columns.ts';
 import { BY_CONTRACT, CELL, sumsOf, TapeSummer, type TapeSums } from '../../../src/market/tape-sums.ts';
 import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts';
 import { printTable, type TapeSizes } from '../../../src/store/tape/print-table.ts';
 import { withFolder } from '../../support/process.ts';
 import { IS_FULL } from '../../support/size.ts';
+import { tapeColumnsOf } from '../../support/tapes.ts';
 import {
   DAY_MS,
   MONDAY_MS,
