@@ -188,8 +188,7 @@ export class PrintBatch implements Iterable<Print> {
   }
 
   /**
-   * Returns the digests of the ids, with two words of 32 bits for each id. If every day has a million prints, two prints of one day have the
-   * same digest on only one of forty million days.
+   * Returns the digests of the ids, two words of 32 bits each. On one of 40 million days of a million prints, two prints share a digest.
    */
   digests(): Uint32Array {
     const digests = new BigUint64Array(this.length);

@@ -43,10 +43,7 @@ const SIDES = [null, 'bid', 'ask', 'mid'] as const;
 const HOUR_MS = 3_600_000;
 let [lastHour, lastDay] = [Number.NaN, ''];
 
-/**
- * Returns the New York date of a moment. Caches the date of the last requested hour, because a tape has many prints per hour. New York time
- * differs from UTC by whole hours, so each hour belongs to one date.
- */
+/** Returns the New York date of a moment. Caches the last hour, because New York time differs from UTC by whole hours. */
 export function dayOf(atMs: number): string {
   const hour = Math.floor(atMs / HOUR_MS);
   if (hour !== lastHour) [lastHour, lastDay] = [hour, newYorkDate(atMs)];

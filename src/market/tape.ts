@@ -13,10 +13,7 @@ export interface Stretch {
   prints(): Print[];
 }
 
-/**
- * One of these numbers is the maximum number of parts in a `Stretch`. Reading one part print by print takes a few milliseconds. The store
- * therefore also has sums for blocks of `few` parts, for blocks of `many` parts, and for whole days.
- */
+/** Numbers of parts in a `Stretch`. One part takes a few milliseconds to read. For more parts, the store has sums. */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 
 /** The length and the version of a tape within a period. */
@@ -31,10 +28,7 @@ export interface TapeVersion {
 export interface PrintsQuery extends TapeVersion {
   /** The prints, which are read from the store while the caller iterates. */
   readonly prints: Iterable<Print>;
-  /**
-   * Returns the same prints as stretches. If `fromMs` is given, returns only the prints from this moment on. The prints are read from the
-   * store while the caller iterates. Undefined if the prints are in memory.
-   */
+  /** Returns the same prints, from `fromMs` on, as stretches that are read while the caller iterates. Undefined for prints in memory. */
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
 }
 

@@ -12,10 +12,7 @@ interface Counted {
 export interface PrintCounts {
   /** Runs `work`, and then writes the counts that `work` changed. Callers must call this method within a transaction. */
   batch<T>(work: () => T): T;
-  /**
-   * Adds `entries` and `canceled` to the counts of the row's minute. Negative numbers reduce the counts. Callers must call this method
-   * within `batch`.
-   */
+  /** Adds to the counts of the row's minute; negative numbers reduce them. Callers must call this method within `batch`. */
   count(row: Counted, entries: number, canceled: number): void;
   /** Returns the number of rows from `fromMs` to `toMs`, and how many of these rows are canceled. */
   of(simulated: number, underlying: string, fromMs: number, toMs: number): { entries: number; canceled: number };
@@ -25,9 +22,8 @@ export interface PrintCounts {
 export const SLOT_MS = 60_000;
 
 /**
- * Creates the functions that read and write the counts of print rows. Each minute of an underlying has one row of counts. A few hundred
- * rows of counts are therefore enough for a million print rows. Each writer of prints counts its rows, and writes the counts once per
- * transaction. With triggers, which count each row separately, a save would take twice as long.
+ * Creates the functions that read and write counts of print rows by minute. Each writer counts its rows and writes the counts once per
+ * transaction. Triggers would make a save take twice as long.
  */
 export function printCounts(db: Database): PrintCounts {
   const add = db.prepare<null, [number, string, number, number, number]>(

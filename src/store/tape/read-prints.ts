@@ -7,9 +7,8 @@ import { merged, packedFieldsOf, printsWithin } from './tape-entries.ts';
 import { byArrival, type TapeParts } from './tape-parts.ts';
 
 /**
- * Creates the functions that read prints from rows and parts, in order of time and then in order of arrival. Prints in rows arrived later
- * than the prints in parts of the same day. Among prints of the same moment, the prints in parts therefore come first. `rowsAtOnce` is the
- * number of rows in one read of `largePrints`.
+ * Creates the functions that read prints from rows and parts, by time and arrival: prints in parts arrived before rows of the same moment.
+ * `rowsAtOnce` is the number of rows in one read of `largePrints`.
  */
 export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: number) {
   /** Yields the packed prints of a range. Each item contains prints of a single part. */
@@ -93,19 +92,14 @@ function printsOf(columns: TapeColumns, tape: TapeId): Print[] {
   return Array.from({ length: columns.count }, (_, row) => printOfRow(columns, row, fields));
 }
 
-/**
- * Rows that are read together: all prints up to the moment `until`. If `isWhole` is false, some prints of the moment `until` are missing.
- */
+/** Rows that are read together, up to the moment `until`. If `isWhole` is false, prints of this moment are missing. */
 interface TakenRows {
   readonly taken: readonly ColumnRow[];
   readonly until: number;
   readonly isWhole: boolean;
 }
 
-/**
- * Shortens a full batch of rows so that the batch does not split the prints of one moment. If all rows of the batch have the same moment,
- * returns the whole batch. `most` is the number of rows in a full batch.
- */
+/** Shortens a full batch of `most` rows so that it does not split the prints of one moment, unless all have the same moment. */
 function wholeMoments(found: readonly ColumnRow[], most: number, until: number): TakenRows {
   if (found.length < most) return { taken: found, until, isWhole: true };
   const lastAt = found.at(-1)!.at;

@@ -17,9 +17,8 @@ export interface StretchDeps {
 }
 
 /**
- * Creates the functions that read the tape in stretches, which are runs of consecutive prints. There are three types of stretches: a block
- * of parts with stored sums, overlapping parts together with the rows of their common period, and at most `rowsAtOnce` rows between two
- * parts. A stretch never splits the prints of one moment. If one moment has more than `rowsAtOnce` rows, a stretch contains all these rows.
+ * Creates the functions that read runs of consecutive prints: a block of parts with stored sums, overlapping parts with the rows of their
+ * common period, or at most `rowsAtOnce` rows between two parts. A run never splits the prints of one moment.
  */
 export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rowsAtOnce: number) {
   const stretchWith = (tapeDay: TapeDay, fromMs: number, toMs: number, columns: () => TapeColumns): Stretch => ({
@@ -40,10 +39,7 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     return stretchWith({ ...tape, day: dayOf(fromMs) }, fromMs, last, () => rows.columns(tape, fromMs, last));
   };
 
-  /**
-   * Returns the stretch (run of prints) of the block that begins with `part` and has stored sums. Returns `undefined` if there is no such
-   * block, or if other prints have times within the period of the block.
-   */
+  /** Returns the stretch of the block with stored sums that begins with `part`, unless other prints are within its period. */
   const summedStretch = (
     tapeDay: TapeDay,
     part: Part,
@@ -61,10 +57,7 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     return { ...stretchWith(tapeDay, part.fromAt, last, columns), sums: block.sums };
   };
 
-  /**
-   * Returns the stretch (run of prints) of overlapping parts, and of the rows with times from `from` to `to`. `group` has the parts in
-   * their order of arrival.
-   */
+  /** Returns the stretch of overlapping parts, in their order of arrival, and of the rows from `from` to `to`. */
   const stretchOfParts = (tapeDay: TapeDay, group: readonly Part[], from: number, to: number): Stretch => {
     const columns = () => {
       const all = group.map((part) => printsWithin(parts.validColumnsOf(part), from, to)).reduce(merged);

@@ -47,10 +47,7 @@ export function findCopies(
   return new Map([...findDigests(parts, firstOf, dayParts)].map(([i, rows]) => [i, rows.map(copyOf)]));
 }
 
-/**
- * Finds the entries whose ids have one of the digests in a table. The key of the result is the index of the digest. If several digests are
- * equal, the key is the index of the first of these digests.
- */
+/** Finds the entries whose ids have one of the digests in a table. The key is the index of the first equal digest. */
 function findDigests(parts: TapeParts, firstOf: DigestTable, dayParts: readonly Part[]): Map<number, PartOfPrint[]> {
   const found = new Map<number, PartOfPrint[]>();
   for (const part of dayParts) {

@@ -60,10 +60,7 @@ export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   return { count, contracts, contract, at, price, size, multiplier, bid, ask, delta, flags };
 }
 
-/**
- * Decodes the digests of ids, with two words of 32 bits for each id. Throws `OperatorError` if the blob is damaged. `name` identifies the
- * blob in the error.
- */
+/** Decodes the digests of ids, two words of 32 bits each. Throws `OperatorError` with `name` if the blob is damaged. */
 export function decodeIds(blob: Uint8Array, name: string): Uint32Array {
   const content = unsealed(blob, MAGIC.ids, name);
   return new Uint32Array(content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength));
@@ -130,8 +127,7 @@ interface SumsHead {
   /** Number of cells. */
   readonly cells: number;
   /**
-   * The numbers of the cell columns that are stored. A number below CELL.width is the index of a field. Any other number is CELL.width plus
-   * the index of a field whose rounding errors the column contains. Columns of zeros are not stored.
+   * The stored cell columns: numbers of fields, and CELL.width plus the number of a field for its rounding errors. Zeros are not stored.
    */
   readonly fields: readonly number[];
   readonly series: TapeContracts['series'];
@@ -140,10 +136,7 @@ interface SumsHead {
 /** The magic numbers of the formats: "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format must use a new magic number. */
 const MAGIC = { columns: 0x3150545a, ids: 0x3149545a, sums: 0x3153545a };
 
-/**
- * Returns the contracts that have at least one entry, with new numbers. The contract with the most prints gets the number 0, because small
- * numbers compress best. `numbers` maps each old number to the new number.
- */
+/** Returns the contracts with an entry, with new `numbers`: 0 for the most traded contract, because small numbers compress best. */
 function usedContracts({ count, contract, contracts }: TapeColumns) {
   const prints = new Uint32Array(contracts.strike.length);
   for (let row = 0; row < count; row++) prints[contract[row]!]!++;

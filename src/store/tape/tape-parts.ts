@@ -36,10 +36,7 @@ const INDEX_BYTES_MAX = 32 * 1024 * 1024;
  */
 export type TapeParts = ReturnType<typeof tapeParts>;
 
-/**
- * Creates the functions that read parts. `partWriter` creates the functions that write parts. Days with more prints than `indexedFrom`
- * have an index of their digests while prints are added to them.
- */
+/** Creates the functions that read parts. Days with more prints than `indexedFrom` have an index of digests while prints are added. */
 export function tapeParts(db: Database, indexedFrom: number) {
   const RETIRED = '(SELECT count(*) FROM tape_retired WHERE part = id)';
   const HEAD = `id, day, from_at AS fromAt, to_at AS toAt, place, layer, entries, standing - ${RETIRED} AS valid, ${RETIRED} AS retired,
@@ -149,10 +146,7 @@ export function tapeParts(db: Database, indexedFrom: number) {
     /** Returns the numbers of all prints and of valid prints in the parts that overlap the period from `fromMs` to `toMs`. */
     counts: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
       selectCounts.get(simulated, underlying, fromMs, endOfDay(toMs), toMs)!,
-    /**
-     * Returns the first part that has a valid print and overlaps the period from `fromMs` to `toMs`. Returns `undefined` if there is no
-     * such part.
-     */
+    /** Returns the first part from `fromMs` to `toMs` that has a valid print, if any. */
     first: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): Part | undefined =>
       selectFirst.get(simulated, underlying, fromMs, endOfDay(toMs), toMs) ?? undefined,
     /** Returns the parts that have a valid print and begin at or before `untilMs`. The part that ends last comes first. */
@@ -170,10 +164,7 @@ export function tapeParts(db: Database, indexedFrom: number) {
     entriesOf: (part: Part): TapeEntries => ({ ...columnsOf(part), ids: idsOf(part) }),
     /** Returns the valid prints of a part. Throws `OperatorError` if the part is damaged. */
     validColumnsOf,
-    /**
-     * Returns the valid prints with a premium of at least `minPremiumUsd` dollars. The result may also have smaller prints, which the
-     * caller must filter out.
-     */
+    /** Returns the valid prints of at least `minPremiumUsd` dollars. The caller must filter out smaller prints. */
     largeOf(part: Part, minPremiumUsd: number): TapeColumns {
       const large = part.retired > 0 ? null : selectLarge.get(part.id, minPremiumUsd);
       return large ? decodeColumns(large.blob, nameOf(part)) : validColumnsOf(part);

@@ -8,11 +8,7 @@ import { byArrival, type Part, type TapeParts } from './tape-parts.ts';
 
 /** Maximum number of prints in a part. Decoding or writing a part takes a few milliseconds. */
 export const PART_MAX = 16_384;
-/**
- * A part has a separate copy of its large prints if their share is at most this value. A large print is a print whose premium reaches a
- * threshold. The threshold is the lowest value of LARGE_FROM (dollars) at which the share of large prints is at most LARGE_SHARE_MAX. If no
- * value of LARGE_FROM is high enough, the part has no copy of its large prints.
- */
+/** A part has a separate copy of its large prints, above the lowest threshold of LARGE_FROM (dollars) that at most this share reaches. */
 const LARGE_SHARE_MAX = 1 / 16;
 const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
@@ -75,8 +71,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
   };
 
   /**
-   * Adds entries to the parts of a layer of a day. The entries must be in time order, and must have arrived after all entries of these parts
-   * and of lower layers with the same times.
+   * Adds entries to a layer of a day. They must be in time order, and have arrived after its entries and lower layers of the same times.
    */
   const merge = (tapeDay: TapeDay, added: TapeEntries, allParts: readonly Part[], layer: number): void => {
     const dayParts = allParts.filter((part) => part.layer === layer);
@@ -96,10 +91,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
   };
 
   return {
-    /**
-     * Adds rows of a batch to the parts of their day. The added prints must have arrived after all entries in the parts, in the order of
-     * the rows.
-     */
+    /** Adds rows of a batch, in the order of their arrival after all stored entries, to the parts of their day. */
     add(tapeDay: TapeDay, { prints, digests, retired }: NewEntries, rows: readonly number[]): void {
       if (rows.length === 0) return;
       const { at } = prints;
@@ -110,10 +102,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       const dayParts = parts.ofDay(tapeDay);
       merge(tapeDay, entries, dayParts, layerFor(entries, dayParts));
     },
-    /**
-     * Moves entries of the first part above the lowest layer into the lowest layer, up to the end of one part of the lowest layer. Returns
-     * false if there is only one layer.
-     */
+    /** Moves entries of the first part of a higher layer into one part of the lowest layer. Returns false if there is only one layer. */
     mergeLayer(tapeDay: TapeDay): boolean {
       const dayParts = byArrival(parts.ofDay(tapeDay), 0, Number.MAX_SAFE_INTEGER);
       const part = dayParts.find(({ layer }) => layer > 0);
@@ -136,10 +125,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       write(tapeDay, entries, joinable[0]!);
       return true;
     },
-    /**
-     * Rewrites a part with the flags of the entries that were canceled or corrected after the part was written. Does nothing if the part
-     * was removed.
-     */
+    /** Rewrites a part, if it is still there, with the flags of entries that were canceled or corrected later. */
     rewrite(id: number): void {
       const part = parts.part(id);
       if (part === undefined || part.retired === 0) return;
@@ -150,10 +136,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
   };
 }
 
-/**
- * Returns the lowest layer to which entries can be added without writing other parts anew, or the highest layer. At any moment, the parts of
- * higher layers must have arrived later.
- */
+/** Returns the lowest layer that takes entries without writing parts anew, or the highest. Higher layers must have arrived later. */
 function layerFor({ at, count }: TapeEntries, dayParts: readonly Part[]): number {
   const layers = byArrival(dayParts, at[0]!, at[count - 1]!).map(({ layer, toAt }) =>
     toAt > at[0]! ? layer + 1 : layer,
@@ -175,19 +158,13 @@ function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns 
   return { from, columns: pickRows(columns, rows) };
 }
 
-/**
- * Returns whether a part is rewritten when entries are appended. If the part is not rewritten, the entries become separate parts, which are
- * joined when the day is packed. A large part is therefore not rewritten for a few new entries.
- */
+/** Returns whether a part is rewritten when entries are appended. A large part is not rewritten for a few, which are joined when packed. */
 function isRewrittenFor(added: number, entries: number, partMax: number): boolean {
   const total = entries + added;
   return 8 * total <= partMax || (total <= partMax && 4 * added >= partMax);
 }
 
-/**
- * Splits entries into pieces. If `fill` is true, the pieces have `partMax` entries. Otherwise, the pieces have equal sizes. Each piece is
- * extended by the other entries of its last moment, up to `2 * partMax` entries.
- */
+/** Splits entries into pieces of `partMax` (`fill`) or of equal sizes, extended to whole moments, up to `2 * partMax` entries. */
 function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEntries[] {
   const { count, at } = entries;
   const size = fill ? partMax : Math.ceil(count / Math.ceil(count / partMax));
