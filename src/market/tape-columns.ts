@@ -146,7 +146,8 @@ export function pickRows(columns: TapeColumns, rows: Uint32Array): TapeColumns {
   };
 }
 
-function picked<Column extends Float64Array | Uint32Array | Uint8Array>(
+/** Returns the elements of `from` at the given indices, in `into`. A method with a callback takes ten times as long. */
+export function picked<Column extends Float64Array | Uint32Array | Uint8Array>(
   from: Column,
   rows: Uint32Array,
   into: Column,

@@ -1,4 +1,4 @@
-import type { TapeColumns, TapeContracts } from '../../market/tape-columns.ts';
+import { picked, type TapeColumns, type TapeContracts } from '../../market/tape-columns.ts';
 import { BY_CONTRACT, CELL, type TapeSums } from '../../market/tape-sums.ts';
 import { ColumnReader, ColumnWriter, decimalDigitsOf, sealed, unsealed, wholes } from '../column-codec.ts';
 import type { TapeEntries } from './tape-entries.ts';
@@ -24,8 +24,8 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
     JSON.stringify({ count, from, contracts: contracts.strike.length, quote, paid, series: contracts.series }),
   );
   writeContracts(writer, contracts);
-  const renumbered = contract.map((each) => numbers[each]!);
-  writer.decimals(Float64Array.from(renumbered));
+  const renumbered = picked(numbers, contract, new Uint32Array(count));
+  writer.decimals(new Float64Array(renumbered));
   writer.decimals(differences(at, from));
   if (quote !== undefined && paid !== undefined) {
     const { bids, asks, prices } = quoteDifferences(renumbered, contracts.strike.length, {
@@ -39,7 +39,7 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
     writer.decimals(prices);
   } else for (const column of [bid, ask, price]) writer.numbers(column);
   for (const column of [size, multiplier, delta]) writer.numbers(column);
-  writer.decimals(Float64Array.from(flags));
+  writer.decimals(new Float64Array(flags));
   const ids = new Uint8Array(entries.ids.buffer, entries.ids.byteOffset, entries.ids.byteLength);
   return { columns: writer.sealed(MAGIC.columns), ids: sealed(MAGIC.ids, ids) };
 }
@@ -49,14 +49,14 @@ export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   const reader = ColumnReader.unsealed(blob, MAGIC.columns, name);
   const { count, from, contracts: contractCount, quote, paid, series } = JSON.parse(reader.text()) as Head;
   const contracts = readContracts(reader, contractCount, series);
-  const contract = Uint32Array.from(reader.numbers(count));
+  const contract = new Uint32Array(reader.numbers(count));
   const at = sums(reader.numbers(count), from);
   let [bid, ask, price] = [reader.numbers(count), reader.numbers(count), reader.numbers(count)];
   if (quote !== undefined && paid !== undefined) {
     ({ bid, ask, price } = quotesFrom(contract, contractCount, { bid, ask, price, quote, paid }));
   }
   const [size, multiplier, delta] = [reader.numbers(count), reader.numbers(count), reader.numbers(count)];
-  const flags = Uint8Array.from(reader.numbers(count));
+  const flags = new Uint8Array(reader.numbers(count));
   return { count, contracts, contract, at, price, size, multiplier, bid, ask, delta, flags };
 }
 
@@ -168,7 +168,12 @@ function readContracts(reader: ColumnReader, count: number, series: TapeContract
 
 /** Returns the difference between each value and the previous value. For the first value, `from` is the previous value. */
 function differences(values: Float64Array, from = 0): Float64Array {
-  return values.map((value, row) => value - (row === 0 ? from : values[row - 1]!));
+  const out = new Float64Array(values.length);
+  for (let row = 0, last = from; row < out.length; row++) {
+    out[row] = values[row]! - last;
+    last = values[row]!;
+  }
+  return out;
 }
 
 /** Turns the result of `differences` back into the original values. The function changes the given array. */
@@ -236,7 +241,9 @@ function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price,
 
 /** Returns the values of one field in all rows. Each row of `values` has `width` fields. */
 function fieldOf(values: Float64Array, field: number, width: number): Float64Array {
-  return Float64Array.from({ length: values.length / width }, (_, row) => values[row * width + field]!);
+  const column = new Float64Array(values.length / width);
+  for (let row = 0; row < column.length; row++) column[row] = values[row * width + field]!;
+  return column;
 }
 
 /** Writes the values of one field in all rows. Each row of `values` has `width` fields. */

@@ -151,11 +151,15 @@ function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns 
   const { count, price, size, multiplier } = columns;
   const most = Math.floor(count * LARGE_SHARE_MAX);
   if (most === 0) return undefined;
-  const premium = price.map((each, row) => each * size[row]! * multiplier[row]!);
-  const from = LARGE_FROM.find((least) => premium.reduce((sum, each) => sum + Number(each >= least), 0) <= most);
-  if (from === undefined) return undefined;
-  const rows = Uint32Array.from(premium.keys()).filter((row) => premium[row]! >= from);
-  return { from, columns: pickRows(columns, rows) };
+  for (const from of LARGE_FROM) {
+    const rows = new Uint32Array(most);
+    let found = 0;
+    for (let row = 0; row < count && found <= most; row++) {
+      if (price[row]! * size[row]! * multiplier[row]! >= from) rows[found++] = row;
+    }
+    if (found <= most) return { from, columns: pickRows(columns, rows.subarray(0, found)) };
+  }
+  return undefined;
 }
 
 /** Returns whether a part is rewritten when entries are appended. A large part is not rewritten for a few, which are joined when packed. */
