@@ -102,7 +102,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       const dayParts = parts.ofDay(tapeDay);
       merge(tapeDay, entries, dayParts, layerFor(entries, dayParts));
     },
-    /** Moves entries of the first part of a higher layer into one part of the lowest layer. Returns false if there is only one layer. */
+    /** Merges the first part of a higher layer into one part of the lowest layer, or first splits it. Returns false if there is one layer. */
     mergeLayer(tapeDay: TapeDay): boolean {
       const dayParts = byArrival(parts.ofDay(tapeDay), 0, Number.MAX_SAFE_INTEGER);
       const part = dayParts.find(({ layer }) => layer > 0);
@@ -112,8 +112,13 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       let to = 0;
       while (to < entries.count && (next === undefined || entries.at[to]! < next.fromAt)) to++;
       remove.run(part.id);
-      merge(tapeDay, sliceEntries(entries, 0, to), dayParts, 0);
-      if (to < entries.count) write(tapeDay, sliceEntries(entries, to, entries.count), part);
+      if (to === entries.count) merge(tapeDay, entries, dayParts, 0);
+      else
+        for (const [from, end] of [
+          [0, to],
+          [to, entries.count],
+        ] as const)
+          write(tapeDay, sliceEntries(entries, from, end), part);
       return true;
     },
     /** Joins the first consecutive parts of a day that fit into a single part. Returns false if there are no parts to join. */
