@@ -5,14 +5,7 @@ import type { Print } from '../../market/prints.ts';
 import { MOVED_AT_ONCE } from './pack-tape.ts';
 import type { PrintRows } from './print-rows.ts';
 import type { PrintSums } from './print-sums.ts';
-import {
-  digestTable,
-  findCopies,
-  isCorrectedSince,
-  isSamePrint,
-  type StoredCopy,
-  validCopyOf,
-} from './stored-copies.ts';
+import { findCopies, isCorrectedSince, isSamePrint, type StoredCopy, validCopyOf } from './stored-copies.ts';
 import { type TapeDay, tapeIdOf } from './tape-days.ts';
 import { CANCELED, CORRECTED } from './tape-entries.ts';
 import type { TapeParts } from './tape-parts.ts';
@@ -68,9 +61,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
 
   /** Saves the prints of one day directly into parts. The day must have no rows, so that the parts have all copies. */
   const saveInParts = (tapeDay: TapeDay, prints: PrintBatch): Saved => {
-    const digests = prints.digests();
-    const firstOf = digestTable(digests);
-    const packed = findCopies(parts, tapeDay, digests, firstOf, parts.ofDay(tapeDay));
+    const { digests, first: firstOf, copies: packed } = findCopies(parts, tapeDay, prints);
     /** Indices of the prints that this save adds, grouped by id. The key is the index of the first print with the id. */
     const newByFirst = new Map<number, number[]>();
     const retired = new Uint8Array(prints.length);
@@ -114,7 +105,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     let [added, changed] = [0, 0];
     for (let i = 0; i < prints.length; i++) {
       assertValidNumbers(prints, i);
-      const first = firstOf(digests[2 * i]!, digests[2 * i + 1]!);
+      const first = firstOf(i);
       const before = packed.get(first);
       if (first === i && before === undefined) {
         added++;
@@ -131,13 +122,9 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const copies = new Map<number, StoredCopy[]>();
     for (const { rows: dayRows, ...day } of days) {
       const tapeDay = { ...day, simulated: Number(day.simulated) };
-      const dayParts = parts.ofDay(tapeDay);
-      if (dayParts.length === 0) continue;
-      const digests = prints.pick(dayRows).digests();
-      const firstOf = digestTable(digests);
-      const packed = findCopies(parts, tapeDay, digests, firstOf, dayParts);
-      for (const [i, row] of dayRows.entries())
-        copies.set(row, packed.get(firstOf(digests[2 * i]!, digests[2 * i + 1]!)) ?? []);
+      if (parts.ofDay(tapeDay).length === 0) continue;
+      const { first, copies: packed } = findCopies(parts, tapeDay, prints.pick(dayRows));
+      for (const [i, row] of dayRows.entries()) copies.set(row, packed.get(first(i)) ?? []);
     }
     return copies;
   };
