@@ -1,7 +1,7 @@
 import { textIn } from '../core/memoize-bytes.ts';
 import { recordOf } from '../core/record-of.ts';
 import type { Print } from './prints.ts';
-import { dayOf, FLAG, figuresOf, NUMBERS } from './tape-columns.ts';
+import { dayOf, FLAG, NUMBERS, printAt } from './tape-columns.ts';
 
 /** The contract of a print. */
 export type BatchContract = Pick<Print, 'underlying' | 'root' | 'expiry' | 'callPut' | 'strike'>;
@@ -174,13 +174,11 @@ export class PrintBatch implements Iterable<Print> {
   /** Returns a row as a print. */
   print(row: number): Print {
     const flags = this.flags[row]!;
-    return {
+    return printAt(this, row, this.contracts[this.contract[row]!]!, {
       id: textIn(this.idBytes, this.#idEnd(row - 1), this.idEnds[row]!),
-      ...this.contracts[this.contract[row]!]!,
-      ...figuresOf(this, row),
       canceled: (flags & BATCH_FLAG.canceled) !== 0,
       simulated: (flags & BATCH_FLAG.simulated) !== 0,
-    };
+    });
   }
 
   *[Symbol.iterator](): Generator<Print, void> {

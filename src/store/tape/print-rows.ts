@@ -187,13 +187,15 @@ export function beforeRowsOf(atMs: number): RowCursor {
 export function columnsOfRows(rows: readonly ColumnRow[]): TapeColumns {
   const numbers = new ContractNumbers();
   const count = rows.length;
-  return {
-    count,
-    contract: Uint32Array.from(rows, (row) => numbers.of(row)),
-    contracts: numbers.contracts(),
-    ...recordOf(NUMBERS, (name) => Float64Array.from(rows, (row) => row[name] ?? Number.NaN)),
-    flags: Uint8Array.from(rows, ({ flags }) => flags),
-  };
+  const contract = new Uint32Array(count);
+  for (let i = 0; i < count; i++) contract[i] = numbers.of(rows[i]!);
+  const columns = recordOf(NUMBERS, (name) => {
+    const column = new Float64Array(count);
+    for (let i = 0; i < count; i++) column[i] = rows[i]![name] ?? Number.NaN;
+    return column;
+  });
+  const flags = Uint8Array.from(rows, ({ flags }) => flags);
+  return { count, contracts: numbers.contracts(), contract, ...columns, flags };
 }
 
 /** Prepares the query for the tapes that have rows. */
