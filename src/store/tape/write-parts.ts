@@ -113,12 +113,10 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       while (to < entries.count && (next === undefined || entries.at[to]! < next.fromAt)) to++;
       remove.run(part.id);
       if (to === entries.count) merge(tapeDay, entries, dayParts, 0);
-      else
-        for (const [from, end] of [
-          [0, to],
-          [to, entries.count],
-        ] as const)
-          write(tapeDay, sliceEntries(entries, from, end), part);
+      else {
+        write(tapeDay, sliceEntries(entries, 0, to), part);
+        write(tapeDay, sliceEntries(entries, to, entries.count), part);
+      }
       return true;
     },
     /** Joins the first consecutive parts of a day that fit into a single part. Returns false if there are no parts to join. */
