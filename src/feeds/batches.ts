@@ -7,18 +7,14 @@ const BATCH_DELIVERIES = 64;
 const BATCH_PRINTS = 10_000;
 /** Maximum time that a batch waits for further deliveries, ms. A provider delivers only one snapshot every few seconds. */
 const WAIT_MS = 200;
-/**
- * Maximum time for which a source blocks requests, ms. Without this limit, a source that never waits, such as a file, would block all
- * requests until it ends. A single delivery may take longer.
- */
+/** Maximum time for which a source blocks requests, ms, because a file never waits. A single delivery may take longer. */
 const TURN_MS = 5;
 
 const LATE = Symbol('late');
 
 /**
- * Groups deliveries into batches, so that each batch can be written in one transaction. The order of the deliveries does not change. After
- * TURN_MS, lets the event loop serve requests before the next delivery. If the source throws an error, yields the deliveries before the
- * error, and then throws the error.
+ * Groups deliveries, in their order, into batches for one transaction each. After TURN_MS, the event loop serves requests. If the source
+ * throws, yields the deliveries before the error first.
  */
 export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery[], void> {
   const source = deliveries[Symbol.asyncIterator]();

@@ -75,10 +75,7 @@ export function startIngest(deps: IngestDeps): Ingest {
 export interface Ingests {
   /** Resolves when the local feeds are loaded. The service answers from the stored data until feeds over a network deliver. */
   readonly localLoaded: Promise<unknown>;
-  /**
-   * Stops all feeds. Resolves with true when all feeds have ended, or with false if a feed is still running after INGEST_STOP_MS. Further
-   * calls return the result of the first call.
-   */
+  /** Stops all feeds. Resolves with false if a feed still runs after INGEST_STOP_MS. Further calls return the first result. */
   stop(): Promise<boolean>;
 }
 
@@ -171,8 +168,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 }
 
 /**
- * The time after which a transaction starts no further piece, ms. The time is short, because requests wait until the transaction ends. The
- * commit takes extra time, because it syncs the disk. Much shorter transactions would spend most of their time in syncs.
+ * Time after which a transaction starts no further piece, ms. Requests wait for it; much shorter transactions would mostly sync the disk.
  */
 const TRANSACTION_MS = 6;
 /** Maximum number of prints in a piece. The write of a piece takes two or three milliseconds. */
@@ -183,10 +179,7 @@ const BUSY_TRIES = 12;
 /** Pause between two tries. */
 const BUSY_PAUSE_MS = 250;
 
-/**
- * Runs a write and returns its result. Repeats the write while another process holds the database lock. Throws the lock error after the
- * last try, or when `signal` is aborted. Throws any other error at once.
- */
+/** Returns the result of a write, which is repeated while another process holds the lock, up to BUSY_TRIES times or until `signal`. */
 async function retryBusy<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -205,8 +198,7 @@ interface Counts {
 }
 
 /**
- * Stores deliveries in short transactions, and returns the counts of stored and rejected data. Returns early if `signal` is aborted. Throws
- * `NoDiskSpace` if the data folder is full.
+ * Stores deliveries in short transactions, and returns their counts, early if `signal` is aborted. Throws `NoDiskSpace` on a full folder.
  */
 async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, signal?: AbortSignal): Promise<Counts> {
   const { feed, store, observe, nowMs, onStored, room } = deps;
@@ -306,10 +298,7 @@ function record(
   }
 }
 
-/**
- * Returns the name of an origin in the ledger. An origin is the source of rejections: a file, a ticker of a provider or a stream. For a
- * file, the name is the path in the drop folder, without the name of the feed. The `files` feed uses the same names in its rejections.
- */
+/** Returns the name of an origin in the ledger: for a file, its path in the drop folder without the name of the feed. */
 function originOf(origin: string, feed: string, tickers: readonly string[]): string {
   return tickers.length === 0 && origin.startsWith(`${feed}:`) ? origin.slice(feed.length + 1) : origin;
 }

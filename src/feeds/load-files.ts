@@ -22,12 +22,9 @@ export interface LoadDeps {
 }
 
 /**
- * Loads files and folders, by the rules of `acceptDelivery`. Returns the results for the files of each path. Files without market data are
- * left out. Each delivery is written in one transaction. So an interrupted run can be repeated, and other processes can write between two
- * transactions. At the end, the function packs the prints of past New York days.
- *
- * If a path does not exist, throws `OperatorError` before anything is loaded. Throws `OperatorError` if the data folder is full. Deliveries
- * from before the error stay in the store.
+ * Loads files and folders by the rules of `acceptDelivery`, each delivery in one transaction, so that a run can be repeated. Then packs
+ * past New York days. Returns the results for the files with market data of each path. Throws `OperatorError` if a path does not exist,
+ * before anything is loaded, or if the data folder is full. What was loaded stays.
  */
 export async function loadFiles(
   paths: readonly string[],
@@ -75,7 +72,7 @@ export async function loadFiles(
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }
-  for (const _ of store.packTape(newYorkDate(nowMs()), PACKED_AT_ONCE)) await new Promise(setImmediate);
+  for (const _ of store.packTape(newYorkDate(nowMs()), PACKING)) await new Promise(setImmediate);
   return loaded;
 }
 
@@ -86,23 +83,17 @@ function readOptions(nowMs: number, onProgress: (bytes: number) => void): FileRe
   return { nowMs, onProgress, readIsolated: (content) => readFileIsolated(content, nowMs, onProgress) };
 }
 
-/**
- * Maximum number of prints that are buffered in memory, some 30 MB. From a tape with many underlyings, the buffer collects some thousand
- * prints for each underlying and day, so that these prints can be packed together.
- */
+/** Maximum number of prints that are buffered in memory, 30 MB, so that prints of one underlying and day are packed together. */
 const BUFFERED_MAX = 100_000;
 /** Maximum number of prints that one transaction writes. Other processes wait for the end of the transaction before they can write. */
 const WRITTEN_MAX = 16_384;
 /**
- * Maximum number of rows that one transaction packs. The number is large, because this process serves no requests. Other processes wait
- * only for the lock of the database.
+ * One transaction packs many rows, because this process serves no requests. Other processes wait only for the lock of the database. The
+ * service later merges and sums days with few new prints, so that the time of a load depends on what it loads, not on what is stored.
  */
-const PACKED_AT_ONCE = 16_384;
+const PACKING = { rowsAtOnce: 16_384, newFrom: 1 / 3 };
 
-/**
- * Buffers prints, and delivers the prints of one underlying and day together. The order within one underlying and day stays the same. All
- * other deliveries stay in the same order.
- */
+/** Delivers the prints of one underlying and day together. Their order, and the order of all other deliveries, stays the same. */
 async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
   const days = new Map<string, PrintBatch>();
   let buffered = 0;
@@ -188,10 +179,7 @@ interface Place {
   readonly isNamed: boolean;
 }
 
-/**
- * Finds the files of all paths, and the problems with files and folders. The origin of a file or a problem is its path in the folder `dir`.
- * Throws `OperatorError` if a path does not exist.
- */
+/** Finds the files of all paths, and problems, by their path in the folder `dir`. Throws `OperatorError` if a path does not exist. */
 async function filesOf(paths: readonly string[]) {
   const missing = paths.filter((path) => !existsSync(path));
   if (missing.length > 0) {

@@ -35,9 +35,8 @@ const LARGE_SHARE = 0.1;
 const WAIT_MS = DAY_MS;
 
 /**
- * Removes data that is older than its retention. The first removal begins immediately, and a further removal begins every hour until `stop`
- * is called. A large removal of one type of data (see LARGE_SHARE) waits until the service has run for a day. `elapsedMs` is a monotonic
- * clock, ms.
+ * Removes old data now and every hour until `stop`. A large removal of one kind (LARGE_SHARE) waits until the service has run for a day.
+ * `elapsedMs` is a monotonic clock, ms.
  */
 export function startRetention(deps: RetentionDeps, elapsedMs = () => performance.now()): { stop(): Promise<void> } {
   const startedAt = elapsedMs();
@@ -89,9 +88,7 @@ function limitOf(kind: RetainedKind, { store, kept, nowMs }: Omit<RetentionDeps,
   return newYorkInstant(addDays(newYorkDate(from), -days), '00:00');
 }
 
-/**
- * Returns the number of days to keep, by type of data. Types that would lose a large share of their data at once are left out and reported.
- */
+/** Returns the days to keep by kind of data, without kinds that would lose a large share at once, which are reported. */
 function withoutLarge(deps: RetentionDeps): RetentionDays {
   const { store, kept, observe, nowMs } = deps;
   const small = (Object.keys(kept) as RetainedKind[]).filter((kind) => {

@@ -5,8 +5,7 @@ export interface FeedLedger {
   /** Stores a checkpoint. If the value is null, removes the checkpoint. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
   /**
-   * Sets the running feeds and the tickers that each feed requests. The store keeps the states of feeds that do not run, but `feedStates`
-   * does not return these states. If a feed requests a list of tickers, deletes the state of the feed's other tickers.
+   * Sets the running feeds and their tickers, and deletes the state of a feed's other tickers. The states of feeds that do not run stay.
    */
   openFeeds(feeds: readonly OpenedFeed[]): void;
   /** Deletes the state of a feed that does not run. Keeps the checkpoints and gaps of the feed. Returns false if there is no such feed. */
@@ -69,20 +68,14 @@ export interface ReceivedSnapshot {
   readonly asOf: number;
   /** Whether the snapshot is newer than every previous snapshot of this ticker. */
   readonly isFresh: boolean;
-  /**
-   * The number of contracts that the snapshot should have. The expected number is the larger of two numbers: the contracts that the source
-   * listed, and the unsettled contracts of the last stored snapshot.
-   */
+  /** The number of contracts that the source listed or, if larger, of unsettled contracts in the last stored snapshot. */
   readonly expected: number;
   readonly received: number;
   /** Numbers of rejected rows, by reason. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/**
- * A rejection of market data. `origin` is the source of the data: a file, the ticker of a provider, or a stream. `at` is in ms since the
- * epoch.
- */
+/** A rejection of market data. `origin` is a file, the ticker of a provider, or a stream. `at` is in ms since the epoch. */
 export interface Rejection {
   readonly feed: string;
   readonly origin: string;

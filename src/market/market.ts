@@ -8,7 +8,7 @@ import { isTicker, rootOf } from './option-symbol.ts';
 import type { Close, PrintSum } from './prints.ts';
 import { MINUTE_MS, simulatedRetention } from './simulated-past.ts';
 import type { MarketStore } from './store.ts';
-import type { LargeTape, PrintsQuery, TapeVersion } from './tape.ts';
+import type { LargeTape, StoredTape, TapeVersion } from './tape.ts';
 import { pickRows, type TapeColumns } from './tape-columns.ts';
 import { noChain, type Sought, unknownTicker } from './ticker-errors.ts';
 import { tickerWithin } from './ticker-names.ts';
@@ -64,7 +64,7 @@ export interface Market {
    * Returns every print of the period of `flow`, in time order. Without `days`, returns every print up to the chain's moment. Without
    * `days`, the field `prints` leaves out prints of contracts that expired before the chain's day.
    */
-  tape(chain: Chain, days?: number): PrintsQuery;
+  tape(chain: Chain, days?: number): StoredTape;
   /** Returns whether the ticker has prints. If there are no prints, flow is computed from snapshots. */
   hasPrints(ticker: string): boolean;
   /**

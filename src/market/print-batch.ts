@@ -1,7 +1,7 @@
 import { textIn } from '../core/memoize-bytes.ts';
 import { recordOf } from '../core/record-of.ts';
 import type { Print } from './prints.ts';
-import { dayOf, FLAG, NUMBERS, SIDES } from './tape-columns.ts';
+import { dayOf, FLAG, NUMBERS, printAt } from './tape-columns.ts';
 
 /** The contract of a print. */
 export type BatchContract = Pick<Print, 'underlying' | 'root' | 'expiry' | 'callPut' | 'strike'>;
@@ -174,23 +174,11 @@ export class PrintBatch implements Iterable<Print> {
   /** Returns a row as a print. */
   print(row: number): Print {
     const flags = this.flags[row]!;
-    return {
+    return printAt(this, row, this.contracts[this.contract[row]!]!, {
       id: textIn(this.idBytes, this.#idEnd(row - 1), this.idEnds[row]!),
-      ...this.contracts[this.contract[row]!]!,
-      price: this.price[row]!,
-      size: this.size[row]!,
-      multiplier: this.multiplier[row]!,
-      at: this.at[row]!,
-      side: SIDES[flags & FLAG.side]!,
-      bid: nullIfNaN(this.bid[row]!),
-      ask: nullIfNaN(this.ask[row]!),
-      delta: nullIfNaN(this.delta[row]!),
-      multiLeg: (flags & FLAG.multiLeg) !== 0,
-      sweep: (flags & FLAG.sweep) !== 0,
-      block: (flags & FLAG.block) !== 0,
       canceled: (flags & BATCH_FLAG.canceled) !== 0,
       simulated: (flags & BATCH_FLAG.simulated) !== 0,
-    };
+    });
   }
 
   *[Symbol.iterator](): Generator<Print, void> {
@@ -198,8 +186,7 @@ export class PrintBatch implements Iterable<Print> {
   }
 
   /**
-   * Returns the digests of the ids, with two words of 32 bits for each id. If every day has a million prints, two prints of one day have the
-   * same digest on only one of forty million days.
+   * Returns the digests of the ids, two words of 32 bits each. On one of 40 million days of a million prints, two prints share a digest.
    */
   digests(): Uint32Array {
     const digests = new BigUint64Array(this.length);
@@ -259,8 +246,4 @@ function longer<Column extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuff
   const copy = new (column.constructor as new (length: number) => Column)(Math.max(length, 2 * column.length));
   copy.set(column);
   return copy;
-}
-
-function nullIfNaN(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }

@@ -40,10 +40,7 @@ export interface PrintSum {
   /** `YYYY-MM-DD` */
   readonly expiry: string;
   readonly callPut: 1 | -1;
-  /**
-   * The side of the quote at which the prints traded. If the feed does not have the side, the side is derived from the quote at the time of
-   * the trade. The side is `none` if the feed has neither the side nor the quote.
-   */
+  /** The side of the quote: that of the feed, or else derived from the quote. `none` if the feed has neither. */
   readonly side: 'ask' | 'bid' | 'mid' | 'none';
   readonly multiLeg: boolean;
   /** Whether the contracts have an absolute delta above `OPINION_DELTA_MAX`. */

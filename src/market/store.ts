@@ -31,8 +31,7 @@ export interface SnapshotHead extends SnapshotListing, Pick<Chain, 'count' | 'se
 export type RetainedKind = 'chains' | 'intraday' | 'prints' | 'levels';
 
 /**
- * Limits of retention. Data that is not older than its limit is kept. The limits are midnights in New York, ms since the epoch. If a limit
- * is `undefined`, all data is kept. The newest snapshot of each ticker is always kept.
+ * Limits of retention: midnights in New York, ms since the epoch. `undefined` keeps all. The newest snapshot of a ticker is always kept.
  */
 export interface Retention {
   readonly printsFromMs?: number | undefined;
@@ -45,9 +44,8 @@ export interface Retention {
 }
 
 /**
- * The storage of market data. Simulated and recorded data are stored in the same tables. A method that reads returns either simulated or
- * recorded data, unless its comment states otherwise. Each write is one transaction, but `packTape` takes many transactions. Every other
- * process sees a write immediately.
+ * The storage of market data. A method reads either simulated or recorded data, unless its comment states otherwise. Each write is one
+ * transaction, except `packTape`, and every process sees it immediately.
  */
 export interface MarketStore
   extends DataChanges,
@@ -58,15 +56,11 @@ export interface MarketStore
     DividendStore,
     LevelStore {
   /**
-   * Returns a text that changes with every write, except writes of the feeds' state and of the audit trail. The text changes immediately for
-   * a write of this process, and within 10 ms for a write of another process. Data that was read under one version is valid until the
-   * version changes.
+   * Returns a text that changes with every write except those of the feeds' state and the audit trail; within 10 ms if another process
+   * writes.
    */
   version(): string;
-  /**
-   * Runs `work` in one transaction, and returns the result of `work`. If `work` throws, no write of `work` is committed. The function
-   * `work` must not be asynchronous. Transactions can be nested.
-   */
+  /** Runs `work`, which must not be asynchronous, in one transaction. If `work` throws, nothing is written. Transactions can be nested. */
   transaction<T>(work: () => T): T;
 }
 
@@ -77,10 +71,7 @@ export type DataKind = 'snapshots' | 'prints' | 'closes' | 'dividends' | 'levels
 export type DataKey = DataKind | `${DataKind} ${string}`;
 
 export interface DataChanges {
-  /**
-   * Returns how often this process has written some data. Data that was read under equal counts, and under an equal text of `otherChanges`,
-   * is unchanged.
-   */
+  /** Returns how often this process has written some data. Under equal counts and equal `otherChanges`, the data is unchanged. */
   changes(key: DataKey): number;
   /**
    * Returns a text that changes with every write that `changes` does not count, for example with retention, with a damaged snapshot, and
@@ -90,22 +81,13 @@ export interface DataChanges {
 }
 
 export interface SnapshotStore {
-  /**
-   * Stores a snapshot and marks its levels as not computed. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`.
-   * Returns the id of the snapshot.
-   */
+  /** Stores a snapshot in place of one with the same underlying, `asOf` and `simulated`. Its levels are due. Returns its id. */
   saveChain(chain: Chain): number;
-  /**
-   * Returns the id of the newest snapshot that is not dated later than `presentMs`. If all snapshots are dated later, returns the id of the
-   * newest snapshot. Returns `undefined` if the underlying has no snapshot. The call is fast enough for every request.
-   */
+  /** Returns the id of the newest snapshot dated up to `presentMs`, or else of the newest at all. Fast enough for every request. */
   latestChainId(underlying: string, simulated: boolean, presentMs?: number): number | undefined;
   /** Returns the id of the newest snapshot up to an instant, or `undefined` if there is no such snapshot. */
   chainIdAt(underlying: string, simulated: boolean, instantMs: number): number | undefined;
-  /**
-   * Returns the moments of two snapshots: the last snapshot at or before an instant, and the first later snapshot up to `untilMs`. A moment
-   * is null if there is no such snapshot.
-   */
+  /** Returns the moments of the last snapshot up to an instant, and of the first later one up to `untilMs`; null if there is none. */
   snapshotsAround(
     underlying: string,
     simulated: boolean,
@@ -116,10 +98,7 @@ export interface SnapshotStore {
   chain(id: number): Chain | undefined;
   /** Like `chain`, but without the quotes, so the call takes a tenth of the time. */
   snapshotHead(id: number): SnapshotHead | undefined;
-  /**
-   * Returns the underlyings that have a snapshot, in sorted order: at most `limit` names, starting at `from`. Without `from` and `limit`,
-   * returns all names.
-   */
+  /** Returns the sorted names of underlyings with a snapshot: at most `limit`, starting at `from`; without both, all. */
   underlyings(simulated: boolean, from?: string, limit?: number): string[];
   /** Returns the stored snapshots of one or all underlyings, simulated and recorded, ordered by underlying and time. */
   snapshots(underlying?: string): SnapshotListing[];
@@ -130,9 +109,7 @@ export interface SnapshotStore {
    * of this moment. Returns the number of moments whose data was removed, including moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
-  /**
-   * Returns the snapshots that were set aside because they are damaged. Saving a snapshot of the same moment replaces a damaged snapshot.
-   */
+  /** Returns the damaged snapshots that were set aside. A new snapshot of the same moment replaces a damaged one. */
   damagedSnapshots(): SnapshotListing[];
   /** Reads every stored snapshot and checks its checksum. Does not change the store. */
   checkSnapshots(): Iterable<SnapshotListing & { readonly isDamaged: boolean }>;
@@ -141,15 +118,9 @@ export interface SnapshotStore {
 }
 
 export interface RetentionStore {
-  /**
-   * Removes some of the data that is older than the limits, in one transaction. Returns the numbers of removed prints, chains and levels.
-   * All numbers are 0 when no old data is left.
-   */
+  /** Removes some data older than the limits in one transaction, and returns the numbers of removed rows: all 0 when none is left. */
   removeOld(limits: Retention): { readonly prints: number; readonly chains: number; readonly levels: number };
-  /**
-   * Returns the moments of the oldest and the newest stored data of a kind, up to `untilMs`. Uses the simulated data if nothing is
-   * recorded. Returns undefined if there is no data.
-   */
+  /** Returns the moments of the oldest and newest data of a kind up to `untilMs`: of the simulated data if nothing is recorded. */
   dataSpan(
     kind: 'chains' | 'prints' | 'levels',
     untilMs: number,
@@ -163,42 +134,32 @@ export type PrintRange = [underlying: string, fromMs: number, toMs: number, simu
 
 export interface PrintStore {
   /**
-   * Stores prints. If the id of a print is already stored, the print is not stored again, but it may correct or cancel the stored print. If
-   * `atOnce` is set and the batch has a thousand or more prints of one day, the store writes these prints directly as packed columns (see
-   * `packTape`).
+   * Stores prints. A print with a stored id may only correct or cancel the stored print. With `atOnce`, a batch with a thousand or more
+   * prints of one day becomes packed columns at once (see `packTape`).
    */
   savePrints(
     prints: Prints,
     options?: { readonly atOnce?: boolean },
   ): { readonly added: number; readonly changed: number };
   /**
-   * Packs the prints of the days before `beforeDay` into columns, in short transactions. Each step packs at most `rowsAtOnce` prints, and
-   * then yields the number of packed prints. Other work can run between two steps. If a call is interrupted, the next call continues its
-   * work.
+   * Packs the days before `beforeDay` into columns, in short transactions. Each step packs at most `rowsAtOnce` prints and yields their
+   * number; a later call continues. Days with a smaller share of new prints than `newFrom` are merged and summed later.
    */
-  packTape(beforeDay: string, rowsAtOnce?: number): Generator<number, void>;
+  packTape(
+    beforeDay: string,
+    options?: { readonly rowsAtOnce?: number; readonly newFrom?: number },
+  ): Generator<number, void>;
   /** Returns the prints of a range in time order. Canceled prints are left out. */
   prints(...range: PrintRange): Print[];
-  /**
-   * Yields the prints that `prints` returns, in columns of a few thousand prints. The prints are read while the caller iterates. The prints
-   * are in order of time, and prints of the same moment are in order of arrival. Packing during the iteration does not change the order of
-   * the prints.
-   */
+  /** Yields the prints that `prints` returns in the same order, as columns of a few thousand prints, also while the tape is packed. */
   largePrints(...range: PrintRange): Iterable<TapeColumns>;
   /**
-   * Returns the sums of the prints that `prints` returns. Leaves out prints of contracts with an adjusted deliverable. The call is fast if
-   * the store has sums for this minimum premium (`sumPrintsFrom`).
+   * Returns the sums of the prints that `prints` returns, without adjusted deliverables. Fast for the minimum premium of `sumPrintsFrom`.
    */
   printSums(...range: PrintRange): readonly PrintSum[];
-  /**
-   * Sets the minimum premium, dollars, of a print that is included in the stored sums. The sums are updated when prints are written. If the
-   * minimum premium changes, the store sums all stored prints again.
-   */
+  /** Sets the minimum premium, dollars, of prints in the stored sums. If it changes, the store sums all stored prints again. */
   sumPrintsFrom(minPremiumUsd: number): void;
-  /**
-   * Returns the first stretch of the tape from `fromMs` on. A stretch consists of consecutive prints. The stretch has at most `mostParts`
-   * parts (see `PARTS`). Returns `undefined` if no print is left. The next stretch begins after the field `toMs` of the returned stretch.
-   */
+  /** Returns the first run of prints from `fromMs` on, of at most `mostParts` parts (see `PARTS`). The next run begins after its `toMs`. */
   stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
   /**
    * Yields all prints of a period, with any premium. The prints are read while the caller iterates, because the prints of a month can be
@@ -213,10 +174,7 @@ export interface PrintStore {
 
 export interface CloseStore {
   saveCloses(closes: readonly Close[]): void;
-  /**
-   * Returns the last `limit` closes up to and including `date`, the oldest close first. If a day has no close, the spot of the day's last
-   * snapshot up to `untilMs` replaces the close.
-   */
+  /** Returns the last `limit` closes up to `date`, the oldest first. For a day without one, the day's last spot up to `untilMs` counts. */
   closes(ticker: string, date: string, limit: number, simulated: boolean, untilMs?: number): Close[];
   /** Returns the stored closes from `fromDate` to `toDate`, the oldest close first. Never uses a spot instead of a missing close. */
   officialCloses(ticker: string, fromDate: string, toDate: string, simulated: boolean): Close[];
@@ -236,10 +194,7 @@ export interface LevelCursor {
 }
 
 export interface LevelStore {
-  /**
-   * Returns the ids of the simulated and recorded snapshots whose levels are not computed yet, the last stored snapshot first. If `afterId`
-   * is given, returns only snapshots that were stored after the snapshot with this id.
-   */
+  /** Returns the ids of all snapshots whose levels are not computed, the newest first; only those stored after `afterId`, if given. */
   levelsDue(afterId?: number): number[];
   /** Returns the number of snapshots of some underlyings up to `untilMs` whose levels are not computed yet. */
   levelsDueOf(underlyings: readonly string[], simulated: boolean, untilMs: number): number;
@@ -258,20 +213,14 @@ export interface LevelStore {
   levelSpots(underlying: string, fromMs: number, toMs: number, simulated: boolean): LevelSpot[];
   /** Returns the newest levels up to `untilMs`, or `undefined` if there are no such levels. */
   newestLevels(underlying: string, untilMs: number, simulated: boolean): LevelEvent | undefined;
-  /**
-   * Returns the 30-day volatilities of some New York days (`YYYY-MM-DD`), in the given order. The volatility of a day comes from the day's
-   * last levels up to `untilMs`. A volatility is null if the day has no levels, or if the last levels have no volatility.
-   */
+  /** Returns the 30-day volatility in the last levels up to `untilMs` of each New York day (`YYYY-MM-DD`), or null if there is none. */
   volatilitiesOfDays(
     underlying: string,
     days: readonly string[],
     untilMs: number,
     simulated: boolean,
   ): (number | null)[];
-  /**
-   * Returns the last sequence number of the log of levels, which simulated and recorded levels share. The entry with this number may have
-   * been removed. Returns 0 if no levels were ever stored.
-   */
+  /** Returns the last sequence number of the log of levels, simulated and recorded, or 0. The entry may have been removed. */
   lastLevelSeq(): number;
   /** Returns the present place in the logs of stored and of removed levels. */
   levelCursor(): LevelCursor;
@@ -281,19 +230,12 @@ export interface LevelStore {
    */
   levelChanges(after: LevelCursor, simulated: boolean): { readonly stored: LevelEvent[]; readonly removed: string[] };
   /**
-   * Returns at most `limit` entries of the log after a sequence number, in the order of storage. Levels become an entry only if they are
-   * newer than all stored levels of their ticker. Levels of loaded history do not become entries.
+   * Returns at most `limit` entries of the log after a sequence number, in order. Only levels newer than all of their ticker are entries.
    */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
-  /**
-   * Like `levelEvents`, but returns only the entries of the given underlyings. The time of the call depends on the number of given
-   * underlyings and returned entries. Entries of other underlyings do not slow down the call.
-   */
+  /** Like `levelEvents`, for some underlyings. Entries of other underlyings do not slow down the call. */
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
-  /**
-   * Finds the first entry of the underlyings after a sequence number. Returns the time at which this entry was stored, ms since the epoch.
-   * Returns `undefined` if there is no such entry.
-   */
+  /** Returns the time at which the first entry of the underlyings after a sequence number was stored, ms since the epoch. */
   firstMissedAt(underlyings: readonly string[], afterSeq: number, simulated: boolean): number | undefined;
   /** Returns an underlying's newest levels up to a sequence number of the log, or `undefined` if there are no levels. */
   currentLevels(underlying: string, upToSeq: number, simulated: boolean): LevelEvent | undefined;

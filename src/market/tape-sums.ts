@@ -238,10 +238,7 @@ export class TapeSummer {
     this.#byContract[contract + BY_CONTRACT.tick]! += values[offset + CELL.pendingPrints]!;
   }
 
-  /**
-   * Returns the sums. The figures by contract cover all runs that were added. The cells cover only the runs that were added since the
-   * previous call.
-   */
+  /** Returns the sums: figures by contract of all runs, and cells of the runs since the previous call. */
   sums(): TapeSums {
     const { count } = this.#numbers;
     return {

@@ -1,6 +1,6 @@
 import type { Print } from './prints.ts';
-import { dayOf, type TapeColumns, tapeColumnsOf } from './tape-columns.ts';
-import { sumsOf, type TapeSums } from './tape-sums.ts';
+import type { TapeColumns } from './tape-columns.ts';
+import type { TapeSums } from './tape-sums.ts';
 
 /** A run of consecutive prints of one New York day in time order, without canceled prints. */
 export interface Stretch {
@@ -13,10 +13,7 @@ export interface Stretch {
   prints(): Print[];
 }
 
-/**
- * One of these numbers is the maximum number of parts in a `Stretch`. Reading one part print by print takes a few milliseconds. The store
- * therefore also has sums for blocks of `few` parts, for blocks of `many` parts, and for whole days.
- */
+/** Numbers of parts in a `Stretch`. One part takes a few milliseconds to read. For more parts, the store has sums. */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 
 /** The length and the version of a tape within a period. */
@@ -31,12 +28,12 @@ export interface TapeVersion {
 export interface PrintsQuery extends TapeVersion {
   /** The prints, which are read from the store while the caller iterates. */
   readonly prints: Iterable<Print>;
-  /**
-   * Returns the same prints as stretches. If `fromMs` is given, returns only the prints from this moment on. The prints are read from the
-   * store while the caller iterates. Undefined if the prints are in memory.
-   */
+  /** Returns the same prints, from `fromMs` on, as stretches that are read while the caller iterates. Undefined for prints in memory. */
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
 }
+
+/** All prints of an underlying in a period, in the store. */
+export type StoredTape = Required<PrintsQuery>;
 
 /** The large prints of an underlying in a period. */
 export interface LargeTape {
@@ -44,22 +41,4 @@ export interface LargeTape {
   readonly version: string;
   /** The prints in time order, in columns of a few thousand prints. The prints are read from the store while the caller iterates. */
   readonly columns: Iterable<TapeColumns>;
-}
-
-/** Yields the prints of a tape as stretches, from the moment `fromMs` on. */
-export function stretchesOf({ prints, stretches }: PrintsQuery, mostParts: number, fromMs = 0): Iterable<Stretch> {
-  return stretches ? stretches(mostParts, fromMs) : stretchesByDay(prints, fromMs);
-}
-
-function* stretchesByDay(prints: Iterable<Print>, fromMs: number): Generator<Stretch, void> {
-  for (const [day, ofDay] of Map.groupBy(prints, ({ at }) => dayOf(at))) {
-    const wanted = ofDay.filter(({ at }) => at >= fromMs);
-    if (wanted.length > 0) yield stretchOf(day, wanted);
-  }
-}
-
-/** Returns a stretch from prints in memory. The prints must be of one day and in time order. */
-export function stretchOf(day: string, prints: Print[], toMs = prints.at(-1)?.at ?? 0): Stretch {
-  const columns = () => tapeColumnsOf(prints);
-  return { day, toMs, columns, sums: () => sumsOf(columns()), prints: () => prints };
 }

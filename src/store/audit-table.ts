@@ -2,10 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { AuditEntry, AuditStore } from '../access/audit.ts';
 import { openAnySchema } from './migrations.ts';
 
-/**
- * Maximum number of entries in each of the two classes. One class is for keys that members request, and one for the actions of operators.
- * With a single class, a member who requests many keys would displace the entries of operators.
- */
+/** Maximum number of entries for keys that members request, and of all others, which so do not displace each other. */
 const KEPT_MAX = 50_000;
 /** Number of entries between two trims of the table. The table is not trimmed more often, because a trim reads the table. */
 const TRIM_EVERY = 1_000;

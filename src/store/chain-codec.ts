@@ -44,11 +44,7 @@ export function encodeChain(chain: ChainColumns): Uint8Array {
   return sealed(MAGIC, Buffer.concat([length, packedHeader, writer.packed()]));
 }
 
-/**
- * Decodes a blob of `encodeChain`, or a blob of an earlier version of the program. `name` identifies the blob in an error.
- *
- * Throws `OperatorError` if the magic number or the checksum of the blob is wrong.
- */
+/** Decodes a blob of `encodeChain` of any version. Throws `OperatorError` with `name` if the blob is damaged. */
 export function decodeChain(blob: Uint8Array, name: string): ChainColumns {
   const { header, content } = partsOf(blob, name);
   return chainOf(header, Bun.zstdDecompressSync(content));
@@ -63,10 +59,7 @@ export function decodeHeader(blob: Uint8Array, name: string): ChainHeader {
   return { series, refused, count, priced: isPriced(chain) };
 }
 
-/**
- * Returns the compressed parts of a blob. A blob of the first format has no separate header. Throws `OperatorError` if the magic number or
- * the checksum of the blob is wrong.
- */
+/** Returns the compressed parts of a blob. The first format has no header. Throws `OperatorError` if the blob is damaged. */
 function partsOf(blob: Uint8Array, name: string): { readonly header?: Compressed; readonly content: Compressed } {
   if (!isIntact(blob)) {
     throw new OperatorError(
@@ -111,10 +104,7 @@ function chainOf(packedHeader: Compressed | undefined, content: Uint8Array): Cha
   return { count, series, refused, seriesIndex, ...columns };
 }
 
-/**
- * Reads the fields of a chain from the decompressed bytes of the first format: header bytes, u32 | contracts, u32 | header as JSON | the
- * columns as float64 | the series index as u16.
- */
+/** Reads the first format: header bytes, u32 | contracts, u32 | header as JSON | the columns as float64 | the series index as u16. */
 function chainOfFirstFormat(payload: Uint8Array): ChainColumns {
   // A copy is aligned for views of 8-byte numbers.
   const { buffer } = new Uint8Array(payload);

@@ -3,10 +3,7 @@ import { newYorkDate } from '../market/calendar.ts';
 import type { Close } from '../market/prints.ts';
 import type { CloseStore } from '../market/store.ts';
 
-/**
- * Creates the functions that read and write official closes. There is one close per ticker and day. A new close replaces the stored close
- * of the same day. For a day without an official close, the close is the spot of the day's last snapshot.
- */
+/** Creates the functions that read and write closes, one per ticker and day. Without an official close, the last spot of a day counts. */
 export function closeTable(db: Database): CloseStore {
   const upsert = db.prepare<null, [Omit<Close, 'simulated'> & { simulated: number }]>(
     `INSERT INTO closes (simulated, ticker, date, close, volume) VALUES ($simulated, $ticker, $date, $close, $volume)

@@ -94,10 +94,7 @@ export class ColumnReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /**
-   * Decompresses a blob of `ColumnWriter.sealed`. Throws `OperatorError` if the magic number or the checksum of the blob is wrong. `name`
-   * identifies the blob in the error.
-   */
+  /** Decompresses a blob of `ColumnWriter.sealed`. Throws `OperatorError` with `name` if the blob is damaged. */
   static unsealed(blob: Uint8Array, magic: number, name: string): ColumnReader {
     return new ColumnReader(Bun.zstdDecompressSync(unsealed(blob, magic, name) as Uint8Array<ArrayBuffer>));
   }
@@ -111,10 +108,7 @@ export class ColumnReader {
     return values;
   }
 
-  /**
-   * Reads a column of `count` numbers as the whole numbers that the column stores. The whole number `w` stands for `w / 10 ** digits`. For
-   * a float64 column, `values` has the numbers themselves, and `digits` is 0.
-   */
+  /** Reads a column of whole numbers `w`, which stand for `w / 10 ** digits`. A column of float64 has 0 digits. */
   decimals(count: number): { readonly values: Float64Array; readonly digits: number } {
     const head = this.#offset;
     const [kind, digits, width, gaps] = this.#bytes.subarray(head, head + 4) as unknown as [
@@ -171,10 +165,7 @@ export function sealed(magic: number, content: Uint8Array): Uint8Array {
   return blob;
 }
 
-/**
- * Returns the content of a blob that `sealed` has made. Throws `OperatorError` if the magic number or the checksum is wrong. `name`
- * identifies the blob in the error.
- */
+/** Returns the content of a blob of `sealed`. Throws `OperatorError` with `name` if the blob is damaged. */
 export function unsealed(blob: Uint8Array, magic: number, name: string): Uint8Array {
   if (!isSealed(blob, magic)) {
     throw new OperatorError(
@@ -213,10 +204,7 @@ function writePlanes(values: Float64Array, from: number, width: number, into: Ui
   }
 }
 
-/**
- * Returns the number of decimals that is sufficient for all numbers of the columns. Returns `undefined` if a number has more than
- * DIGITS_MAX decimals. Ignores gaps.
- */
+/** Returns the number of decimals that all numbers of the columns need, or `undefined` if more than DIGITS_MAX. Ignores gaps. */
 export function decimalDigitsOf(...columns: readonly Float64Array[]): number | undefined {
   for (let digits = 0; digits <= DIGITS_MAX; digits++) {
     if (columns.every((values) => areWhole(values, 10 ** digits))) return digits;

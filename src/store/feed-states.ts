@@ -1,10 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { FeedLedger, FeedState, Gap, TickerState } from '../market/feed-ledger.ts';
 
-/**
- * Maximum number of stored rejections per feed. The number of stored gaps per feed has the same maximum. The last 200 rejections are
- * sufficient for an operator, even if ten thousand files are bad.
- */
+/** Maximum number of stored rejections, and of stored gaps, per feed. An operator needs no more, even if ten thousand files are bad. */
 export const LEDGER_ROWS_MAX = 200;
 
 /** Maximum number of tickers that are stored per feed. The largest universe has slightly fewer tickers. */

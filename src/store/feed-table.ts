@@ -89,16 +89,10 @@ function pollTable(
   };
 }
 
-/**
- * Number of tickers that one call removes. One call removes several tickers, because the search for the oldest tickers takes longer than
- * the write of a ticker.
- */
+/** Number of tickers that one call removes, because the search for the oldest takes longer than the write of a ticker. */
 const THINNED = 100;
 
-/**
- * Creates a function that removes tickers if a feed has more than TICKERS_MAX tickers. Removes the tickers with the oldest last attempt
- * first, and tickers without an attempt last.
- */
+/** Creates a function that removes the tickers with the oldest attempts from a feed with more than TICKERS_MAX tickers. */
 function thinTickers(db: Database): (feed: string) => void {
   const thin = db.prepare<null, [string, number, number]>(
     `DELETE FROM feed_tickers WHERE feed = ?1 AND (SELECT count(*) FROM feed_tickers WHERE feed = ?1) > ?2 AND ticker NOT IN

@@ -5,9 +5,8 @@ import type { LevelStore } from '../market/store.ts';
 import { thinSimulated } from './thin-simulated.ts';
 
 /**
- * Creates the functions that read and write the level records of snapshots. Level records are kept longer than snapshots, because a record
- * takes only about 200 bytes, a hundredth of a recorded snapshot. Simulated records are removed by the same rule as simulated snapshots.
- * The table is also a log: `seq` is the order in which the records were stored.
+ * Creates the functions that read and write levels, 200 bytes a snapshot, which are kept longer than snapshots. Simulated levels are
+ * removed with their snapshots. The table is also a log: `seq` is the order of storage.
  */
 export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectDue = db.prepare<{ id: number }, [number]>(

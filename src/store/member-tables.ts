@@ -2,10 +2,7 @@ import { type Database, SQLiteError } from 'bun:sqlite';
 import type { Member, MemberStore, TelegramLink } from '../access/members.ts';
 import { ClientError } from '../core/errors.ts';
 
-/**
- * Creates the functions that read and write members and their links to messaging accounts. Each link belongs to a member. Members can be
- * revoked, but are never removed.
- */
+/** Creates the functions that read and write members, who can be revoked but are never removed, and their links to messaging accounts. */
 export function memberTables(db: Database): Omit<MemberStore, 'version'> {
   const columns = `uuid, tier, status, expires_at AS expiresAt, account AS accountId, generation, key_digest AS keyDigest,
     previous_digest AS previousDigest, previous_until AS previousUntil`;

@@ -11,11 +11,8 @@ export function newestSchema(migrations: readonly string[]): number {
 }
 
 /**
- * Migrates the database to the newest schema, in one transaction. If two processes migrate at the same time, the second process waits, and
- * then has nothing to do.
- *
- * Throws `OperatorError` if a migration fails, or if the database's schema is newer than the migrations or older than the first schema.
- * After an error, the database is unchanged.
+ * Migrates the database to the newest schema, in one transaction; a second process waits, and then has nothing to do. Throws
+ * `OperatorError` if a migration fails or the schema is unknown. The database is then unchanged.
  */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
   const newest = newestSchema(migrations);
@@ -83,8 +80,7 @@ export function schemaOf(db: Database): number {
 }
 
 /**
- * The migrations in their order. The first migration creates the tables of `FIRST_SCHEMA` in an empty database. Each later migration leads
- * from one schema to the next schema. The statements of a released migration never change, because every change is a new migration.
+ * The migrations. The first creates the tables of `FIRST_SCHEMA`; each other leads to the next schema. A released migration never changes.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -415,5 +411,12 @@ export const MIGRATIONS: readonly string[] = [
   BEGIN
     INSERT OR REPLACE INTO levels_removed (simulated, underlying) VALUES (OLD.simulated, OLD.underlying);
   END;
+  `,
+  `
+  -- layer: prints of times that a part already covers become parts of a higher layer, until the tape is packed.
+  ALTER TABLE tape_parts ADD COLUMN layer INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX tape_parts_by_time;
+  CREATE INDEX tape_parts_by_time
+    ON tape_parts (simulated, underlying, to_at, from_at, layer, place, day, entries, standing, last_at);
   `,
 ];

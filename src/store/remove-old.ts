@@ -13,8 +13,7 @@ const LEVELS_MAX = 1_000;
 const SNAPSHOTS_MAX = 20;
 
 /**
- * Creates the functions that remove data after its retention, and that return which periods of data are still stored. The levels of a
- * removed snapshot stay until the retention of levels ends. The sums of a day are removed after the prints of the day.
+ * Creates the functions of retention. The levels of a removed snapshot stay for their own retention. The sums of a day go after its prints.
  */
 export function retention(db: Database): RetentionStore {
   const selectTapes = tapesIn(db);

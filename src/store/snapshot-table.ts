@@ -10,11 +10,8 @@ import { thinSimulated } from './thin-simulated.ts';
 export type OnDamaged = (snapshot: SnapshotListing) => void;
 
 /**
- * Creates the functions that read and write the snapshots of chains. Every recorded snapshot is stored. A new simulated snapshot deletes
- * older simulated snapshots of its ticker, except the snapshots that `simulatedRetention` keeps.
- *
- * If `onDamaged` is given, a damaged snapshot is reported and moved to a separate table, so that the previous snapshot becomes the newest
- * snapshot. Without `onDamaged`, reading a damaged snapshot throws `OperatorError`.
+ * Creates the functions that read and write snapshots. A new simulated snapshot deletes older ones by `simulatedRetention`. A damaged
+ * snapshot is set aside and reported to `onDamaged`; without `onDamaged`, reading it throws `OperatorError`.
  */
 export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
   // REPLACE deletes the old row and inserts a row with a new id. A cache with the id as key therefore never returns the old snapshot.

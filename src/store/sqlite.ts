@@ -30,12 +30,7 @@ export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore 
   close(): void;
 }
 
-/**
- * The permissions of a process for the stored data.
- * - `own`: the process creates the file, upgrades an older schema, reads and writes.
- * - `write`: the process reads and writes an existing database with the newest schema.
- * - `read`: the process only reads an existing database with the newest schema.
- */
+/** What a process may do: `own` creates, upgrades, reads and writes; `write` and `read` need an existing database of the newest schema. */
 export type StoreMode = 'own' | 'write' | 'read';
 
 export interface StoreEvents {
@@ -46,10 +41,8 @@ export interface StoreEvents {
 }
 
 /**
- * Opens the store at `path`, or a store in memory if `path` is `:memory:`. In the mode `own`, creates a missing file with mode 0600 and a
- * missing folder with mode 0700, and copies an older database before its upgrade. `nowMs` is the wall clock, ms since the epoch.
- *
- * Throws `OperatorError` if the file is not a database, has a wrong schema or cannot be used.
+ * Opens the store at `path`, or in memory (`:memory:`). The mode `own` creates a file (0600) and folder (0700), and copies before an
+ * upgrade. `nowMs` is in ms since the epoch. Throws `OperatorError` if the file is no database, has a wrong schema or cannot be used.
  */
 export function openStore(
   path: string,
@@ -89,10 +82,7 @@ function requireNewest(schema: number, path: string): void {
 
 const MEMORY = ':memory:';
 
-/**
- * Maximum time that a write waits for another process to complete a write. A write takes milliseconds, so a longer wait means that the
- * other process hangs.
- */
+/** Maximum wait for a write of another process. A write takes milliseconds, so a longer wait means that the process hangs. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 /** Maximum number of reported problems of a damaged file. */
@@ -191,10 +181,7 @@ function feedLedger(
   };
 }
 
-/**
- * Runs `work` and returns the result of `work`. Throws `TypeError` if the result is a promise, because the transaction would be committed
- * before `work` has completed.
- */
+/** Returns the result of `work`. Throws `TypeError` if it is a promise, because the transaction would be committed too early. */
 function atOnce<T>(work: () => T): T {
   const result = work();
   if (result instanceof Promise) throw new TypeError('a transaction cannot await');
@@ -202,10 +189,8 @@ function atOnce<T>(work: () => T): T {
 }
 
 /**
- * Sets the options of a connection. In the journal mode WAL, readers continue while one process writes. In the synchronous mode FULL, each
- * commit syncs the log. If the process is killed, neither FULL nor NORMAL loses a commit. But with NORMAL, a power cut could undo the
- * revocation of a member. Market data arrives in a few large transactions, so the syncs take little time in total. Each sync takes up to a
- * few ms.
+ * Sets the options of a connection. With WAL, readers continue while one process writes. With FULL, each commit syncs the log, because a
+ * power cut must not undo the revocation of a member. Data arrives in few large transactions, so syncs take little time.
  */
 function configure(db: Database): void {
   // The option auto_vacuum affects only new files. With auto_vacuum, pages that packing frees can be returned to the disk.

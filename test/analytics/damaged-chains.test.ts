@@ -14,13 +14,13 @@ import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { Print } from '../../src/market/prints.ts';
 import { sumOf } from '../../src/market/prints.ts';
-import { tapeColumnsOf } from '../../src/market/tape-columns.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import type { Context } from '../../src/operations/engine/operation.ts';
 import { reportGex } from '../../src/operations/gex/gex-report.ts';
 import { REGISTRY } from '../../src/operations/registry.ts';
 import { callExtended } from '../operations/small-market.ts';
 import { IS_FULL } from '../support/size.ts';
+import { tapeColumnsOf, tapeOf } from '../support/tapes.ts';
 import { DAMAGES, type DamagedDelivery, damagedDelivery } from './damaged-chains.ts';
 
 const CHAINS = IS_FULL ? 2000 : 250;
@@ -230,7 +230,7 @@ function contextOf(chain: Chain, seed: number): Context {
       flow: () => largePrints(prints, 100_000).map(sumOf),
       printsKeptFrom: () => 0,
       largeOn: () => ({ version: String(seed), columns: [tapeColumnsOf(largePrints(prints, 100_000))] }),
-      tape: () => ({ count: prints.length, version: String(seed), prints }),
+      tape: () => tapeOf(prints, String(seed)),
       hasPrints: () => prints.length > 0,
       recentChainIds: () => [1],
       chainById: () => chain,

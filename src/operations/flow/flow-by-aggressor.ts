@@ -10,7 +10,7 @@ import type { SideRule } from '../../analytics/flow/trade-side.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
 import { rootOf } from '../../market/option-symbol.ts';
-import { PARTS, type PrintsQuery } from '../../market/tape.ts';
+import { PARTS, type StoredTape } from '../../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, describedObject, number, objectOf } from '../engine/schemas.ts';
@@ -98,7 +98,7 @@ interface Signed {
 
 const cache = new StepCache<Chain, Signed>(() => CACHED_RESULTS_MAX);
 
-function* flowOf(tape: PrintsQuery, minPremium: number, prepared: PreparedChain): Steps<Signed> {
+function* flowOf(tape: StoredTape, minPremium: number, prepared: PreparedChain): Steps<Signed> {
   const flow = new FlowSums({ spot: prepared.chain.spot, deltaOf: yield* deltaLookup(prepared) });
   const summer = new TapeSummer();
   let day: string | undefined;

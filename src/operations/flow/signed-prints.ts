@@ -5,7 +5,7 @@ import { type Step, StepCache, type Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
 import { rootOf } from '../../market/option-symbol.ts';
 import { premiumOf } from '../../market/prints.ts';
-import { PARTS, type PrintsQuery, type Stretch } from '../../market/tape.ts';
+import { PARTS, type StoredTape, type Stretch } from '../../market/tape.ts';
 import { CELL, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, defaulted, objectOf, textField } from '../engine/schemas.ts';
@@ -92,7 +92,7 @@ interface Newest {
  * Finds the last `limit` prints of at least `minPremium` dollars, and counts all prints of at least `minPremium` dollars. Earlier prints
  * are only summed. The sums include each contract's last price and last price change, which the tick rule needs.
  */
-function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<Newest> {
+function* newestOf(tape: StoredTape, minPremium: number, limit: number): Steps<Newest> {
   const before = new TapeSummer();
   let last: { readonly stretch: Stretch; readonly fromMs: number; readonly sums: TapeSums; readonly count: number }[] =
     [];

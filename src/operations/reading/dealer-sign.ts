@@ -10,7 +10,7 @@ import { signPrints } from '../../analytics/flow/trade-side.ts';
 import { ClientError } from '../../core/errors.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
-import { PARTS, type PrintsQuery } from '../../market/tape.ts';
+import { PARTS, type PrintsQuery, type StoredTape } from '../../market/tape.ts';
 import { TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import type { Context } from '../engine/operation.ts';
 import { tapeCost } from '../engine/request-cost.ts';
@@ -79,12 +79,13 @@ export function* customerPositionsOf(chain: Chain, tape: PrintsQuery): Steps<Cus
 }
 
 function* positionsBy(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions> {
-  return tape.stretches
-    ? yield* positionsFromSums(chain, yield* sumTape(tape))
+  const { stretches } = tape;
+  return stretches
+    ? yield* positionsFromSums(chain, yield* sumTape({ stretches }))
     : customerPositions(chain, signPrints(tape.prints));
 }
 
-function* sumTape(tape: PrintsQuery): Steps<TapeSums> {
+function* sumTape(tape: Pick<StoredTape, 'stretches'>): Steps<TapeSums> {
   const summer = new TapeSummer();
   yield* forEachStretch(tape, PARTS.ofDay, (stretch) => summer.add(stretch.sums()));
   return summer.sums();

@@ -3,7 +3,7 @@ import { countAllocated } from '../../core/garbage.ts';
 import type { Step, StepCache, Steps } from '../../core/steps.ts';
 import { DAY_MS, iso, tradesFrom, tradesWithin } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
-import { type PrintsQuery, type Stretch, stretchesOf } from '../../market/tape.ts';
+import type { StoredTape, Stretch } from '../../market/tape.ts';
 import { type Context, hasPassed } from '../engine/operation.ts';
 import { tapeCost } from '../engine/request-cost.ts';
 import { defaulted, number } from '../engine/schemas.ts';
@@ -36,7 +36,7 @@ export function* cachedTapeResult<Result>(
   chain: Chain,
   { days, min_premium, limit }: { readonly days: number; readonly min_premium: number; readonly limit?: number },
   { market }: Context,
-  work: (tape: PrintsQuery) => Steps<Result>,
+  work: (tape: StoredTape) => Steps<Result>,
 ): Steps<Result> {
   const tape = market.tape(chain, days);
   const key = `${tape.version} ${min_premium} ${limit}`;
@@ -48,18 +48,18 @@ export function* cachedTapeResult<Result>(
 export const CACHED_RESULTS_MAX = 4;
 
 /**
- * Calls `take` with each stretch of a tape, in steps. A stretch is a run of consecutive prints in at most `mostParts` parts. One call of
+ * Calls `take` with each stretch of a tape from `fromMs` on, in steps. A stretch is a run of consecutive prints in at most `mostParts` parts. One call of
  * `take` lasts a few milliseconds.
  */
 export function* forEachStretch(
-  tape: PrintsQuery,
+  { stretches }: Pick<StoredTape, 'stretches'>,
   mostParts: number,
   take: (stretch: Stretch) => void,
   fromMs?: number,
 ): Generator<Step, void> {
   let [since, turns] = [performance.now(), 0];
   let before = since;
-  for (const stretch of stretchesOf(tape, mostParts, fromMs)) {
+  for (const stretch of stretches(mostParts, fromMs)) {
     take(stretch);
     countAllocated(STRETCH_BYTES);
     const now = performance.now();

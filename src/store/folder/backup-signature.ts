@@ -7,10 +7,7 @@ export interface SealedSecret {
   readonly passphrase: string;
 }
 
-/**
- * Returns the HMAC-SHA256 of a manifest in hex, under a key that is derived from the secret. Only who has the secret can make a manifest
- * with this HMAC. The manifest has the digests of all files, so the HMAC covers the whole backup.
- */
+/** Returns the HMAC-SHA256 of a manifest in hex, under a key derived from the secret. It covers the digests of all files. */
 export function signatureOf(manifest: object, secret: Uint8Array): string {
   const key = hkdfSync('sha256', secret, '', 'zomma backup manifest', 32);
   return createHmac('sha256', new Uint8Array(key)).update(JSON.stringify(manifest)).digest('hex');

@@ -50,11 +50,8 @@ export interface BackupOptions {
 }
 
 /**
- * Copies the state of a database at one moment to the folder `to`, which must not exist. A server may write during the copy. The copy is
- * checked and synced to the disk. The copy has a manifest with digests, and only the user of this process can read the copy. The folder
- * appears in one step, when it is complete.
- *
- * Throws `OperatorError` if the folder exists, the schema of the database is older than the first supported schema, or the copy is damaged.
+ * Copies a database, also while a server writes, to the new folder `to`, private to this user, with a manifest of digests. The checked and
+ * synced folder appears in one step. Throws `OperatorError` if the folder exists, the schema is too old or the copy is damaged.
  */
 export async function makeBackup(
   database: string,
@@ -95,10 +92,7 @@ export async function makeBackup(
   }
 }
 
-/**
- * Checks that a backup is complete and undamaged. The files must match the digests in the manifest. Each table must have as many rows as
- * the manifest states. Throws an `OperatorError` that names the file and the reason.
- */
+/** Checks the digests of the files and the numbers of rows of a backup. Throws an `OperatorError` that names the file and the reason. */
 export async function checkBackup(from: string): Promise<Manifest> {
   const manifest = readManifest(from);
   requireKnown(manifest.schema);
@@ -116,9 +110,7 @@ export async function checkBackup(from: string): Promise<Manifest> {
   return manifest;
 }
 
-/**
- * Returns the secret in a backup, or undefined if the backup has none. Throws `OperatorError` if the passphrase is missing or wrong.
- */
+/** Returns the secret in a backup, if any. Throws `OperatorError` if the passphrase is missing or wrong. */
 export function secretIn(from: string, passphrase: string | undefined): Uint8Array | undefined {
   const path = join(from, SECRET);
   return existsSync(path) ? unsealSecret(readFileSync(path, 'utf8'), path, passphrase) : undefined;
@@ -129,10 +121,7 @@ export function isSignedWith({ signature, ...unsigned }: Manifest, secret: Uint8
   return signature === signatureOf(unsigned, secret);
 }
 
-/**
- * Writes the database of a backup to the path `database`. The folder of the path must exist. The database appears in one step, when it is
- * complete.
- */
+/** Writes the database of a backup to `database`, in one step. The folder must exist. */
 export function restoreDatabase(from: string, database: string): void {
   const draft = `${database}.partial`;
   copyFileSync(join(from, DATABASE), draft);

@@ -12,10 +12,8 @@ export interface FolderLock {
 }
 
 /**
- * Locks a data folder for one server. The lock is SQLite's lock on a small separate database. The kernel releases the lock when the process
- * ends for any reason. Readers and commands need no lock.
- *
- * Throws `OperatorError` with the id of the other process if the folder is locked.
+ * Locks a data folder for one server by SQLite's lock on a small database, which the kernel releases with the process. Readers need no
+ * lock. Throws `OperatorError` with the id of the other process if the folder is locked.
  */
 export function lockFolder(dataDir: string): FolderLock {
   const path = join(dataDir, LOCK_FILE);
@@ -42,10 +40,7 @@ export function lockFolder(dataDir: string): FolderLock {
   return { release: () => db.close(true) };
 }
 
-/**
- * Returns the id of the process that serves a data folder. Returns `unknown` if the process has not written its id yet. Returns undefined
- * if no process serves the folder. Changes nothing.
- */
+/** Returns the id of the process that serves a data folder, `unknown` if it is not written yet, undefined if there is none. */
 export function lockHolder(dataDir: string): number | 'unknown' | undefined {
   const path = join(dataDir, LOCK_FILE);
   if (!existsSync(path)) return undefined;

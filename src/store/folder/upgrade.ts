@@ -21,10 +21,8 @@ export function copyBeforeUpgrade(path: string, schema: number): string {
 }
 
 /**
- * Upgrades a database to the newest schema, in one transaction. Before the upgrade, copies the database to `copyBeforeUpgrade`, so that
- * `undoUpgrade` can restore it. A new database is not copied. Returns the previous schema, or undefined if no upgrade was needed.
- *
- * Throws `OperatorError` if the program does not know the schema of the database, or if a migration fails. The database is then unchanged.
+ * Upgrades a database in one transaction, after a copy to `copyBeforeUpgrade` for `undoUpgrade`. Returns the previous schema, or undefined.
+ * Throws `OperatorError` if the schema is unknown or a migration fails. The database is then unchanged.
  */
 export function upgrade(db: Database, path: string, migrations: readonly string[] = MIGRATIONS): number | undefined {
   const before = schemaOf(db);
@@ -37,10 +35,8 @@ export function upgrade(db: Database, path: string, migrations: readonly string[
 }
 
 /**
- * Replaces the database by the newest copy that an upgrade has made. The replaced database stays in the same folder. The caller must hold
- * the folder's lock, and no other process may have the database open. Returns the copy's schema and the replaced database's path.
- *
- * Throws `OperatorError` if no copy has an earlier schema that is at least `FIRST_SCHEMA`.
+ * Replaces the database, which stays in the folder, by the newest copy of an upgrade. The caller holds the lock, and no other process has
+ * the database open. Throws `OperatorError` if no copy has an earlier schema from `FIRST_SCHEMA` on.
  */
 export function undoUpgrade(path: string): { readonly schema: number; readonly kept: string } {
   const db = openAnySchema(path);
@@ -67,8 +63,7 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
 }
 
 /**
- * Rewrites a database to free the space of removed data, and replaces the old file. The caller must hold the lock of the folder, and no
- * other process may write to the database. If the process is killed, the path has the old or the new file.
+ * Rewrites a database without free space. The caller holds the lock, and no process may write. If killed, the old or the new file is there.
  */
 export function compactDatabase(path: string): void {
   const db = new Database(path, { readwrite: true, strict: true });

@@ -16,17 +16,12 @@ export interface SummedParts {
 /** The functions that `blockSums` creates. */
 export type BlockSums = ReturnType<typeof blockSums>;
 
-/**
- * Minimum number of prints per contract for stored sums. With fewer prints per contract, adding up the prints takes no longer than reading
- * sums.
- */
+/** Minimum number of prints per contract for stored sums. With fewer, adding up prints takes no longer than reading sums. */
 const PRINTS_PER_CONTRACT_MIN = 4;
 
 /**
- * Creates the functions that read and write the stored sums of blocks. A block is a run of consecutive parts of a day, or all parts of the
- * day. The sums of a block are the sums of its prints by contract. The numbers of all prints and of valid prints in the block are stored
- * with the sums. Stored sums are valid only while the block still has the stored numbers of prints. A write to the tape therefore does not
- * need to remove stored sums.
+ * Creates the functions that read and write sums by contract of blocks: consecutive parts of a day, or all. Stored sums are valid while the
+ * block has the stored numbers of prints, so a write need not remove them.
  */
 export function blockSums(db: Database, parts: TapeParts) {
   const selectSums = db.prepare<{ rowid: number; last: number; entries: number; valid: number }, [number]>(
@@ -39,12 +34,13 @@ export function blockSums(db: Database, parts: TapeParts) {
   const putDay = db.prepare<null, [number, string, string, number, number]>(
     'INSERT OR REPLACE INTO tape_days VALUES (?, ?, ?, ?, ?)',
   );
-  const selectUnsummed = db.prepare<TapeDay, [string]>(
+  const selectUnsummed = db.prepare<TapeDay, [string, number]>(
     `SELECT simulated, underlying, day FROM
        (SELECT simulated, underlying, day, sum(entries) AS entries, sum(standing) AS standing
-        FROM tape_parts WHERE day < ? GROUP BY simulated, underlying, day)
-     WHERE (simulated, underlying, day, entries, standing) NOT IN
-       (SELECT simulated, underlying, day, entries, standing FROM tape_days)`,
+        FROM tape_parts WHERE day < ? GROUP BY simulated, underlying, day) AS stored
+     LEFT JOIN tape_days AS summed USING (simulated, underlying, day)
+     WHERE (stored.entries, stored.standing) IS NOT (summed.entries, summed.standing)
+       AND stored.entries - ifnull(summed.entries, 0) >= ? * stored.entries`,
   );
 
   /** Stores the sums of a block. Does nothing if the block has too few prints per contract (see PRINTS_PER_CONTRACT_MIN). */
@@ -58,11 +54,7 @@ export function blockSums(db: Database, parts: TapeParts) {
     const { entries, valid } = countsOf(dayParts);
     putDay.run(simulated, underlying, day, entries, valid);
   };
-  /**
-   * Stores the sums of a block with `put`. If the block is a whole day (`isDay`), also records the day as summed. Does nothing if a part of
-   * the block was replaced, or if a print of the part was canceled or corrected later. Also does nothing if `isDay` is set and the day has
-   * more parts now.
-   */
+  /** Stores the sums of a block, and records a whole day (`isDay`) as summed, unless the parts or their prints have changed meanwhile. */
   const putUnchanged = db.transaction((tapeDay: TapeDay, block: readonly Part[], sums: TapeSums, isDay: boolean) => {
     const current = parts.ofDay(tapeDay);
     const first = current.findIndex(({ id }) => id === block[0]!.id);
@@ -73,10 +65,7 @@ export function blockSums(db: Database, parts: TapeParts) {
   });
 
   return {
-    /**
-     * Finds the blocks with valid sums that begin with the part at index `from`, have at most `partsMax` parts, and end at or before
-     * `toMs`. Returns the block with the most prints, or `undefined` if no block is found.
-     */
+    /** Returns the longest block with valid sums from index `from` on, of at most `partsMax` parts up to `toMs`. */
     longest(from: number, dayParts: readonly Part[], toMs: number, partsMax: number): SummedParts | undefined {
       const { id, day } = dayParts[from]!;
       for (const row of selectSums.all(id)) {
@@ -90,15 +79,18 @@ export function blockSums(db: Database, parts: TapeParts) {
       }
       return undefined;
     },
-    /** Returns the days before `beforeDay` that have not been summed since their last change (see `recordSummedDay`). */
-    unsummedDays: (beforeDay: string): TapeDay[] => selectUnsummed.all(beforeDay),
     /**
-     * Adds up the sums of the parts of a day in three steps. The sums of parts give the sums of blocks of PARTS.few parts. The sums of
-     * PARTS.few parts give the sums of blocks of PARTS.many parts. The sums of PARTS.many parts give the sums of the whole day. Stores the
-     * sums of each block with `put`, and records the day as summed. Other work can run at each `yield`.
+     * Returns the days before `beforeDay` that changed since they were summed, if at least the share `newFrom` of their prints is newer.
+     */
+    unsummedDays: (beforeDay: string, newFrom: number): TapeDay[] => selectUnsummed.all(beforeDay, newFrom),
+    /**
+     * Adds the sums of parts up to blocks of PARTS.few parts, these to PARTS.many, and these to the day, stores all, and records the day as
+     * summed. Other work can run at each `yield`.
      */
     *addUp(tapeDay: TapeDay): Generator<number, void> {
       const dayParts = parts.ofDay(tapeDay);
+      // Another process may have added prints since the layers were merged. The next run sums the day.
+      if (dayParts.some(({ layer }) => layer > 0)) return;
       const sizes = [PARTS.few, PARTS.many].filter((size) => size < dayParts.length);
       const summers = new Map(sizes.map((size) => [size, new TapeSummer()]));
       const day = new TapeSummer();

@@ -7,10 +7,7 @@ import { rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
 import type { TapeParts } from './tape-parts.ts';
 import type { PartWriter } from './write-parts.ts';
 
-/**
- * Limits of a transaction that moves rows into parts: the maximum number of rows, and a time in ms. Once the time has passed, no more rows
- * are moved. With these limits, a transaction takes about 10 ms.
- */
+/** Maximum number of rows, and the time in ms, of a transaction that moves rows into parts, about 10 ms with its commit. */
 export const MOVED_AT_ONCE = 512;
 const MOVED_MS = 8;
 /** Number of free pages that stay in the database file. Each step returns at most this number of other free pages to the disk. */
@@ -26,10 +23,7 @@ export interface PackerDeps {
 
 /** Packs the prints of past New York days into parts, in short transactions (see `MarketStore.packTape`). */
 export function tapePacker(db: Database, { rows, parts, writer, blocks }: PackerDeps) {
-  /**
-   * Moves the oldest rows of a day into the parts of the day. Returns the number of moved rows. Callers must call this function within a
-   * transaction and within `rows.counted`.
-   */
+  /** Moves the oldest rows of a day into its parts, within a transaction and `rows.counted`. Returns their number. */
   const moveRows = (tapeDay: TapeDay, limit: number): number => {
     const range = rangeOfDay(tapeDay.day);
     const oldest = rows.oldest(tapeDay, ...range, limit);
@@ -56,20 +50,19 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
     rows.counted(() => moveOldest(tapes, beforeMs, limit)),
   );
   const rewrite = db.transaction(writer.rewrite);
+  const mergeLayer = db.transaction(writer.mergeLayer);
   const join = db.transaction(writer.join);
 
-  /**
-   * Moves rows into parts, rewrites parts with canceled or corrected entries, joins and sums the parts of each day, and returns free pages
-   * to the disk.
-   */
-  function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {
+  /** Moves rows into parts, rewrites retired entries, merges, joins and sums the parts of each day, and returns free pages to the disk. */
+  function* packTape(beforeDay: string, { rowsAtOnce = MOVED_AT_ONCE, newFrom = 0 } = {}): Generator<number, void> {
     const [beforeMs] = rangeOfDay(beforeDay);
     for (const tapes = rows.tapes(); tapes.length > 0; ) yield move.immediate(tapes, beforeMs, rowsAtOnce);
     for (const id of parts.retiredParts()) {
       rewrite.immediate(id);
       yield 0;
     }
-    for (const tapeDay of blocks.unsummedDays(beforeDay)) {
+    for (const tapeDay of blocks.unsummedDays(beforeDay, newFrom)) {
+      while (mergeLayer.immediate(tapeDay)) yield 0;
       while (join.immediate(tapeDay)) yield 0;
       yield* blocks.addUp(tapeDay);
     }

@@ -8,28 +8,14 @@ interface Counted {
   readonly at: number;
 }
 
-/** Counts the rows of the table `prints` for each minute. */
-export interface PrintCounts {
-  /** Runs `work`, and then writes the counts that `work` changed. Callers must call this method within a transaction. */
-  batch<T>(work: () => T): T;
-  /**
-   * Adds `entries` and `canceled` to the counts of the row's minute. Negative numbers reduce the counts. Callers must call this method
-   * within `batch`.
-   */
-  count(row: Counted, entries: number, canceled: number): void;
-  /** Returns the number of rows from `fromMs` to `toMs`, and how many of these rows are canceled. */
-  of(simulated: number, underlying: string, fromMs: number, toMs: number): { entries: number; canceled: number };
-}
-
 /** Length of a slot, ms. This length must not change, because the stored counts have slots of this length. */
 export const SLOT_MS = 60_000;
 
 /**
- * Creates the functions that read and write the counts of print rows. Each minute of an underlying has one row of counts. A few hundred
- * rows of counts are therefore enough for a million print rows. Each writer of prints counts its rows, and writes the counts once per
- * transaction. With triggers, which count each row separately, a save would take twice as long.
+ * Creates the functions that read and write counts of print rows by minute. Each writer counts its rows and writes the counts once per
+ * transaction. Triggers would make a save take twice as long.
  */
-export function printCounts(db: Database): PrintCounts {
+export function printCounts(db: Database) {
   const add = db.prepare<null, [number, string, number, number, number]>(
     `INSERT INTO print_counts VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET entries = entries + excluded.entries, canceled = canceled + excluded.canceled`,
@@ -65,7 +51,8 @@ export function printCounts(db: Database): PrintCounts {
   };
 
   return {
-    batch(work) {
+    /** Runs `work`, and then writes the counts that `work` changed. Callers must call this method within a transaction. */
+    batch<T>(work: () => T): T {
       // Removes counts of a failed transaction.
       clear();
       const result = work();
@@ -76,12 +63,14 @@ export function printCounts(db: Database): PrintCounts {
       clear();
       return result;
     },
-    count(row, entries, canceled) {
+    /** Adds to the counts of the row's minute; negative numbers reduce them. Callers must call this method within `batch`. */
+    count(row: Counted, entries: number, canceled: number): void {
       const slot = slotFor(row);
       slot.entries += entries;
       slot.canceled += canceled;
     },
-    of(simulated, underlying, fromMs, toMs) {
+    /** Returns the number of rows from `fromMs` to `toMs`, and how many of these rows are canceled. */
+    of(simulated: number, underlying: string, fromMs: number, toMs: number) {
       const tapeKey = [simulated, underlying] as const;
       const hasNoRows = (from: number, to: number) => from > to || selectAny.get(...tapeKey, from, to)!.found === 0;
       // The first and the last slot may be partly outside the range. If all rows of a slot are in the range, as is usual for the last slot

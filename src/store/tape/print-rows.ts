@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
+import { recordOf } from '../../core/record-of.ts';
 import type { Print } from '../../market/prints.ts';
-import { columnsBy, FLAG, type TapeColumns, type TapeRow } from '../../market/tape-columns.ts';
+import { ContractNumbers, FLAG, NUMBERS, type TapeColumns, type TapeSeries } from '../../market/tape-columns.ts';
 import { printCounts } from './print-counts.ts';
 import type { TapeId } from './tape-days.ts';
 import { CANCELED, CORRECTED } from './tape-entries.ts';
@@ -9,7 +10,7 @@ import { CANCELED, CORRECTED } from './tape-entries.ts';
 const INDEXED_MIN = 25_000;
 
 /** A row with only the columns of `TapeColumns`, which takes less time to read than a full row. */
-export interface ColumnRow extends TapeRow {
+export interface ColumnRow extends TapeSeries, Pick<Print, 'strike' | (typeof NUMBERS)[number]> {
   readonly rowid: number;
   readonly flags: number;
 }
@@ -33,9 +34,8 @@ export interface MovableRow {
 export type PrintRows = ReturnType<typeof printRows>;
 
 /**
- * Creates the functions that read and write the prints that are not packed yet. Each of these prints is a row of the table `prints`. The id
- * of a row is the id of its print. When a print is corrected, its row gets another id and is marked as canceled. The rowids are in order of
- * arrival. A function that reads leaves out canceled rows, unless its comment states otherwise.
+ * Creates the functions that read and write prints that are not packed, by their id. The row of a corrected print gets another id, and
+ * counts as canceled. Rowids are in order of arrival. Readers leave out canceled rows, unless their comment states otherwise.
  */
 export function printRows(db: Database) {
   const counts = printCounts(db);
@@ -102,10 +102,7 @@ export function printRows(db: Database) {
   };
 
   return {
-    /**
-     * Runs `work`, and then writes the counts of rows. Callers must call this method within a transaction. The methods that write must be
-     * called within `work`.
-     */
+    /** Runs `work`, which may write rows, and then writes the counts of rows. Callers must call this method within a transaction. */
     counted: counts.batch,
     /** Inserts a print. Returns false if a row already has the id of the print. */
     insert(print: Print): boolean {
@@ -143,10 +140,7 @@ export function printRows(db: Database) {
       (minPremiumUsd < INDEXED_MIN ? selectAbove : selectLarge)
         .all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd)
         .map(printOf),
-    /**
-     * Returns the first `limit` prints with at least a minimum premium, after a position and up to `toMs`. The prints are in order of time
-     * and then in order of arrival.
-     */
+    /** Returns the first `limit` prints of a minimum premium after a position and up to `toMs`, by time and arrival. */
     nextAtLeast(
       { simulated, underlying }: TapeId,
       { atMs, rowid }: RowCursor,
@@ -170,10 +164,7 @@ export function printRows(db: Database) {
     /** Returns the time of the first print from `fromMs` to `toMs`, ms since the epoch. Returns `undefined` if there is no print. */
     firstAt: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): number | undefined =>
       selectFirst.get(simulated, underlying, fromMs, toMs)?.at,
-    /**
-     * Skips the first `count` prints from `fromMs` to `toMs`, and returns the time of the next print, ms since the epoch. Returns
-     * `undefined` if there is no next print.
-     */
+    /** Returns the time of the print after the first `count` prints from `fromMs` to `toMs`, ms since the epoch, if there is one. */
     atAfter: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number, count: number): number | undefined =>
       selectNth.get(simulated, underlying, fromMs, toMs, count)?.at,
     /** Returns the time of the last print up to `untilMs`, ms since the epoch. Returns `undefined` if there is no print. */
@@ -194,7 +185,17 @@ export function beforeRowsOf(atMs: number): RowCursor {
 
 /** Returns rows as columns. The rows must be in order of time and then in order of arrival. */
 export function columnsOfRows(rows: readonly ColumnRow[]): TapeColumns {
-  return columnsBy(rows, ({ flags }) => flags);
+  const numbers = new ContractNumbers();
+  const count = rows.length;
+  const contract = new Uint32Array(count);
+  for (let i = 0; i < count; i++) contract[i] = numbers.of(rows[i]!);
+  const columns = recordOf(NUMBERS, (name) => {
+    const column = new Float64Array(count);
+    for (let i = 0; i < count; i++) column[i] = rows[i]![name] ?? Number.NaN;
+    return column;
+  });
+  const flags = Uint8Array.from(rows, ({ flags }) => flags);
+  return { count, contracts: numbers.contracts(), contract, ...columns, flags };
 }
 
 /** Prepares the query for the tapes that have rows. */

@@ -11,17 +11,11 @@ import { entriesOf } from './tape-entries.ts';
 
 /** The stored sums of large prints. */
 export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom'> {
-  /**
-   * Adds a print to the sums of its day. If `times` is -1, subtracts the print. Ignores prints that are not large, and prints of contracts
-   * with an adjusted deliverable. Callers must call this method within a transaction.
-   */
+  /** Adds a print to the sums of its day, or subtracts it (-1), within a transaction. Ignores small prints and adjusted deliverables. */
   count(print: Print, times: 1 | -1): void;
   /** Adds the prints in rows of a batch to the sums of their day, as `count` does. */
   countRows(tapeDay: TapeDay, prints: PrintBatch, rows: readonly number[]): void;
-  /**
-   * Reads the minimum premium of a large print, which another process may have changed. Callers must call this method at the start of a
-   * transaction.
-   */
+  /** Reads the minimum premium of a large print, which another process may have changed, at the start of a transaction. */
   refresh(): void;
 }
 
@@ -41,10 +35,8 @@ interface PackedPrints {
 }
 
 /**
- * Creates the functions that read and write the sums of large prints. Each tape has separate sums for each New York day, series, side of
- * the contract (call or put), side of the quote, `multiLeg` and `deep`. A tape has one underlying, and is either simulated or recorded. The
- * transaction that writes prints also updates the sums. The sums of a window are computed from the sums of its full days and the prints of
- * its partial days. Little data is therefore read, even if the tape is long.
+ * Creates the functions that read and write the sums of large prints by tape, New York day, series, side of the quote, `multiLeg` and
+ * `deep`. The transaction that writes prints updates the sums. For a window, only the prints of its partial days are read.
  */
 export function printSums(db: Database, { rows, packed, mayHave }: PrintSource): PrintSums {
   const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');

@@ -4,17 +4,17 @@ import { printOfRow, type TapeColumns } from '../../market/tape-columns.ts';
 import { beforeRowsOf, type ColumnRow, columnsOfRows, type PrintRows } from './print-rows.ts';
 import { type TapeId, tapeIdOf } from './tape-days.ts';
 import { merged, packedFieldsOf, printsWithin } from './tape-entries.ts';
-import { groupFrom, type TapeParts } from './tape-parts.ts';
+import { byArrival, type TapeParts } from './tape-parts.ts';
 
 /**
- * Creates the functions that read prints from rows and parts, in order of time and then in order of arrival. Prints in rows arrived later
- * than the prints in parts of the same day. Among prints of the same moment, the prints in parts therefore come first. `rowsAtOnce` is the
- * number of rows in one read of `largePrints`.
+ * Creates the functions that read prints from rows and parts, by time and arrival: prints in parts arrived before rows of the same moment.
+ * `rowsAtOnce` is the number of rows in one read of `largePrints`.
  */
 export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: number) {
   /** Yields the packed prints of a range. Each item contains prints of a single part. */
   function* packed(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: PrintRange) {
-    for (const part of parts.within(tapeIdOf(underlying, simulated), fromMs, toMs)) {
+    const within = parts.within(tapeIdOf(underlying, simulated), fromMs, toMs);
+    for (const part of byArrival(within, fromMs, toMs)) {
       yield { day: part.day, columns: printsWithin(parts.largeOf(part, minPremiumUsd), fromMs, toMs, minPremiumUsd) };
     }
   }
@@ -27,7 +27,7 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
       .toArray()
       .flat();
     const ofRows = rows.atLeast(...range);
-    // The sort is stable, so the packed prints stay before other prints of the same moment.
+    // The sort is stable, so prints of the same moment stay in order of arrival, and packed prints before rows.
     return ofParts.length === 0 ? ofRows : [...ofParts, ...ofRows].sort((a, b) => a.at - b.at);
   };
 
@@ -37,7 +37,7 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
     return rows.has(tape, fromMs, toMs) || parts.within(tape, fromMs, toMs).length > 0;
   };
 
-  /** Yields the prints of a range as columns. Each step reads one group of parts or some rows. Prints may be packed between two steps. */
+  /** Yields the prints of a range as columns. Each step reads overlapping parts or some rows. Prints may be packed between two steps. */
   function* largePrints(
     ...[underlying, fromMs, toMs, simulated, minPremiumUsd]: PrintRange
   ): Generator<TapeColumns, void> {
@@ -46,8 +46,9 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
     let from = fromMs;
     let cursor = beforeRowsOf(fromMs);
     while (from <= toMs || cursor.atMs <= toMs) {
-      const group = from <= toMs ? firstGroup(tape, from, toMs) : [];
-      const untilMost = Math.min(toMs, group.at(-1)?.toAt ?? toMs);
+      const part = from <= toMs ? parts.first(tape, from, toMs) : undefined;
+      const untilMost = Math.min(toMs, part?.toAt ?? toMs);
+      const group = part ? byArrival(parts.ofDay({ ...tape, day: part.day }), from, untilMost) : [];
       const found = rows.nextAtLeast(tape, cursor, untilMost, minPremiumUsd, rowsAtOnce);
       const { taken, until, isWhole } = wholeMoments(found, rowsAtOnce, untilMost);
       const ofParts = group
@@ -60,24 +61,19 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
       yield all.length > 0 ? all.reduce(merged) : columnsOfRows([]);
     }
   }
-  /** Returns the first part of a range with a valid print, and the parts that must be read together with this part. */
-  const firstGroup = (tape: TapeId, fromMs: number, toMs: number) => {
-    const part = parts.first(tape, fromMs, toMs);
-    return part ? groupFrom(part, parts.ofDay({ ...tape, day: part.day })) : [];
-  };
 
   const lastPrintAt: PrintStore['lastPrintAt'] = (underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) => {
     const tape = tapeIdOf(underlying, simulated);
-    const rowAt = rows.lastAt(tape, untilMs);
-    for (let part = parts.before(tape, untilMs); part; part = parts.before(tape, part.fromAt - 1)) {
-      if (rowAt !== undefined && rowAt >= part.toAt) return rowAt;
+    let last = rows.lastAt(tape, untilMs);
+    for (const part of parts.before(tape, untilMs)) {
+      if (last !== undefined && last >= Math.min(part.toAt, untilMs)) break;
       const { at } =
         part.retired === 0 && part.lastAt !== null && part.lastAt <= untilMs
           ? { at: [part.lastAt] }
           : printsWithin(parts.validColumnsOf(part), 0, untilMs);
-      if (at.length > 0) return Math.max(at.at(-1)!, rowAt ?? 0);
+      if (at.length > 0) last = Math.max(at.at(-1)!, last ?? 0);
     }
-    return rowAt;
+    return last;
   };
 
   const tapeVersion: PrintStore['tapeVersion'] = (underlying, fromMs, toMs, simulated) => {
@@ -96,19 +92,14 @@ function printsOf(columns: TapeColumns, tape: TapeId): Print[] {
   return Array.from({ length: columns.count }, (_, row) => printOfRow(columns, row, fields));
 }
 
-/**
- * Rows that are read together: all prints up to the moment `until`. If `isWhole` is false, some prints of the moment `until` are missing.
- */
+/** Rows that are read together, up to the moment `until`. If `isWhole` is false, prints of this moment are missing. */
 interface TakenRows {
   readonly taken: readonly ColumnRow[];
   readonly until: number;
   readonly isWhole: boolean;
 }
 
-/**
- * Shortens a full batch of rows so that the batch does not split the prints of one moment. If all rows of the batch have the same moment,
- * returns the whole batch. `most` is the number of rows in a full batch.
- */
+/** Shortens a full batch of `most` rows so that it does not split the prints of one moment, unless all have the same moment. */
 function wholeMoments(found: readonly ColumnRow[], most: number, until: number): TakenRows {
   if (found.length < most) return { taken: found, until, isWhole: true };
   const lastAt = found.at(-1)!.at;

@@ -6,7 +6,7 @@ import type { BlockSums } from './block-sums.ts';
 import type { PrintRows } from './print-rows.ts';
 import { endOfDay, type TapeDay, type TapeId, tapeIdOf } from './tape-days.ts';
 import { merged, printsWithin } from './tape-entries.ts';
-import { groupFrom, type Part, sharesMoment, type TapeParts } from './tape-parts.ts';
+import { byArrival, type Part, type TapeParts } from './tape-parts.ts';
 
 /** The dependencies of `stretchReader`. The function `prints` reads the prints of a range. */
 export interface StretchDeps {
@@ -17,9 +17,8 @@ export interface StretchDeps {
 }
 
 /**
- * Creates the functions that read the tape in stretches, which are runs of consecutive prints. There are three types of stretches: a block
- * of parts with stored sums, a group of parts together with the rows of the group's period, and at most `rowsAtOnce` rows between two
- * parts. A stretch never splits the prints of one moment. If one moment has more than `rowsAtOnce` rows, a stretch contains all these rows.
+ * Creates the functions that read runs of consecutive prints: a block of parts with stored sums, overlapping parts with the rows of their
+ * common period, or at most `rowsAtOnce` rows between two parts. A run never splits the prints of one moment.
  */
 export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rowsAtOnce: number) {
   const stretchWith = (tapeDay: TapeDay, fromMs: number, toMs: number, columns: () => TapeColumns): Stretch => ({
@@ -40,10 +39,7 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     return stretchWith({ ...tape, day: dayOf(fromMs) }, fromMs, last, () => rows.columns(tape, fromMs, last));
   };
 
-  /**
-   * Returns the stretch (run of prints) of the block that begins with `part` and has stored sums. Returns `undefined` if there is no such
-   * block, or if other prints have times within the period of the block.
-   */
+  /** Returns the stretch of the block with stored sums that begins with `part`, unless other prints are within its period. */
   const summedStretch = (
     tapeDay: TapeDay,
     part: Part,
@@ -55,22 +51,16 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     const block = blocks.longest(i, dayParts, toMs, mostParts);
     if (block === undefined) return undefined;
     const last = block.parts.at(-1)!.toAt;
-    if (rows.has(tapeDay, part.fromAt, last) || sharesMoment(block.parts, dayParts[i + block.parts.length])) {
-      return undefined;
-    }
+    const isShared = byArrival(dayParts, part.fromAt, last).length > block.parts.length;
+    if (isShared || rows.has(tapeDay, part.fromAt, last)) return undefined;
     const columns = () => block.parts.map(parts.validColumnsOf).reduce(merged);
     return { ...stretchWith(tapeDay, part.fromAt, last, columns), sums: block.sums };
   };
 
-  /**
-   * Returns the stretch (run of prints) from `fromMs` to `toMs`. Reads a group of parts, and all rows with times from `fromMs` to `toMs`. A
-   * group consists of parts that must be read together.
-   */
-  const stretchOfParts = (tapeDay: TapeDay, group: readonly Part[], fromMs: number, toMs: number): Stretch => {
-    const [from, to] = [Math.max(fromMs, group[0]!.fromAt), Math.min(toMs, group.at(-1)!.toAt)];
+  /** Returns the stretch of overlapping parts, in their order of arrival, and of the rows from `from` to `to`. */
+  const stretchOfParts = (tapeDay: TapeDay, group: readonly Part[], from: number, to: number): Stretch => {
     const columns = () => {
-      const [one, ...others] = group.map((part) => printsWithin(parts.validColumnsOf(part), from, to));
-      const all = others.reduce(merged, one!);
+      const all = group.map((part) => printsWithin(parts.validColumnsOf(part), from, to)).reduce(merged);
       const ofRows = rows.columns(tapeDay, from, to);
       return ofRows.count === 0 ? all : merged(all, ofRows);
     };
@@ -83,11 +73,14 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     const rowAt = rows.firstAt(tape, fromMs, toMs);
     const part = parts.first(tape, fromMs, toMs);
     if (part === undefined) return rowAt === undefined ? undefined : stretchOfRows(tape, rowAt, toMs);
-    if (rowAt !== undefined && rowAt < part.fromAt) return stretchOfRows(tape, rowAt, Math.min(toMs, part.fromAt - 1));
     const tapeDay = { ...tape, day: part.day };
     const dayParts = parts.ofDay(tapeDay);
+    const to = Math.min(toMs, part.toAt);
+    const group = byArrival(dayParts, fromMs, to);
+    const from = group.reduce((least, { fromAt }) => Math.min(least, fromAt), part.fromAt);
+    if (rowAt !== undefined && rowAt < from) return stretchOfRows(tape, rowAt, Math.min(toMs, from - 1));
     const summed = part.fromAt >= fromMs ? summedStretch(tapeDay, part, dayParts, toMs, mostParts) : undefined;
-    return summed ?? stretchOfParts(tapeDay, groupFrom(part, dayParts), fromMs, toMs);
+    return summed ?? stretchOfParts(tapeDay, group, Math.max(fromMs, from), to);
   };
 
   function* tape(...[underlying, fromMs, toMs, simulated, fromExpiry = '']: Parameters<PrintStore['tape']>) {

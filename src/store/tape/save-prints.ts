@@ -5,14 +5,7 @@ import type { Print } from '../../market/prints.ts';
 import { MOVED_AT_ONCE } from './pack-tape.ts';
 import type { PrintRows } from './print-rows.ts';
 import type { PrintSums } from './print-sums.ts';
-import {
-  digestTable,
-  findCopies,
-  isCorrectedSince,
-  isSamePrint,
-  type StoredCopy,
-  validCopyOf,
-} from './stored-copies.ts';
+import { findCopies, isCorrectedSince, isSamePrint, type StoredCopy, validCopyOf } from './stored-copies.ts';
 import { type TapeDay, tapeIdOf } from './tape-days.ts';
 import { CANCELED, CORRECTED } from './tape-entries.ts';
 import type { TapeParts } from './tape-parts.ts';
@@ -37,17 +30,12 @@ interface Saved {
 }
 
 /**
- * Returns a function that saves prints in one transaction. The function usually stores prints as rows. The function writes the prints of a
- * day directly into parts if `atOnce` is set, the day has at least `partsFrom` prints, and fewer than MOVED_AT_ONCE rows of the day are
- * stored. Before a direct write, the function moves the day's rows into parts.
- *
- * In this file, a copy is a stored version of a print with a certain id. The valid copy is neither corrected nor canceled.
+ * Returns a function that saves prints in one transaction: as rows, or with `atOnce` in parts, if a day has at least `partsFrom` new prints
+ * and fewer than MOVED_AT_ONCE rows, which it first moves into parts. A copy is a stored version of a print. The valid copy is neither
+ * corrected nor canceled.
  */
 export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }: SaveDeps, partsFrom: number) {
-  /**
-   * Saves a print as a row. `packed` contains the copies in parts that have the id of the print. Returns `undefined` if the print is
-   * neither new nor a change of the valid copy.
-   */
+  /** Saves a print as a row. `packed` has its copies in parts. Returns `undefined` if the print changes nothing. */
   const saveRow = (print: Print, packed: readonly StoredCopy[]): 'added' | 'changed' | undefined => {
     if (packed.length === 0 && rows.insert(print)) {
       if (!print.canceled) sums.count(print, 1);
@@ -71,14 +59,9 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     return 'changed';
   };
 
-  /**
-   * Saves the prints of one day directly into the parts of the day. All rows of the day must already be in parts, so that the parts have
-   * all copies.
-   */
+  /** Saves the prints of one day directly into parts. The day must have no rows, so that the parts have all copies. */
   const saveInParts = (tapeDay: TapeDay, prints: PrintBatch): Saved => {
-    const digests = prints.digests();
-    const firstOf = digestTable(digests);
-    const packed = findCopies(parts, tapeDay, digests, firstOf, parts.ofDay(tapeDay));
+    const { digests, first: firstOf, copies: packed } = findCopies(parts, tapeDay, prints);
     /** Indices of the prints that this save adds, grouped by id. The key is the index of the first print with the id. */
     const newByFirst = new Map<number, number[]>();
     const retired = new Uint8Array(prints.length);
@@ -99,9 +82,8 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
       toPack.push(i);
     };
     /**
-     * Applies a print to the copies with the same id. The copies are stored in parts (`before`), or are prints that this save has already
-     * added. `first` is the index of the first print with the id. A correction replaces the valid copy. A cancellation only marks the valid
-     * copy as canceled. Returns false if the print changes nothing.
+     * Applies a print to the copies with its id, in parts (`before`) or added by this save, `first` first. A correction replaces the valid
+     * copy, a cancellation only marks it. Returns false if the print changes nothing.
      */
     const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
       const print = prints.print(i);
@@ -123,7 +105,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     let [added, changed] = [0, 0];
     for (let i = 0; i < prints.length; i++) {
       assertValidNumbers(prints, i);
-      const first = firstOf(digests[2 * i]!, digests[2 * i + 1]!);
+      const first = firstOf(i);
       const before = packed.get(first);
       if (first === i && before === undefined) {
         added++;
@@ -140,13 +122,9 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const copies = new Map<number, StoredCopy[]>();
     for (const { rows: dayRows, ...day } of days) {
       const tapeDay = { ...day, simulated: Number(day.simulated) };
-      const dayParts = parts.ofDay(tapeDay);
-      if (dayParts.length === 0) continue;
-      const digests = prints.pick(dayRows).digests();
-      const firstOf = digestTable(digests);
-      const packed = findCopies(parts, tapeDay, digests, firstOf, dayParts);
-      for (const [i, row] of dayRows.entries())
-        copies.set(row, packed.get(firstOf(digests[2 * i]!, digests[2 * i + 1]!)) ?? []);
+      if (parts.ofDay(tapeDay).length === 0) continue;
+      const { first, copies: packed } = findCopies(parts, tapeDay, prints.pick(dayRows));
+      for (const [i, row] of dayRows.entries()) copies.set(row, packed.get(first(i)) ?? []);
     }
     return copies;
   };
@@ -181,10 +159,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
   return (prints: Prints, atOnce: boolean): Saved => save.immediate(prints, atOnce);
 }
 
-/**
- * Throws `RangeError` if a number is not finite, `at` is not a safe integer, or `callPut` is neither 1 nor -1. The message begins with `NOT
- * NULL`, like SQLite's message for a NaN.
- */
+/** Throws `RangeError`, like SQLite for a NaN, if a number is not finite, `at` no safe integer, or `callPut` neither 1 nor -1. */
 function assertValidNumbers(prints: PrintBatch, row: number): void {
   const { callPut, strike } = prints.contracts[prints.contract[row]!]!;
   const at = prints.at[row]!;

@@ -1,3 +1,4 @@
+import type { PrintBatch } from '../../market/print-batch.ts';
 import type { Print } from '../../market/prints.ts';
 import { printOfRow, type TapeColumns } from '../../market/tape-columns.ts';
 import type { TapeDay } from './tape-days.ts';
@@ -19,17 +20,15 @@ interface PartOfPrint {
 }
 
 /**
- * Finds the copies of some prints in the parts of their day. `digests` has the digests of the prints' ids, and `firstOf` their table. The
- * key of the result is the index of the first print with the id. The method `retire` of a copy immediately writes to the store.
+ * Finds the copies of prints in the parts of their day. `digests` has the digests of the prints' ids. `first` returns the index of the first
+ * print with the id of a print, and the key of `copies` is this index. The method `retire` of a copy writes to the store at once.
  */
-export function findCopies(
-  parts: TapeParts,
-  tapeDay: TapeDay,
-  digests: Uint32Array,
-  firstOf: DigestTable,
-  dayParts: readonly Part[],
-): Map<number, StoredCopy[]> {
-  if (!parts.mayHave(tapeDay, digests, dayParts)) return new Map();
+export function findCopies(parts: TapeParts, tapeDay: TapeDay, prints: PrintBatch) {
+  const digests = prints.digests();
+  const firstOf = digestTable(digests);
+  const first = (i: number): number => firstOf(digests[2 * i]!, digests[2 * i + 1]!);
+  const dayParts = parts.ofDay(tapeDay);
+  if (!parts.mayHave(tapeDay, digests, dayParts)) return { digests, first, copies: new Map<number, StoredCopy[]>() };
   const columnsByPart = new Map<number, TapeColumns>();
   const copyOf = ({ part, row }: PartOfPrint): StoredCopy => {
     const columns = columnsByPart.getOrInsertComputed(part.id, () => parts.columnsOf(part));
@@ -44,13 +43,11 @@ export function findCopies(
       },
     };
   };
-  return new Map([...findDigests(parts, firstOf, dayParts)].map(([i, rows]) => [i, rows.map(copyOf)]));
+  const copies = new Map([...findDigests(parts, firstOf, dayParts)].map(([i, rows]) => [i, rows.map(copyOf)]));
+  return { digests, first, copies };
 }
 
-/**
- * Finds the entries whose ids have one of the digests in a table. The key of the result is the index of the digest. If several digests are
- * equal, the key is the index of the first of these digests.
- */
+/** Finds the entries whose ids have one of the digests in a table. The key is the index of the first equal digest. */
 function findDigests(parts: TapeParts, firstOf: DigestTable, dayParts: readonly Part[]): Map<number, PartOfPrint[]> {
   const found = new Map<number, PartOfPrint[]>();
   for (const part of dayParts) {
@@ -82,10 +79,10 @@ export function validCopyOf(copies: readonly StoredCopy[]): StoredCopy | undefin
 }
 
 /** Returns the index of the first digest that is equal to a digest of two words, or -1. */
-export type DigestTable = (low: number, high: number) => number;
+type DigestTable = (low: number, high: number) => number;
 
 /** Creates a hash table of digests. */
-export function digestTable(digests: Uint32Array): DigestTable {
+function digestTable(digests: Uint32Array): DigestTable {
   const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
   const slots = new Int32Array(size).fill(-1);
   /** Returns the index of an equal digest, or the bitwise complement (`~`) of the free slot. */

@@ -1,4 +1,4 @@
-import type { TapeColumns, TapeContracts } from '../../market/tape-columns.ts';
+import { picked, type TapeColumns, type TapeContracts } from '../../market/tape-columns.ts';
 import { BY_CONTRACT, CELL, type TapeSums } from '../../market/tape-sums.ts';
 import { ColumnReader, ColumnWriter, decimalDigitsOf, sealed, unsealed, wholes } from '../column-codec.ts';
 import type { TapeEntries } from './tape-entries.ts';
@@ -24,8 +24,8 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
     JSON.stringify({ count, from, contracts: contracts.strike.length, quote, paid, series: contracts.series }),
   );
   writeContracts(writer, contracts);
-  const renumbered = contract.map((each) => numbers[each]!);
-  writer.decimals(Float64Array.from(renumbered));
+  const renumbered = picked(numbers, contract, new Uint32Array(count));
+  writer.decimals(new Float64Array(renumbered));
   writer.decimals(differences(at, from));
   if (quote !== undefined && paid !== undefined) {
     const { bids, asks, prices } = quoteDifferences(renumbered, contracts.strike.length, {
@@ -39,7 +39,7 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
     writer.decimals(prices);
   } else for (const column of [bid, ask, price]) writer.numbers(column);
   for (const column of [size, multiplier, delta]) writer.numbers(column);
-  writer.decimals(Float64Array.from(flags));
+  writer.decimals(new Float64Array(flags));
   const ids = new Uint8Array(entries.ids.buffer, entries.ids.byteOffset, entries.ids.byteLength);
   return { columns: writer.sealed(MAGIC.columns), ids: sealed(MAGIC.ids, ids) };
 }
@@ -49,21 +49,18 @@ export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   const reader = ColumnReader.unsealed(blob, MAGIC.columns, name);
   const { count, from, contracts: contractCount, quote, paid, series } = JSON.parse(reader.text()) as Head;
   const contracts = readContracts(reader, contractCount, series);
-  const contract = Uint32Array.from(reader.numbers(count));
+  const contract = new Uint32Array(reader.numbers(count));
   const at = sums(reader.numbers(count), from);
   let [bid, ask, price] = [reader.numbers(count), reader.numbers(count), reader.numbers(count)];
   if (quote !== undefined && paid !== undefined) {
     ({ bid, ask, price } = quotesFrom(contract, contractCount, { bid, ask, price, quote, paid }));
   }
   const [size, multiplier, delta] = [reader.numbers(count), reader.numbers(count), reader.numbers(count)];
-  const flags = Uint8Array.from(reader.numbers(count));
+  const flags = new Uint8Array(reader.numbers(count));
   return { count, contracts, contract, at, price, size, multiplier, bid, ask, delta, flags };
 }
 
-/**
- * Decodes the digests of ids, with two words of 32 bits for each id. Throws `OperatorError` if the blob is damaged. `name` identifies the
- * blob in the error.
- */
+/** Decodes the digests of ids, two words of 32 bits each. Throws `OperatorError` with `name` if the blob is damaged. */
 export function decodeIds(blob: Uint8Array, name: string): Uint32Array {
   const content = unsealed(blob, MAGIC.ids, name);
   return new Uint32Array(content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength));
@@ -130,8 +127,7 @@ interface SumsHead {
   /** Number of cells. */
   readonly cells: number;
   /**
-   * The numbers of the cell columns that are stored. A number below CELL.width is the index of a field. Any other number is CELL.width plus
-   * the index of a field whose rounding errors the column contains. Columns of zeros are not stored.
+   * The stored cell columns: numbers of fields, and CELL.width plus the number of a field for its rounding errors. Zeros are not stored.
    */
   readonly fields: readonly number[];
   readonly series: TapeContracts['series'];
@@ -140,10 +136,7 @@ interface SumsHead {
 /** The magic numbers of the formats: "ZTP1", "ZTI1" and "ZTS1", read as little-endian. A later format must use a new magic number. */
 const MAGIC = { columns: 0x3150545a, ids: 0x3149545a, sums: 0x3153545a };
 
-/**
- * Returns the contracts that have at least one entry, with new numbers. The contract with the most prints gets the number 0, because small
- * numbers compress best. `numbers` maps each old number to the new number.
- */
+/** Returns the contracts with an entry, with new `numbers`: 0 for the most traded contract, because small numbers compress best. */
 function usedContracts({ count, contract, contracts }: TapeColumns) {
   const prints = new Uint32Array(contracts.strike.length);
   for (let row = 0; row < count; row++) prints[contract[row]!]!++;
@@ -175,7 +168,12 @@ function readContracts(reader: ColumnReader, count: number, series: TapeContract
 
 /** Returns the difference between each value and the previous value. For the first value, `from` is the previous value. */
 function differences(values: Float64Array, from = 0): Float64Array {
-  return values.map((value, row) => value - (row === 0 ? from : values[row - 1]!));
+  const out = new Float64Array(values.length);
+  for (let row = 0, last = from; row < out.length; row++) {
+    out[row] = values[row]! - last;
+    last = values[row]!;
+  }
+  return out;
 }
 
 /** Turns the result of `differences` back into the original values. The function changes the given array. */
@@ -243,7 +241,9 @@ function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price,
 
 /** Returns the values of one field in all rows. Each row of `values` has `width` fields. */
 function fieldOf(values: Float64Array, field: number, width: number): Float64Array {
-  return Float64Array.from({ length: values.length / width }, (_, row) => values[row * width + field]!);
+  const column = new Float64Array(values.length / width);
+  for (let row = 0; row < column.length; row++) column[row] = values[row * width + field]!;
+  return column;
 }
 
 /** Writes the values of one field in all rows. Each row of `values` has `width` fields. */

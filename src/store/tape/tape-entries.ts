@@ -3,10 +3,7 @@ import type { PrintBatch } from '../../market/print-batch.ts';
 import { ContractNumbers, FLAG, NUMBERS, pickRows, type TapeColumns } from '../../market/tape-columns.ts';
 import type { TapeId } from './tape-days.ts';
 
-/**
- * Prints in the form in which a part stores them. Canceled and corrected prints are included, because the store compares new copies with
- * them. A digest replaces the id of each print. The digest has two words of 32 bits.
- */
+/** Prints of a part, with canceled and corrected ones, and a digest of two words of 32 bits for each id. */
 export interface TapeEntries extends TapeColumns {
   readonly ids: Uint32Array;
 }
@@ -15,10 +12,7 @@ export interface TapeEntries extends TapeColumns {
 export const CANCELED = 32;
 export const CORRECTED = 64;
 
-/**
- * Returns rows of a batch as entries. The rows must be in time order. `digests` has the digests of all ids in the batch. For each row of the
- * batch, `retired` has CANCELED, CORRECTED or 0.
- */
+/** Returns rows of a batch, in time order, as entries. `digests` and `retired` (CANCELED, CORRECTED or 0) are of all rows of the batch. */
 export function entriesOf(
   prints: PrintBatch,
   rows: readonly number[],
@@ -60,10 +54,7 @@ export function validRows(columns: TapeColumns): TapeColumns {
   return valid === count ? columns : pickRows(columns, rows.subarray(0, valid));
 }
 
-/**
- * Returns the prints from `fromMs` to `toMs` with a premium of at least `minPremiumUsd` dollars. Returns `columns` itself if
- * `minPremiumUsd` is 0 and all prints are in the range.
- */
+/** Returns the prints from `fromMs` to `toMs` of at least `minPremiumUsd` dollars; `columns` itself if these are all. */
 export function printsWithin(columns: TapeColumns, fromMs: number, toMs: number, minPremiumUsd = 0): TapeColumns {
   const { at, count, price, size, multiplier } = columns;
   if (minPremiumUsd <= 0 && (count === 0 || (at[0]! >= fromMs && at[count - 1]! <= toMs))) return columns;

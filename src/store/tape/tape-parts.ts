@@ -12,6 +12,8 @@ export interface Part {
   readonly fromAt: number;
   readonly toAt: number;
   readonly place: number;
+  /** Prints of a layer arrived after the prints of lower layers with the same times. Parts of one layer share at most one moment. */
+  readonly layer: number;
   /** The numbers of all prints and of valid prints in the part. */
   readonly entries: number;
   readonly valid: number;
@@ -30,20 +32,17 @@ const INDEX_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
  * The functions that read the packed tape. The tape is packed as columns, in parts of about ten thousand prints. The parts of a day are
- * ordered by the columns `from`, `to` and `place`. If two parts share a moment, the later part has the prints that arrived later.
+ * ordered by the columns `to_at`, `from_at`, `layer` and `place`. `byArrival` has the order of prints of the same moment.
  */
 export type TapeParts = ReturnType<typeof tapeParts>;
 
-/**
- * Creates the functions that read parts. `partWriter` creates the functions that write parts. Days with more prints than `indexedFrom`
- * have an index of their digests while prints are added to them.
- */
+/** Creates the functions that read parts. Days with more prints than `indexedFrom` have an index of digests while prints are added. */
 export function tapeParts(db: Database, indexedFrom: number) {
   const RETIRED = '(SELECT count(*) FROM tape_retired WHERE part = id)';
-  const HEAD = `id, day, from_at AS fromAt, to_at AS toAt, place, entries, standing - ${RETIRED} AS valid, ${RETIRED} AS retired,
+  const HEAD = `id, day, from_at AS fromAt, to_at AS toAt, place, layer, entries, standing - ${RETIRED} AS valid, ${RETIRED} AS retired,
     last_at AS lastAt`;
   const WITHIN = 'simulated = ? AND underlying = ? AND to_at >= ? AND to_at <= ? AND from_at <= ?';
-  const ORDER = 'ORDER BY to_at, from_at, place';
+  const ORDER = 'ORDER BY to_at, from_at, layer, place';
   const selectHeads = db.prepare<Part, [number, string, number, number, number]>(
     `SELECT ${HEAD} FROM tape_parts WHERE ${WITHIN} ${ORDER}`,
   );
@@ -59,7 +58,7 @@ export function tapeParts(db: Database, indexedFrom: number) {
   );
   const selectBefore = db.prepare<Part, [number, string, number]>(
     `SELECT ${HEAD} FROM tape_parts WHERE simulated = ? AND underlying = ? AND from_at <= ? AND standing > ${RETIRED}
-     ORDER BY to_at DESC, from_at DESC, place DESC LIMIT 1`,
+     ORDER BY to_at DESC`,
   );
   const blob = (name: string) =>
     db.prepare<{ blob: Uint8Array | null }, [number]>(`SELECT ${name} AS blob FROM tape_parts WHERE id = ?`);
@@ -147,15 +146,12 @@ export function tapeParts(db: Database, indexedFrom: number) {
     /** Returns the numbers of all prints and of valid prints in the parts that overlap the period from `fromMs` to `toMs`. */
     counts: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
       selectCounts.get(simulated, underlying, fromMs, endOfDay(toMs), toMs)!,
-    /**
-     * Returns the first part that has a valid print and overlaps the period from `fromMs` to `toMs`. Returns `undefined` if there is no
-     * such part.
-     */
+    /** Returns the first part from `fromMs` to `toMs` that has a valid print, if any. */
     first: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): Part | undefined =>
       selectFirst.get(simulated, underlying, fromMs, endOfDay(toMs), toMs) ?? undefined,
-    /** Returns the last part that has a valid print and begins at or before `untilMs`. Returns `undefined` if there is no such part. */
-    before: ({ simulated, underlying }: TapeId, untilMs: number): Part | undefined =>
-      selectBefore.get(simulated, underlying, untilMs) ?? undefined,
+    /** Returns the parts that have a valid print and begin at or before `untilMs`. The part that ends last comes first. */
+    before: ({ simulated, underlying }: TapeId, untilMs: number): Iterable<Part> =>
+      selectBefore.iterate(simulated, underlying, untilMs),
     /** Returns a part by its id, or `undefined` if the part was removed. */
     part: (id: number): (Part & TapeDay) | undefined => selectPart.get(id) ?? undefined,
     /** Returns the ids of the parts in which entries were canceled or corrected after the part was written. */
@@ -168,10 +164,7 @@ export function tapeParts(db: Database, indexedFrom: number) {
     entriesOf: (part: Part): TapeEntries => ({ ...columnsOf(part), ids: idsOf(part) }),
     /** Returns the valid prints of a part. Throws `OperatorError` if the part is damaged. */
     validColumnsOf,
-    /**
-     * Returns the valid prints with a premium of at least `minPremiumUsd` dollars. The result may also have smaller prints, which the
-     * caller must filter out.
-     */
+    /** Returns the valid prints of at least `minPremiumUsd` dollars. The caller must filter out smaller prints. */
     largeOf(part: Part, minPremiumUsd: number): TapeColumns {
       const large = part.retired > 0 ? null : selectLarge.get(part.id, minPremiumUsd);
       return large ? decodeColumns(large.blob, nameOf(part)) : validColumnsOf(part);
@@ -182,22 +175,9 @@ export function tapeParts(db: Database, indexedFrom: number) {
   };
 }
 
-/**
- * Returns a part and the consecutive parts that must be read together with it. Two parts must be read together if the second part begins at
- * the moment at which the first part ends.
- */
-export function groupFrom(part: Part, dayParts: readonly Part[]): Part[] {
-  const group = [part];
-  for (const next of dayParts.slice(dayParts.findIndex(({ id }) => id === part.id) + 1)) {
-    if (!sharesMoment(group, next)) break;
-    group.push(next);
-  }
-  return group;
-}
-
-/** Returns whether the part `next` begins at the moment at which the last part in `parts` ends. */
-export function sharesMoment(parts: readonly Part[], next: Part | undefined): boolean {
-  return next !== undefined && next.fromAt <= parts.at(-1)!.toAt;
+/** Returns the parts of a day with prints from `fromMs` to `toMs`, ordered by arrival: of one moment, prints of later parts arrived later. */
+export function byArrival(dayParts: readonly Part[], fromMs: number, toMs: number): Part[] {
+  return dayParts.filter(({ fromAt, toAt }) => fromAt <= toMs && toAt >= fromMs).sort((a, b) => a.layer - b.layer);
 }
 
 /** Returns the name of a part in an error message. */

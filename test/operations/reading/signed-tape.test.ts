@@ -1,15 +1,16 @@
 import { expect, test } from 'bun:test';
-import { type PrintsQuery, type Stretch, stretchOf } from '../../../src/market/tape.ts';
+import type { StoredTape, Stretch } from '../../../src/market/tape.ts';
 import { forEachStretch } from '../../../src/operations/reading/signed-tape.ts';
 import { print } from '../../analytics/small-chains.ts';
+import { stretchOf } from '../../support/tapes.ts';
 
 const busy = (ms: number) => {
   for (const until = performance.now() + ms; performance.now() < until; );
 };
 
 /** A tape of `count` stretches. */
-function tapeOf(count: number): PrintsQuery {
-  const stretches = () => Array.from({ length: count }, (_, i): Stretch => stretchOf('2026-01-05', [print({ at: i })]));
+function tapeOf(count: number): StoredTape {
+  const stretches = () => Array.from({ length: count }, (_, i): Stretch => stretchOf([print({ at: i })]));
   return { count, version: '', prints: [], stretches };
 }
 

@@ -54,8 +54,8 @@ describe.each([1, 2, 3])('seed %p', (seed) => {
     const steps = [
       () => void table.savePrints(batch()),
       () => void table.savePrints(batch(), { atOnce: true }),
-      () => table.packTape(addDays(DAY, 1), 17).next(),
-      () => void table.packTape(addDays(DAY, 2), 17).toArray(),
+      () => table.packTape(addDays(DAY, 1), { rowsAtOnce: 17 }).next(),
+      () => void table.packTape(addDays(DAY, 2), { rowsAtOnce: 17 }).toArray(),
       () => removeOld({ printsFromMs: newYorkInstant(addDays(DAY, 1), '00:00'), presentMs: FIRST + 9 * DAY_MS }),
     ];
     for (let round = 0; round < 60; round++) {

@@ -1,15 +1,17 @@
-import type { Database } from 'bun:sqlite';
+import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { randomOf } from '../../../src/feeds/simulated/random.ts';
 import { addDays, newYorkInstant } from '../../../src/market/calendar.ts';
 import type { Print, PrintSum } from '../../../src/market/prints.ts';
 import { PARTS } from '../../../src/market/tape.ts';
-import { printOfRow, type TapeColumns, tapeColumnsOf } from '../../../src/market/tape-columns.ts';
+import { printOfRow, type TapeColumns } from '../../../src/market/tape-columns.ts';
 import { BY_CONTRACT, CELL, sumsOf, TapeSummer, type TapeSums } from '../../../src/market/tape-sums.ts';
+import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts';
 import { printTable, type TapeSizes } from '../../../src/store/tape/print-table.ts';
 import { withFolder } from '../../support/process.ts';
 import { IS_FULL } from '../../support/size.ts';
+import { tapeColumnsOf } from '../../support/tapes.ts';
 import {
   DAY_MS,
   MONDAY_MS,
@@ -36,7 +38,7 @@ function tableOn(db: Database = memoryDatabase(), sizes?: TapeSizes) {
 }
 
 function pack(table: ReturnType<typeof tableOn>, beforeDay = LATER_DAY, rows = 37): number {
-  return [...table.packTape(beforeDay, rows)].reduce((sum, each) => sum + each, 0);
+  return [...table.packTape(beforeDay, { rowsAtOnce: rows })].reduce((sum, each) => sum + each, 0);
 }
 
 /** Prints of three days: prices on and off ticks, several prints at one moment, one-sided or crossed quotes, long ids. */
@@ -267,12 +269,43 @@ test('reads large prints in bounded batches, also with equal moments or packing 
   }
   const meanwhile: number[] = [];
   scattered!.savePrints(prints.map((print, number) => ({ ...print, at: FIRST + number, size: 40 + number })));
-  const packing = scattered!.packTape(LATER_DAY, 23);
+  const packing = scattered!.packTape(LATER_DAY, { rowsAtOnce: 23 });
   for (const columns of scattered!.largePrints('SPX', 0, FIRST + 999, false, 0)) {
     meanwhile.push(...sizes(printsIn(columns)));
     packing.next();
   }
   expect(meanwhile).toEqual(prints.map((_, number) => 40 + number));
+});
+
+test('prints of the same hours become parts of a further layer, and no part is written anew until the day is packed', () => {
+  const db = memoryDatabase();
+  const table = tableOn(db, SMALL);
+  const range = ['SPX', 0, FIRST + DAY_MS, false, 0] as const;
+  const column = (name: string) => db.query(`SELECT ${name} FROM tape_parts ORDER BY id`).values().flat();
+  const batch = (number: number) =>
+    Array.from({ length: 200 }, (_, i) =>
+      printOf(`${number}-${i}`, { ...CLOSED, at: FIRST + 60 * i + 7 * (number % 3), size: 1 + number }),
+    );
+  const all: Print[] = [];
+  for (let number = 0; number < 6; number++) {
+    const before = column('id');
+    all.push(...batch(number));
+    table.savePrints(batch(number), { atOnce: true });
+    if (number < 4) expect(column('id').slice(0, before.length)).toEqual(before);
+    expect(Math.max(...(column('layer') as number[]))).toBe(Math.min(number, 3));
+    expect(withoutIds(table.prints(...range))).toEqual(withoutIds(all.toSorted((a, b) => a.at - b.at)));
+  }
+  const changed = [{ ...all[3]!, size: 41 }, { ...all[900]!, canceled: true }, all[500]!];
+  expect(table.savePrints(changed)).toEqual({ added: 0, changed: 2 });
+  const before = readings(table);
+  [...table.packTape(LATER_DAY, { newFrom: 0 })];
+  expect([readings(table), new Set(column('layer'))]).toEqual([before, new Set([0])]);
+  table.savePrints(batch(6), { atOnce: true });
+  [...table.packTape(LATER_DAY, { newFrom: 1 / 3 })];
+  expect(new Set(column('layer'))).toEqual(new Set([0, 1]));
+  expect(table.stretch('SPX', 0, FIRST + DAY_MS, false, PARTS.ofDay)!.toMs).toBeLessThan(FIRST + 10_000);
+  pack(table);
+  expect(new Set(column('layer'))).toEqual(new Set([0]));
 });
 
 test.each([
@@ -286,6 +319,22 @@ test.each([
   table.savePrints([printOf('later', { ...CLOSED, at: FIRST + 20 })]);
   pack(table);
   expect(prints().map(({ size }) => size)).toEqual([40, 7]);
+});
+
+test('the parts of schema 16 stay, in the lowest layer', () => {
+  const [stored, old] = [memoryDatabase(), new Database(':memory:', { strict: true })];
+  const table = tableOn(stored);
+  table.savePrints(tape(3, 300));
+  pack(table);
+  migrate(old, MIGRATIONS.slice(0, 4));
+  const names = old.query<{ name: string }, []>("SELECT name FROM pragma_table_info('tape_parts')").all();
+  const columns = names.map(({ name }) => name).join();
+  const insert = old.prepare(`INSERT INTO tape_parts (${columns}) VALUES (${names.map(() => '?').join()})`);
+  for (const row of stored.query<string[], []>(`SELECT ${columns} FROM tape_parts`).values()) insert.run(...row);
+  migrate(old);
+  const range = ['SPX', 0, FIRST + 9 * DAY_MS, false, 0] as const;
+  expect(withoutIds(tableOn(old).prints(...range))).toEqual(withoutIds(table.prints(...range)));
+  expect(old.query('SELECT DISTINCT layer FROM tape_parts').values()).toEqual([[0]]);
 });
 
 test('the open day stays in rows', () => {
@@ -364,7 +413,7 @@ test('packing that is killed at any point neither loses nor duplicates prints', 
         expect(sizes.sort((a, b) => a - b)).toEqual(prints.map(({ size }) => size));
       }, path);
     await withStore((store) => store.savePrints(prints), path);
-    const program = `for (const step of store.packTape('2026-02-01', 300)) require('node:fs').writeSync(1, step + '\\n');`;
+    const program = `for (const step of store.packTape('2026-02-01', { rowsAtOnce: 300 })) require('node:fs').writeSync(1, step + '\\n');`;
     for (const steps of [1, 2, 3, 4]) {
       await outputOf(spawnOnStore(path, program), (output) => output.split('\n').length > steps);
       await expectAll();
