@@ -1,3 +1,4 @@
+import { RowField } from './columns';
 import { POWER_MAX, POWER_MIN, Wide } from './wide-product';
 
 /** The powers of ten that are exact doubles. */
@@ -5,6 +6,8 @@ const EXACT: usize = memory.data<f64>([
   1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
   1e21, 1e22,
 ]);
+
+const TENS: usize = memory.data<u64>([1, 10, 100, 1000, 10000, 100000, 1000000, 10000000]);
 
 /**
  * Reads JSON numbers that are separated by commas from the text [from, to) into a column. Returns the number of rows. Returns -1 if there are
@@ -26,16 +29,50 @@ export function readNumbers(from: usize, to: usize, powers: usize, column: usize
 }
 
 /**
- * Reads the number of a cell in each row into a column. `cells` has the start and the end of each cell, i32, at a distance of `stride` bytes.
- * `base` is added to them. The number is NaN if the cell has anything but one number, or if the number is not read (see `readNumber`).
+ * Reads the number of a cell in each of the rows that `scanRows` has found. Spaces at the ends of the cell do not count. The number is NaN if
+ * the row does not have the cell, if the cell has anything but one number, or if the number is not read (see `readNumber`).
  */
-export function readCells(rows: i32, cells: usize, stride: usize, base: usize, powers: usize, column: usize): void {
-  for (let row = 0; row < rows; row++) {
-    const to = base + load<i32>(cells, 4);
-    if (readNumber(base + load<i32>(cells), powers, column) !== to) store<f64>(column, NaN);
-    cells += stride;
+export function readColumn(count: i32, rows: usize, cell: i32, powers: usize, column: usize): void {
+  for (let row = 0; row < count; row++) {
+    const range = <usize>load<u32>(rows, RowField.cells * 4) + ((<usize>cell) << 3);
+    rows += RowField.size * 4;
+    store<f64>(column, NaN);
+    if (range < <usize>load<u32>(rows, RowField.cells * 4)) {
+      let from = <usize>load<u32>(range);
+      let to = <usize>load<u32>(range, 4);
+      while (from < to && load<u8>(from) === 0x20) from++;
+      while (from < to && load<u8>(to - 1) === 0x20) to--;
+      const value = shortNumber(from, to);
+      if (abs(value) >= 0) store<f64>(column, value);
+      else if (from < to && readNumber(from, powers, column) !== to) store<f64>(column, NaN);
+    }
     column += 8;
   }
+}
+
+/** Returns the number in [from, to) if it has up to eight digits with a point, but no exponent. Returns NaN for any other text. */
+function shortNumber(from: usize, to: usize): f64 {
+  const sign = load<u8>(from);
+  const start = from + <usize>(sign === 0x2d || sign === 0x2b);
+  const size = to - start;
+  if (size - 1 >= 8) return NaN;
+  // The last byte is the highest one. Zeros before the digits do not count.
+  const bytes = (load<u64>(start) ^ 0x3030303030303030) << (64 - 8 * <u64>size);
+  const points = bytes ^ 0x1e1e1e1e1e1e1e1e;
+  const point = ~(((points & 0x7f7f7f7f7f7f7f7f) + 0x7f7f7f7f7f7f7f7f) | points | 0x7f7f7f7f7f7f7f7f);
+  let digits = bytes;
+  let places: u64 = 0;
+  if (point !== 0) {
+    if (size === 1) return NaN;
+    const at = <u64>ctz(point) - 7;
+    places = 7 - (at >> 3);
+    // The digits before the point move to its place.
+    const below = ((<u64>1) << at) - 1;
+    digits = ((bytes & below) << 8) | (bytes & ~((below << 8) | 0xff));
+  }
+  if (((digits + 0x7676767676767676) | digits) & 0x8080808080808080) return NaN;
+  const value = <f64>Json.eightDigits(digits) / load<f64>(EXACT + ((<usize>places) << 3));
+  return sign === 0x2d ? -value : value;
 }
 
 /**
@@ -46,8 +83,8 @@ function readNumber(at: usize, powers: usize, out: usize): usize {
   const isNegative = load<u8>(at) === 0x2d;
   if (isNegative) at++;
   const digits = at;
-  let w: u64 = 0;
-  for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) w = w * 10 + digit;
+  at = Json.afterDigits(at);
+  let w = Json.whole(digits, at, 0);
   let count = at - digits;
   if (count === 0 || (count > 1 && load<u8>(digits) === 0x30)) return 0;
   let exponent: i32 = 0;
@@ -58,8 +95,9 @@ function readNumber(at: usize, powers: usize, out: usize): usize {
       while (load<u8>(at) === 0x30) at++;
     }
     const first = at;
-    for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) w = w * 10 + digit;
+    at = Json.afterDigits(at);
     if (at === fraction) return 0;
+    w = Json.whole(first, at, w);
     exponent = <i32>(fraction - at);
     count += at - first;
   }
@@ -68,9 +106,9 @@ function readNumber(at: usize, powers: usize, out: usize): usize {
     const sign = load<u8>(++at);
     if (sign === 0x2d || sign === 0x2b) at++;
     const first = at;
-    let size: i32 = 0;
-    for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) size = size * 10 + <i32>digit;
+    at = Json.afterDigits(at);
     if (at === first || at - first > 4) return 0;
+    const size = <i32>Json.whole(first, at, 0);
     exponent += sign === 0x2d ? -size : size;
   }
   let value: f64;
@@ -98,10 +136,42 @@ class Json {
     return byte <= 0x20 && (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
   }
 
-  /** Returns the digit at an address. The result is 10 or more if there is no digit. */
+  /** Returns the address of the next byte that is not a digit. */
   @inline
-  static digit(at: usize): u32 {
-    return <u32>load<u8>(at) - 0x30;
+  static afterDigits(at: usize): usize {
+    let others = Json.othersAt(at);
+    while (others === 0) {
+      at += 8;
+      others = Json.othersAt(at);
+    }
+    return at + <usize>(ctz(others) >> 3);
+  }
+
+  /** Returns the highest bit of the first of eight bytes that is not a digit. Higher bits are random. */
+  @inline
+  static othersAt(at: usize): u64 {
+    const digits = load<u64>(at) ^ 0x3030303030303030;
+    return ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
+  }
+
+  /** Returns `upper` with the digits [from, to) after its own. */
+  @inline
+  static whole(from: usize, to: usize, upper: u64): u64 {
+    let w = upper;
+    for (; from + 8 <= to; from += 8) w = w * 100000000 + Json.eightDigits(load<u64>(from));
+    const left = <u64>(to - from);
+    // Zeros before the digits do not count. A shift by 64 bits would be a shift by none.
+    if (left > 0) w = w * load<u64>(TENS + ((<usize>left) << 3)) + Json.eightDigits(load<u64>(from) << (64 - 8 * left));
+    return w;
+  }
+
+  /** Returns the number of eight bytes, the first byte first. Only the lower half of a byte counts. */
+  @inline
+  static eightDigits(bytes: u64): u64 {
+    const ones = bytes & 0x0f0f0f0f0f0f0f0f;
+    const tens = ones * 10 + (ones >> 8);
+    const upper = (tens & 0x000000ff000000ff) * 0x000f424000000064;
+    return (upper + ((tens >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32;
   }
 }
 

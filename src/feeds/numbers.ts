@@ -1,5 +1,5 @@
-import type { CellRow } from '../core/delimited-rows.ts';
 import { parseDecimal } from '../market/digits.ts';
+import type { CellRow } from '../math/delimited-rows.ts';
 
 /** The result for a value that is present but not a number. No field accepts infinity, so `buildChain` drops the value and counts it. */
 const GARBLED = Number.POSITIVE_INFINITY;

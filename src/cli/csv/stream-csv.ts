@@ -1,5 +1,5 @@
-import type { CellRow } from '../../core/delimited-rows.ts';
 import { OperatorError } from '../../core/errors.ts';
+import type { RowScanner } from '../../math/delimited-rows.ts';
 import { CsvRows } from './csv-rows.ts';
 import { CsvRun } from './csv-run.ts';
 import { ProgressBar } from './progress.ts';
@@ -24,23 +24,27 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
   const rows = new CsvRows();
   let run: CsvRun | undefined;
   let read = 0;
-  const addRow = (row: CellRow, line: number) => {
-    if (run) run.add(row, line);
-    else run = new CsvRun(kernel, row);
+  const addBlock = (block: RowScanner, line: number) => {
+    const isFirst = run === undefined;
+    run ??= new CsvRun(kernel, block);
+    run.add(block, isFirst ? 1 : 0, line);
   };
-  /** Writes the rows in the bytes with their outputs to stdout. Resolves with false if the reader of stdout has closed the stream. */
-  const writeRows = async (bytes: Uint8Array): Promise<boolean> => {
-    const text = run?.compute(bytes) ?? '';
-    return text.length === 0 || writeOut(text);
+  /** Writes the rows that were added to stdout. Resolves with false if the reader of stdout has closed the stream. */
+  const writeRows = async (): Promise<boolean> => {
+    if (!run || run.text.length === 0) return true;
+    const isOpen = await writeOut(run.text.bytes());
+    run.text.clear();
+    return isOpen;
   };
   try {
     for await (const piece of pieces) {
-      const bytes = read === 0 && piece.subarray(0, BOM.length).equals(BOM) ? piece.subarray(BOM.length) : piece;
-      if (!(await writeRows(rows.push(bytes, addRow)))) return;
+      rows.push(read === 0 && piece.subarray(0, BOM.length).equals(BOM) ? piece.subarray(BOM.length) : piece, addBlock);
+      if (!(await writeRows())) return;
       read += piece.length;
       progress.update(read, run?.rows ?? 0);
     }
-    if (!(await writeRows(rows.end(addRow)))) return;
+    rows.end(addBlock);
+    if (!(await writeRows())) return;
   } finally {
     progress.end();
   }

@@ -1,6 +1,6 @@
-import { CellRow, RowScanner } from '../../core/delimited-rows.ts';
 import { StepMeter, type Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
+import { CellRow, RowScanner } from '../../math/delimited-rows.ts';
 import { unreadable } from '../rejections.ts';
 import type { IsHeader } from './file-head.ts';
 import { type FileFacts, type Format, type MarketFile, READING } from './format.ts';
@@ -92,36 +92,36 @@ function* assertLineCount(bytes: Uint8Array): Steps<void> {
 const STEP_LINES = 100_000;
 const [LF, CR] = [0x0a, 0x0d];
 
-/** Yields the rows that are not empty, and `undefined` between two steps. The first row begins at the index `from` of the bytes. */
+/** Yields the rows that are not empty, and `undefined` between two blocks of rows. The first row begins at the index `from` of the bytes. */
 function* rowsOf(bytes: Uint8Array, from: number, delimiter: string, columns: number): Generator<CellRow | undefined> {
   const row = new RowScanner({ delimiter, linesMax: LINES_OF_ROW_MAX, charsMax: ROW_CHARS_MAX, isRaw: false });
-  const meter = new StepMeter(STEP_WORK);
   let count = 0;
   for (let at = from; at < bytes.length; ) {
-    const start = at;
-    at = row.scan(bytes, at, bytes.length);
-    if (meter.beginsNextStep(at - start + WORK_OF_CELL * row.count)) yield undefined;
-    if (row.isLong) throw unreadable(`row ${count + 1} has more than ${ROW_CHARS_MAX} characters`);
-    if (row.isOpen) throw unreadable(`a quotation mark in row ${count + 1} is never closed`);
-    if (row.isBlank()) continue;
-    if (++count > FILE_ROWS_MAX) throw unreadable(`the table has more than the maximum of ${FILE_ROWS_MAX} rows`);
-    if (!row.isTerminated && row.count < columns) throw unreadable(`the file ends within row ${count}`);
-    yield row;
+    // Other readers may use the scanner's memory during a pause.
+    if (at > from) yield undefined;
+    at = row.scan(bytes, at);
+    for (let i = 0; i < row.rows; i++) {
+      row.select(i);
+      if (row.isLong) throw unreadable(`row ${count + 1} has more than ${ROW_CHARS_MAX} characters`);
+      if (row.isOpen) throw unreadable(`a quotation mark in row ${count + 1} is never closed`);
+      if (row.isBlank()) continue;
+      if (++count > FILE_ROWS_MAX) throw unreadable(`the table has more than the maximum of ${FILE_ROWS_MAX} rows`);
+      if (!row.isTerminated && row.count < columns) throw unreadable(`the file ends within row ${count}`);
+      yield row;
+    }
   }
 }
 
-/** The work of one step, in bytes. A step takes about a millisecond. */
-const STEP_WORK = 256 * 1024;
-/** The work of a cell, in addition to its bytes. */
-const WORK_OF_CELL = 8;
+/** Number of bytes that one step reads. A step takes about a millisecond. */
+const STEP_BYTES = 128 * 1024;
 
 /** Yields rows of texts like the rows of a `Table`, for tables that are not text. */
 export function* rowsOfTexts(rows: Iterable<readonly string[]>): Generator<CellRow | undefined> {
   const row = new CellRow();
-  const meter = new StepMeter(STEP_WORK);
+  const meter = new StepMeter(STEP_BYTES);
   for (const texts of rows) {
     row.setTexts(texts);
-    if (meter.beginsNextStep(row.bytes.length + WORK_OF_CELL * row.count)) yield undefined;
+    if (meter.beginsNextStep(row.bytes.length)) yield undefined;
     yield row;
   }
 }

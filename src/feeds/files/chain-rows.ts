@@ -1,4 +1,3 @@
-import type { CellRow } from '../../core/delimited-rows.ts';
 import { ClientError } from '../../core/errors.ts';
 import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
@@ -14,6 +13,7 @@ import {
   parseCallPut,
   rootOf,
 } from '../../market/option-symbol.ts';
+import type { CellRow } from '../../math/delimited-rows.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';

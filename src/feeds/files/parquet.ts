@@ -5,11 +5,11 @@ import {
   parquetReadObjects,
   parquetSchema,
 } from 'hyparquet';
-import { CellRow } from '../../core/delimited-rows.ts';
 import { ClientError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { PrintBatch } from '../../market/print-batch.ts';
+import { CellRow } from '../../math/delimited-rows.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { assertColumnCount, FILE_ROWS_MAX, rowsOfTexts } from './cells.ts';
 import { chainsOf, isChainHeader } from './chain-rows.ts';

@@ -1,4 +1,3 @@
-import type { CellRow } from '../../core/delimited-rows.ts';
 import { isEqual, memoizeBytes } from '../../core/memoize-bytes.ts';
 import { isDate } from '../../market/calendar.ts';
 import {
@@ -12,6 +11,7 @@ import {
   rootOfTicker,
 } from '../../market/option-symbol.ts';
 import type { PrintBatch } from '../../market/print-batch.ts';
+import type { CellRow } from '../../math/delimited-rows.ts';
 import { cellNumber } from '../numbers.ts';
 import { MEMOIZED_MAX, memoizeCells } from './memoize-cells.ts';
 import { rootOn } from './roots.ts';

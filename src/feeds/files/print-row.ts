@@ -1,10 +1,10 @@
-import type { CellRow } from '../../core/delimited-rows.ts';
 import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { BATCH_FLAG, type PrintBatch } from '../../market/print-batch.ts';
 import type { Print } from '../../market/prints.ts';
 import { FLAG } from '../../market/tape-columns.ts';
+import type { CellRow } from '../../math/delimited-rows.ts';
 import { numberOf } from '../numbers.ts';
 import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
 import { type Execution, executionOf } from '../print-execution.ts';

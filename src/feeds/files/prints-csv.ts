@@ -1,7 +1,7 @@
-import { RowScanner } from '../../core/delimited-rows.ts';
 import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { PrintBatch } from '../../market/print-batch.ts';
+import { RowScanner } from '../../math/delimited-rows.ts';
 import { CONDITIONS } from '../print-execution.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { ROW_CHARS_MAX } from './cells.ts';
@@ -21,9 +21,8 @@ export function claimsPrints(head: FileHead): boolean {
 
 const WORDS = /executed_at/;
 
-/** Time after which the reading of rows lets requests be answered, ms. The time is checked after each `CHECKED_ROWS` rows. */
+/** Time after which the reading of rows lets requests be answered, ms. The time is checked after each block of rows. */
 const STEP_MS = 8;
-const CHECKED_ROWS = 256;
 
 /** Reads a whole tape. Throws a `ClientError` if the text is not a tape. */
 export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
@@ -74,18 +73,19 @@ export class PrintsCsvReader {
       }
       const { row } = this.#table;
       let pauseAt = performance.now() + STEP_MS;
-      for (let i = 0; at < text.length; i++) {
+      while (at < text.length) {
         // Of short rows, a piece has a hundred thousand. Requests are answered between them.
-        if (i % CHECKED_ROWS === 0 && performance.now() > pauseAt) {
+        if (performance.now() > pauseAt) {
           await new Promise(setImmediate);
           announceStep('reading a tape');
           pauseAt = performance.now() + STEP_MS;
         }
-        const isEmpty = text[at] === LF || text[at] === CR;
-        at = row.scan(text, at, text.length);
-        if (isEmpty) continue;
-        const rejected = this.#add(prints, isUnterminated, nowMs);
-        if (rejected !== undefined) countRejected(refused, rejected);
+        at = row.scan(text, at);
+        for (let i = 0; i < row.rows; i++) {
+          row.select(i);
+          const rejected = this.#add(prints, isUnterminated, nowMs);
+          if (rejected !== undefined) countRejected(refused, rejected);
+        }
       }
       if (prints.length >= BATCH_PRINTS) {
         yield { kind: 'prints', prints, refused };
@@ -110,8 +110,6 @@ export class PrintsCsvReader {
     return read(row, prints, nowMs);
   }
 }
-
-const [LF, CR] = [0x0a, 0x0d];
 
 /**
  * Returns whether a last row without a line break may be incomplete. If the row ends with the cell `1`, the cell may be the start of `100`.
