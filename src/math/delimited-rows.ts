@@ -3,63 +3,6 @@ import { textIn } from '../core/memoize-bytes.ts';
 import { arenaColumn, CHUNK_ROWS, kernels } from './kernels.ts';
 import { CELLS, INPUT, INPUT_BYTES, memoryBytes, memoryWords, powersOfTen, ROWS } from './text-area.ts';
 
-/** The cells of one row, as ranges of bytes. The object is reused: the next row replaces the cells. */
-export class CellRow {
-  /** The bytes in which the cells are, UTF-8. */
-  bytes: Uint8Array = memoryBytes;
-  /** Number of cells. */
-  count = 0;
-  /** The bytes of cell i are [ranges[first + 2i], ranges[first + 2i + 1]). */
-  protected ranges = memoryWords;
-  protected first = 0;
-
-  /** Returns the index of the first byte of a cell. The cell is empty if the row does not have it. */
-  start(cell: number): number {
-    return cell >= 0 && cell < this.count ? this.ranges[this.first + 2 * cell]! : 0;
-  }
-
-  /** Returns the index after the last byte of a cell. */
-  end(cell: number): number {
-    return cell >= 0 && cell < this.count ? this.ranges[this.first + 2 * cell + 1]! : 0;
-  }
-
-  /** Returns the text of a cell. Returns an empty text if the row does not have the cell. */
-  text(cell: number): string {
-    const [start, end] = [this.start(cell), this.end(cell)];
-    return start === end ? '' : textIn(this.bytes, start, end);
-  }
-
-  /** Returns the number in a cell, or NaN if the caller must parse the text of the cell. */
-  decimal(_cell: number): number {
-    return Number.NaN;
-  }
-
-  /** Returns whether all cells from index `from` on are empty. */
-  isBlank(from = 0): boolean {
-    const end = this.first + 2 * this.count;
-    for (let i = this.first + 2 * from; i < end; i += 2) if (this.ranges[i] !== this.ranges[i + 1]) return false;
-    return true;
-  }
-
-  /** Returns whether the row has at least `columns` cells, and all others are empty. A truncated or shifted row has wrong values. */
-  isWhole(columns: number): boolean {
-    return this.count === columns || (this.count > columns && this.isBlank(columns));
-  }
-
-  /** Replaces the cells by texts. Removes the whitespace at the ends of each text. */
-  setTexts(texts: readonly string[]): void {
-    const cells = texts.map((text) => text.trim());
-    this.bytes = Buffer.from(cells.join('\n'));
-    this.count = cells.length;
-    this.ranges = new Int32Array(2 * cells.length);
-    for (let i = 0, start = 0; i < cells.length; i++) {
-      this.ranges[2 * i] = start;
-      this.ranges[2 * i + 1] = start += Buffer.byteLength(cells[i]!);
-      start++;
-    }
-  }
-}
-
 /** The syntax of delimited text. */
 export interface RowSyntax {
   /** The character between two cells, an ASCII character. */
@@ -80,7 +23,11 @@ export interface RowSyntax {
  * Finds the rows of delimited text, in blocks. The kernel finds the cells, and reads the numbers of a column. The rows of a block are valid
  * until any scanner scans the next block.
  */
-export class RowScanner extends CellRow {
+export class RowScanner {
+  /** The bytes in which the cells are, UTF-8. */
+  readonly bytes: Uint8Array = memoryBytes;
+  /** Number of cells of the selected row. */
+  count = 0;
   /** Number of rows in the block. Empty lines are not rows. */
   rows = 0;
   /** Number of lines of the text before the selected row, without those of earlier blocks. */
@@ -95,6 +42,8 @@ export class RowScanner extends CellRow {
   isLong = false;
   readonly #syntax: RowSyntax;
   #row = 0;
+  /** The bytes of cell i are [memoryWords[first + 2i], memoryWords[first + 2i + 1]). */
+  #first = 0;
   #text: Uint8Array = memoryBytes;
   /** The address of a byte, minus its index in the text. */
   #offset = 0;
@@ -105,7 +54,6 @@ export class RowScanner extends CellRow {
   #columns = 0;
 
   constructor(syntax: RowSyntax) {
-    super();
     this.#syntax = syntax;
   }
 
@@ -152,7 +100,7 @@ export class RowScanner extends CellRow {
   select(row: number): void {
     const { charsMax } = this.#syntax;
     this.#row = row;
-    this.first = this.#field(row, RowField.cells) >> 2;
+    this.#first = this.#field(row, RowField.cells) >> 2;
     this.count = this.width(row);
     this.line = this.#field(row, RowField.line);
     const flags = this.#field(row, RowField.flags);
@@ -163,7 +111,8 @@ export class RowScanner extends CellRow {
     this.isLong = end - start > charsMax && isLonger(this.#text, start - this.#offset, end - this.#offset, charsMax);
   }
 
-  override decimal(cell: number): number {
+  /** Returns the number in a cell, or NaN if the caller must parse the text of the cell. */
+  decimal(cell: number): number {
     if (cell < 0) return Number.NaN;
     if (this.#readIn[cell] !== this.#block) this.#readColumn(cell);
     return this.#numbers[cell]![this.#row]!;
@@ -178,6 +127,34 @@ export class RowScanner extends CellRow {
   numbers(cell: number, column: Float64Array): Float64Array {
     kernels.readColumn(this.rows, ROWS, cell, powersOfTen(), column.byteOffset);
     return column;
+  }
+
+  /** Returns the index of the first byte of a cell. The cell is empty if the row does not have it. */
+  start(cell: number): number {
+    return cell >= 0 && cell < this.count ? memoryWords[this.#first + 2 * cell]! : 0;
+  }
+
+  /** Returns the index after the last byte of a cell. */
+  end(cell: number): number {
+    return cell >= 0 && cell < this.count ? memoryWords[this.#first + 2 * cell + 1]! : 0;
+  }
+
+  /** Returns the text of a cell. Returns an empty text if the row does not have the cell. */
+  text(cell: number): string {
+    const [start, end] = [this.start(cell), this.end(cell)];
+    return start === end ? '' : textIn(this.bytes, start, end);
+  }
+
+  /** Returns whether all cells from index `from` on are empty. */
+  isBlank(from = 0): boolean {
+    const end = this.#first + 2 * this.count;
+    for (let i = this.#first + 2 * from; i < end; i += 2) if (memoryWords[i] !== memoryWords[i + 1]) return false;
+    return true;
+  }
+
+  /** Returns whether the row has at least `columns` cells, and all others are empty. A truncated or shifted row has wrong values. */
+  isWhole(columns: number): boolean {
+    return this.count === columns || (this.count > columns && this.isBlank(columns));
   }
 
   #field(row: number, field: RowField): number {

@@ -1,23 +1,19 @@
-import { StepMeter, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { CellRow, RowScanner } from '../../math/delimited-rows.ts';
+import { RowScanner } from '../../math/delimited-rows.ts';
 import { unreadable } from '../rejections.ts';
 import type { IsHeader } from './file-head.ts';
 import { type FileFacts, type Format, type MarketFile, READING } from './format.ts';
 
-/** A table. The names in the header of the table are in lower case. */
+/** A table in a text. */
 export interface Table {
+  /** The names of the columns in lower case. */
   readonly header: readonly string[];
   /**
-   * The rows below the header that are not empty. The rows can be iterated only once, and all of them are the same object: the next row
-   * replaces the cells of the row before. The iteration throws a `ClientError` if the table is rejected. The value `undefined` is not a row.
-   * It shows that the step of the reader should end.
+   * The rows below the header that are not empty. The rows can be iterated only once, and all of them are the same object. The iteration
+   * throws a `ClientError` if the table is rejected. The value `undefined` shows that the step of the reader should end.
    */
-  readonly rows: Iterable<CellRow | undefined>;
-}
-
-/** A table in a text. */
-interface TextTable extends Table {
+  readonly rows: Iterable<RowScanner | undefined>;
   /** The lines above the header, each cut after PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];
 }
@@ -59,7 +55,7 @@ export function tableFormat(
  * if a row is too long, or if a quotation mark is never closed. The iteration also throws a `ClientError` if the file ends within a row,
  * because the rest of the data is missing.
  */
-export function* readTable({ bytes, head }: MarketFile, isHeader: IsHeader, words: RegExp): Steps<TextTable> {
+export function* readTable({ bytes, head }: MarketFile, isHeader: IsHeader, words: RegExp): Steps<Table> {
   yield* assertLineCount(bytes);
   const found = head.findHeader(isHeader, words);
   if (found === undefined) throw unreadable('no header row was found');
@@ -93,7 +89,12 @@ const STEP_LINES = 100_000;
 const [LF, CR] = [0x0a, 0x0d];
 
 /** Yields the rows that are not empty, and `undefined` between two blocks of rows. The first row begins at the index `from` of the bytes. */
-function* rowsOf(bytes: Uint8Array, from: number, delimiter: string, columns: number): Generator<CellRow | undefined> {
+function* rowsOf(
+  bytes: Uint8Array,
+  from: number,
+  delimiter: string,
+  columns: number,
+): Generator<RowScanner | undefined> {
   const row = new RowScanner({ delimiter, linesMax: LINES_OF_ROW_MAX, charsMax: ROW_CHARS_MAX, isRaw: false });
   let count = 0;
   for (let at = from; at < bytes.length; ) {
@@ -109,19 +110,5 @@ function* rowsOf(bytes: Uint8Array, from: number, delimiter: string, columns: nu
       if (!row.isTerminated && row.count < columns) throw unreadable(`the file ends within row ${count}`);
       yield row;
     }
-  }
-}
-
-/** Number of bytes that one step reads. A step takes about a millisecond. */
-const STEP_BYTES = 128 * 1024;
-
-/** Yields rows of texts like the rows of a `Table`, for tables that are not text. */
-export function* rowsOfTexts(rows: Iterable<readonly string[]>): Generator<CellRow | undefined> {
-  const row = new CellRow();
-  const meter = new StepMeter(STEP_BYTES);
-  for (const texts of rows) {
-    row.setTexts(texts);
-    if (meter.beginsNextStep(row.bytes.length)) yield undefined;
-    yield row;
   }
 }

@@ -13,13 +13,16 @@ import {
   parseCallPut,
   rootOf,
 } from '../../market/option-symbol.ts';
-import type { CellRow } from '../../math/delimited-rows.ts';
+import type { RowScanner } from '../../math/delimited-rows.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
-import type { Table } from './cells.ts';
+import { type Table, tableFormat } from './cells.ts';
 import { type FileFacts, READING, sourceOf } from './format.ts';
 import { rootOn } from './roots.ts';
+
+/** The format of Zomma's own chain table. */
+export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chainsOf);
 
 /**
  * Reads Zomma's own chain table. The columns of the table are
@@ -29,7 +32,7 @@ import { rootOn } from './roots.ts';
  * the time of the quotes is the file's modification time. Without `spot`, the spot is computed from the quotes. Throws a `ClientError` if
  * no row can be read.
  */
-export function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
+function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
   const at = columnsOf(header);
   const snapshots = new Map<string, Snapshot>();
@@ -173,7 +176,7 @@ type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' 
  * Returns a function that reads the contract of a row. If the contract cannot be read, the function returns the reason. If the row has a
  * symbol, the contract is read only from the symbol.
  */
-function contractReader(at: Columns): (row: CellRow) => Contract | 'bad_symbol' | 'bad_contract' {
+function contractReader(at: Columns): (row: RowScanner) => Contract | 'bad_symbol' | 'bad_contract' {
   const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (text) => {
     const ticker = canonicalTicker(text);
     return memoizeBytes(CELLS_CACHED_MAX, (expiry) => {

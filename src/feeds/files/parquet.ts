@@ -8,22 +8,22 @@ import {
 import { ClientError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { PrintBatch } from '../../market/print-batch.ts';
-import { CellRow } from '../../math/delimited-rows.ts';
-import { countRejected, unreadable } from '../rejections.ts';
-import { assertColumnCount, FILE_ROWS_MAX, rowsOfTexts } from './cells.ts';
-import { chainsOf, isChainHeader } from './chain-rows.ts';
-import { closesOf, isClosesHeader } from './daily-rows.ts';
-import { dividendsOf, isDividendsHeader } from './dividends-csv.ts';
+import { unreadable } from '../rejections.ts';
+import { assertColumnCount, FILE_ROWS_MAX } from './cells.ts';
+import { isChainHeader } from './chain-rows.ts';
+import { isClosesHeader, isDividendsHeader } from './daily-rows.ts';
 import type { Content } from './opened-file.ts';
 import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
-import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf, rowReader } from './print-row.ts';
-import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
+import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf } from './print-row.ts';
+import { readPrints } from './prints-csv.ts';
+import { readMarketFile } from './read-market-file.ts';
 
 /** Maximum number of rows in a row group. The whole row group is in memory. Common writers make groups of up to 1,048,576 rows. */
 const GROUP_ROWS_MAX = 1_200_000;
 /** Maximum number of rows in a slice. */
 const SLICE_ROWS = 50_000;
+/** Number of rows in a piece of text. */
+const PIECE_ROWS = 500;
 /** Maximum size of the metadata, bytes: enough for some thousand row groups. Parsed metadata is some twenty times larger in memory. */
 const METADATA_BYTES_MAX = 8 * 1024 * 1024;
 /**
@@ -68,23 +68,18 @@ export async function* readParquet(
     onProgress(Math.min(bytesRead, size));
     return bytes.buffer;
   }
-  const table = await rejectDamaged(() => tableOf(file));
-  if (isPrintsHeader(table.header)) return yield* printsOf(table, nowMs);
-  const read = READERS.find(({ claims }) => claims(table.header))?.read;
-  if (!read) return;
-  assertColumnCount(table.header);
-  if (table.rows > FILE_ROWS_MAX)
-    throw unreadable(`the table has ${table.rows} rows, more than the maximum of ${FILE_ROWS_MAX}`);
-  const rows: string[][] = [];
-  for await (const slice of table.slices(table.header)) for (const row of slice) rows.push(row);
-  yield* await runInTurns('reading a table', read({ header: table.header, rows: rowsOfTexts(rows) }, facts));
+  const { header, rows, text } = await rejectDamaged(() => tableOf(file));
+  if (isPrintsHeader(header)) {
+    // The call throws a `ClientError` if the header lacks a required column of a tape, or if the header repeats a column.
+    printColumnsOf(header);
+    return yield* readPrints(text(PRINT_COLUMNS.filter((name) => header.includes(name))), nowMs);
+  }
+  if (![isChainHeader, isClosesHeader, isDividendsHeader].some((isHeader) => isHeader(header))) return;
+  assertColumnCount(header);
+  if (rows > FILE_ROWS_MAX) throw unreadable(`the table has ${rows} rows, more than the maximum of ${FILE_ROWS_MAX}`);
+  const bytes = Buffer.concat(await Array.fromAsync(text(header)));
+  yield* await runInTurns('reading a table', readMarketFile(bytes, facts));
 }
-
-const READERS = [
-  { claims: isChainHeader, read: chainsOf },
-  { claims: isClosesHeader, read: closesOf },
-  { claims: isDividendsHeader, read: dividendsOf },
-];
 
 const MAGIC = 'PAR1';
 
@@ -93,8 +88,8 @@ interface ParquetTable {
   readonly header: readonly string[];
   /** Number of rows. */
   readonly rows: number;
-  /** Yields slices of rows, with the cells of `columns` as text. A slice belongs to one row group. Cells of a missing column are empty. */
-  slices(columns: readonly string[]): AsyncGenerator<string[][]>;
+  /** Yields the table as text, with tabs between the cells of `columns`. */
+  text(columns: readonly string[]): AsyncGenerator<Uint8Array>;
 }
 
 /** Reads the metadata of a file. Throws a `ClientError` if the file is truncated or exceeds a bound. */
@@ -121,7 +116,8 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
   return {
     header: columns.map(({ element }) => element.name.trim().toLowerCase()),
     rows,
-    async *slices(names) {
+    async *text(names) {
+      yield Buffer.from(`${names.map(cellOf).join('\t')}\n`);
       const wanted = names.map((name) => readers.get(name));
       const rowsIn = (rowStart: number, rowEnd: number) =>
         parquetReadObjects({
@@ -133,7 +129,13 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
         for (let row = 0; row < count; row += SLICE_ROWS) {
           const start = groupStart + row;
           const rows = await rejectDamaged(() => rowsIn(start, start + Math.min(SLICE_ROWS, count - row)));
-          yield rows.map((row) => wanted.map((column) => (column ? column.read(row[column.element.name]) : '')));
+          for (let from = 0; from < rows.length; from += PIECE_ROWS) {
+            const lines = rows.slice(from, from + PIECE_ROWS).map((row) => {
+              const cells = wanted.map((column) => (column ? cellOf(column.read(row[column.element.name])) : ''));
+              return `${cells.join('\t')}\n`;
+            });
+            yield Buffer.from(lines.join(''));
+          }
         }
         groupStart += count;
       }
@@ -141,24 +143,13 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
   };
 }
 
-async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
-  const names = PRINT_COLUMNS.filter((name) => table.header.includes(name));
-  // The call throws a `ClientError` if the header lacks a required column of a tape, or if the header repeats a column.
-  printColumnsOf(table.header);
-  const read = rowReader(printColumnsOf(names));
-  const cells = new CellRow();
-  for await (const rows of table.slices(names)) {
-    for (let row = 0; row < rows.length; row += BATCH_PRINTS) {
-      const refused: Record<string, number> = {};
-      const prints = new PrintBatch();
-      for (const texts of rows.slice(row, row + BATCH_PRINTS)) {
-        cells.setTexts(texts);
-        const rejected = read(cells, prints, nowMs);
-        if (rejected !== undefined) countRejected(refused, rejected);
-      }
-      yield { kind: 'prints', prints, refused };
-    }
-  }
+/** Returns a cell of a text with tabs between cells. Tabs and line breaks become spaces. */
+function cellOf(text: string): string {
+  if (!/[\t\r\n\0"]/.test(text)) return text;
+  return `"${text
+    .replaceAll(/[\t\r\n]/g, ' ')
+    .replaceAll('\0', '\ufffd')
+    .replaceAll('"', '""')}"`;
 }
 
 /** Returns the result of `work`. Throws errors of the file system unchanged. Any other error becomes a `ClientError` for a damaged file. */

@@ -1,3 +1,4 @@
+import { memoize } from '../../core/cache.ts';
 import { isEqual, memoizeBytes } from '../../core/memoize-bytes.ts';
 import { isDate } from '../../market/calendar.ts';
 import {
@@ -11,9 +12,8 @@ import {
   rootOfTicker,
 } from '../../market/option-symbol.ts';
 import type { PrintBatch } from '../../market/print-batch.ts';
-import type { CellRow } from '../../math/delimited-rows.ts';
+import type { RowScanner } from '../../math/delimited-rows.ts';
 import { cellNumber } from '../numbers.ts';
-import { MEMOIZED_MAX, memoizeCells } from './memoize-cells.ts';
 import { rootOn } from './roots.ts';
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
@@ -41,16 +41,17 @@ export type ContractColumns = readonly [symbol: number, ticker: number, expiry: 
  * Returns a function that reads the contract of a row, and caches contracts by symbol. Rows with the same symbol usually have equal
  * contract cells. So the function compares each row with the last row of its symbol, and does not parse equal cells again.
  */
-export function contractReader(columns: ContractColumns): (row: CellRow) => PrintedContract | NoContract {
+export function contractReader(columns: ContractColumns): (row: RowScanner) => PrintedContract | NoContract {
   const [symbol, ...others] = columns;
   const lastOf = memoizeBytes(MEMOIZED_MAX, (): LastRow => ({ cells: [], contract: 'bad_contract' }));
-  const byCells = memoizeCells(contractOf);
+  const byCells = memoize(MEMOIZED_MAX, (key: string) => contractOf(key.split('\n')));
   return (row) => {
     const from = row.start(symbol);
     const to = row.end(symbol);
     const last = from < to ? lastOf(row.bytes, from, to) : undefined;
     if (last !== undefined && last.cells.length > 0 && areEqual(row, others, last.cells)) return last.contract;
-    const contract = byCells(columns.map((column) => row.text(column)).join('\n'));
+    const key = columns.map((column) => row.text(column)).join('\n');
+    const contract = key.length > KEY_CHARS_MAX ? contractOf(key.split('\n')) : byCells(key);
     if (last !== undefined) {
       last.cells = others.map((column) => new Uint8Array(row.bytes.subarray(row.start(column), row.end(column))));
       last.contract = contract;
@@ -59,13 +60,18 @@ export function contractReader(columns: ContractColumns): (row: CellRow) => Prin
   };
 }
 
+/** Maximum number of cached contracts. On one day, fewer contracts than this maximum are traded often. */
+const MEMOIZED_MAX = 65_536;
+/** Maximum length of a cached key, characters. Longer keys would exhaust the memory. */
+const KEY_CHARS_MAX = 200;
+
 /** The contract of the last row with a symbol, and the other cells of the contract. */
 interface LastRow {
   cells: readonly Uint8Array[];
   contract: PrintedContract | NoContract;
 }
 
-function areEqual(row: CellRow, columns: readonly number[], cells: readonly Uint8Array[]): boolean {
+function areEqual(row: RowScanner, columns: readonly number[], cells: readonly Uint8Array[]): boolean {
   for (let i = 0; i < columns.length; i++) {
     if (!isEqual(cells[i]!, row.bytes, row.start(columns[i]!), row.end(columns[i]!))) return false;
   }

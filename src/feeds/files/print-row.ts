@@ -4,7 +4,7 @@ import { DAY_MS } from '../../market/calendar.ts';
 import { BATCH_FLAG, type PrintBatch } from '../../market/print-batch.ts';
 import type { Print } from '../../market/prints.ts';
 import { FLAG } from '../../market/tape-columns.ts';
-import type { CellRow } from '../../math/delimited-rows.ts';
+import type { RowScanner } from '../../math/delimited-rows.ts';
 import { numberOf } from '../numbers.ts';
 import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
 import { type Execution, executionOf } from '../print-execution.ts';
@@ -14,7 +14,7 @@ import { PrintIdentity, writeWhole } from './print-identity.ts';
 import { executedMicros } from './print-time.ts';
 
 /** Adds the print of a row to a batch, or returns the reason why the row is rejected. `nowMs` is the wall clock, ms since the epoch. */
-export type RowReader = (row: CellRow, batch: PrintBatch, nowMs: number) => RejectReason | undefined;
+export type RowReader = (row: RowScanner, batch: PrintBatch, nowMs: number) => RejectReason | undefined;
 
 /**
  * Returns a function that reads the rows of one tape. The ids of equal rows depend on their order, so call this function once per row, in
@@ -104,7 +104,7 @@ class TradeText {
   #bytes = new Uint8Array(512);
 
   of(
-    row: CellRow,
+    row: RowScanner,
     { price: priceColumn, size: sizeColumn, exchange }: Columns,
     micros: number,
     { symbolBytes }: PrintedContract,
@@ -128,7 +128,7 @@ class TradeText {
   }
 
   /** Writes a number as JavaScript does. The cell usually has the same digits, but may have zeros at its end. */
-  #writeNumber(row: CellRow, column: number, value: number, at: number): number {
+  #writeNumber(row: RowScanner, column: number, value: number, at: number): number {
     const { bytes } = row;
     const from = row.start(column);
     let to = row.end(column);
