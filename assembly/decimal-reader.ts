@@ -7,8 +7,6 @@ const EXACT: usize = memory.data<f64>([
   1e21, 1e22,
 ]);
 
-const TENS: usize = memory.data<u64>([1, 10, 100, 1000, 10000, 100000, 1000000, 10000000]);
-
 /**
  * Reads JSON numbers that are separated by commas from the text [from, to) into a column. Returns the number of rows. Returns -1 if there are
  * more than `rowsMax`, if the text has anything else, or if a number is not read (see `readNumber`). The byte after the text must not be a
@@ -83,8 +81,8 @@ function readNumber(at: usize, powers: usize, out: usize): usize {
   const isNegative = load<u8>(at) === 0x2d;
   if (isNegative) at++;
   const digits = at;
-  at = Json.afterDigits(at);
-  let w = Json.whole(digits, at, 0);
+  let w: u64 = 0;
+  for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) w = w * 10 + digit;
   let count = at - digits;
   if (count === 0 || (count > 1 && load<u8>(digits) === 0x30)) return 0;
   let exponent: i32 = 0;
@@ -95,9 +93,8 @@ function readNumber(at: usize, powers: usize, out: usize): usize {
       while (load<u8>(at) === 0x30) at++;
     }
     const first = at;
-    at = Json.afterDigits(at);
+    for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) w = w * 10 + digit;
     if (at === fraction) return 0;
-    w = Json.whole(first, at, w);
     exponent = <i32>(fraction - at);
     count += at - first;
   }
@@ -106,9 +103,9 @@ function readNumber(at: usize, powers: usize, out: usize): usize {
     const sign = load<u8>(++at);
     if (sign === 0x2d || sign === 0x2b) at++;
     const first = at;
-    at = Json.afterDigits(at);
+    let size: i32 = 0;
+    for (let digit = Json.digit(at); digit < 10; digit = Json.digit(++at)) size = size * 10 + <i32>digit;
     if (at === first || at - first > 4) return 0;
-    const size = <i32>Json.whole(first, at, 0);
     exponent += sign === 0x2d ? -size : size;
   }
   let value: f64;
@@ -136,33 +133,10 @@ class Json {
     return byte <= 0x20 && (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
   }
 
-  /** Returns the address of the next byte that is not a digit. */
+  /** Returns the digit at an address. The result is 10 or more if there is no digit. */
   @inline
-  static afterDigits(at: usize): usize {
-    let others = Json.othersAt(at);
-    while (others === 0) {
-      at += 8;
-      others = Json.othersAt(at);
-    }
-    return at + <usize>(ctz(others) >> 3);
-  }
-
-  /** Returns the highest bit of the first of eight bytes that is not a digit. Higher bits are random. */
-  @inline
-  static othersAt(at: usize): u64 {
-    const digits = load<u64>(at) ^ 0x3030303030303030;
-    return ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
-  }
-
-  /** Returns `upper` with the digits [from, to) after its own. */
-  @inline
-  static whole(from: usize, to: usize, upper: u64): u64 {
-    let w = upper;
-    for (; from + 8 <= to; from += 8) w = w * 100000000 + Json.eightDigits(load<u64>(from));
-    const left = <u64>(to - from);
-    // Zeros before the digits do not count. A shift by 64 bits would be a shift by none.
-    if (left > 0) w = w * load<u64>(TENS + ((<usize>left) << 3)) + Json.eightDigits(load<u64>(from) << (64 - 8 * left));
-    return w;
+  static digit(at: usize): u32 {
+    return <u32>load<u8>(at) - 0x30;
   }
 
   /** Returns the number of eight bytes, the first byte first. Only the lower half of a byte counts. */
@@ -183,10 +157,15 @@ function nearest(w: u64, e: i32, powers: usize): f64 {
   const factor = w << leading;
   const power = Wide.powerAt(powers, e);
   const high = load<u64>(power);
-  // The upper 128 bits of the product are too large by at most 1, because the power is rounded up.
-  const carried = Wide.highProduct(load<u64>(power, 8), factor);
-  const rest = high * factor + carried;
-  const upper = Wide.highProduct(high, factor) + <u64>(rest < carried);
+  let rest = high * factor;
+  let upper = Wide.highProduct(high, factor);
+  // The lower half of the power adds less than 1, which rarely has an effect.
+  if (((upper + 1) & 511) <= 1) {
+    // The upper 128 bits of the product are too large by at most 1, because the power is rounded up.
+    const carried = Wide.highProduct(load<u64>(power, 8), factor);
+    rest += carried;
+    upper += <u64>(rest < carried);
+  } else rest = 2;
   const shift = 10 + (upper >> 63);
   const half = (<u64>1) << (shift - 1);
   const below = upper & (2 * half - 1);

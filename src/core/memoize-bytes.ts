@@ -11,12 +11,18 @@ export function memoizeBytes<T>(
   let slots = Math.min(entriesMax, SLOTS_MIN);
   let entries: ({ readonly key: Uint8Array; readonly value: T } | undefined)[] = new Array(slots).fill(undefined);
   let taken = 0;
+  let last: (typeof entries)[number];
   return (bytes, from, to) => {
+    // Most texts repeat the text before.
+    if (last !== undefined && isEqual(last.key, bytes, from, to)) return last.value;
     if (to - from > KEY_BYTES_MAX) return compute(textIn(bytes, from, to));
     const hash = hashOf(bytes, from, to);
     let slot = hash & (slots - 1);
     const first = entries[slot];
-    if (first !== undefined && isEqual(first.key, bytes, from, to)) return first.value;
+    if (first !== undefined && isEqual(first.key, bytes, from, to)) {
+      last = first;
+      return first.value;
+    }
     const second = entries[slot ^ 1];
     if (second !== undefined && isEqual(second.key, bytes, from, to)) return second.value;
     const value = compute(textIn(bytes, from, to));
@@ -29,7 +35,7 @@ export function memoizeBytes<T>(
       slot = hash & (slots - 1);
     }
     // `slice` of a Buffer would share memory with the bytes.
-    entries[slot] = { key: new Uint8Array(bytes.subarray(from, to)), value };
+    last = entries[slot] = { key: new Uint8Array(bytes.subarray(from, to)), value };
     return value;
   };
 }

@@ -30,16 +30,6 @@ export class RowScanner {
   count = 0;
   /** Number of rows in the block. Empty lines are not rows. */
   rows = 0;
-  /** Number of lines of the text before the selected row, without those of earlier blocks. */
-  line = 0;
-  /** True if the row ends with a line break, and not with the end of the bytes. */
-  isTerminated = false;
-  /** True if a cell begins with a quotation mark that is never closed. The last cell is then the rest of the row. */
-  isOpen = false;
-  /** True if text follows a quotation mark within a quoted cell. */
-  isMalformed = false;
-  /** True if the row is longer than `charsMax`. The cells are then undefined. */
-  isLong = false;
   readonly #syntax: RowSyntax;
   #row = 0;
   /** The bytes of cell i are [memoryWords[first + 2i], memoryWords[first + 2i + 1]). */
@@ -49,9 +39,9 @@ export class RowScanner {
   #offset = 0;
   /** The numbers of the columns that have been read in this block. */
   readonly #numbers: Float64Array[] = [];
+  /** For each of these columns, the number of the block in which it was read. */
   readonly #readIn: number[] = [];
   #block = 0;
-  #columns = 0;
 
   constructor(syntax: RowSyntax) {
     this.#syntax = syntax;
@@ -64,7 +54,6 @@ export class RowScanner {
   scan(bytes: Uint8Array, from: number, to = bytes.length, isLast = true): number {
     const { delimiter, linesMax, charsMax, isRaw } = this.#syntax;
     this.#block++;
-    this.#columns = 0;
     this.#text = bytes;
     this.#offset = INPUT - from;
     let next = from;
@@ -80,10 +69,11 @@ export class RowScanner {
       if (next > from || end === to) break;
     }
     if (this.rows === 0) return next;
-    const isCut = (this.#field(this.rows - 1, RowField.flags) & RowFlag.terminated) === 0;
-    this.select(0);
+    this.select(this.rows - 1);
     // A row that is too long was scanned in part.
-    return isCut && next < to ? afterBreak(bytes, endOfLine(bytes, next, to), to) : next;
+    if (!this.isTerminated && next < to) next = afterBreak(bytes, endOfLine(bytes, next, to), to);
+    this.select(0);
+    return next;
   }
 
   /** Number of lines of the block. */
@@ -98,17 +88,36 @@ export class RowScanner {
 
   /** Selects a row of the block, whose cells this object then has. */
   select(row: number): void {
-    const { charsMax } = this.#syntax;
     this.#row = row;
     this.#first = this.#field(row, RowField.cells) >> 2;
     this.count = this.width(row);
-    this.line = this.#field(row, RowField.line);
-    const flags = this.#field(row, RowField.flags);
-    this.isTerminated = (flags & RowFlag.terminated) !== 0;
-    this.isOpen = (flags & RowFlag.open) !== 0;
-    this.isMalformed = (flags & RowFlag.malformed) !== 0;
-    const [start, end] = [this.#field(row, RowField.start), this.#field(row, RowField.end)];
-    this.isLong = end - start > charsMax && isLonger(this.#text, start - this.#offset, end - this.#offset, charsMax);
+  }
+
+  /** Number of lines of the text before the row, without those of earlier blocks. */
+  get line(): number {
+    return this.#field(this.#row, RowField.line);
+  }
+
+  /** True if the row ends with a line break, and not with the end of the bytes. */
+  get isTerminated(): boolean {
+    return this.#has(RowFlag.terminated);
+  }
+
+  /** True if a cell begins with a quotation mark that is never closed. The last cell is then the rest of the row. */
+  get isOpen(): boolean {
+    return this.#has(RowFlag.open);
+  }
+
+  /** True if text follows a quotation mark within a quoted cell. */
+  get isMalformed(): boolean {
+    return this.#has(RowFlag.malformed);
+  }
+
+  /** True if the row is longer than `charsMax`. The cells are then undefined. */
+  get isLong(): boolean {
+    const { charsMax } = this.#syntax;
+    const [start, end] = [this.#field(this.#row, RowField.start), this.#field(this.#row, RowField.end)];
+    return end - start > charsMax && isLonger(this.#text, start - this.#offset, end - this.#offset, charsMax);
   }
 
   /** Returns the number in a cell, or NaN if the caller must parse the text of the cell. */
@@ -120,7 +129,7 @@ export class RowScanner {
 
   #readColumn(cell: number): void {
     this.#readIn[cell] = this.#block;
-    this.#numbers[cell] = this.numbers(cell, arenaColumn(this.#columns++));
+    (this.#numbers[cell] ??= new Float64Array(CHUNK_ROWS)).set(this.numbers(cell, arenaColumn(0)));
   }
 
   /** Reads the numbers in a cell of each row to a column of the arena. Number i is NaN if the caller must parse the text of the cell. */
@@ -155,6 +164,10 @@ export class RowScanner {
   /** Returns whether the row has at least `columns` cells, and all others are empty. A truncated or shifted row has wrong values. */
   isWhole(columns: number): boolean {
     return this.count === columns || (this.count > columns && this.isBlank(columns));
+  }
+
+  #has(flag: RowFlag): boolean {
+    return (this.#field(this.#row, RowField.flags) & flag) !== 0;
   }
 
   #field(row: number, field: RowField): number {

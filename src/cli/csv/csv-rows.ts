@@ -12,7 +12,9 @@ const ROW_BYTES_MAX = 1024 * 1024;
 
 /** Finds the rows of a CSV that arrives in pieces. A line break is LF or CRLF. A quoted line break belongs to the cell (RFC 4180). */
 export class CsvRows {
-  #rest: Uint8Array = new Uint8Array();
+  /** The start of the last row, and space for the next piece. */
+  #bytes = new Uint8Array(2 * ROW_BYTES_MAX);
+  #length = 0;
   #line = 1;
   readonly #rows = new RowScanner({
     ...{ delimiter: ',', isRaw: true },
@@ -23,19 +25,24 @@ export class CsvRows {
    * Calls `onBlock` for the rows that end in this piece, without blank lines. Throws `OperatorError` if the rest exceeds `ROW_BYTES_MAX`.
    */
   push(piece: Uint8Array, onBlock: OnBlock): void {
-    this.#read(Buffer.concat([this.#rest, piece]), false, onBlock);
+    for (let from = 0; from < piece.length; from += ROW_BYTES_MAX) {
+      const part = piece.subarray(from, from + ROW_BYTES_MAX);
+      this.#bytes.set(part, this.#length);
+      this.#length += part.length;
+      this.#read(false, onBlock);
+    }
   }
 
   /** Works like `push` for the row after the last line break, if any. Throws `OperatorError` if the row ends within quotes. */
   end(onBlock: OnBlock): void {
-    this.#read(this.#rest, true, onBlock);
+    this.#read(true, onBlock);
   }
 
-  #read(text: Uint8Array, isLast: boolean, onBlock: OnBlock): void {
+  #read(isLast: boolean, onBlock: OnBlock): void {
     const rows = this.#rows;
     let at = 0;
-    while (at < text.length) {
-      const next = rows.scan(text, at, text.length, isLast);
+    while (at < this.#length) {
+      const next = rows.scan(this.#bytes, at, this.#length, isLast);
       if (next === at) break;
       // Only the last row can be open, and it is then the whole rest.
       if (rows.rows > 0 && rows.isOpen) throw this.#endless();
@@ -43,8 +50,9 @@ export class CsvRows {
       this.#line += rows.lines;
       at = next;
     }
-    this.#rest = text.subarray(at);
-    if (this.#rest.length > ROW_BYTES_MAX) throw this.#endless();
+    this.#bytes.copyWithin(0, at, this.#length);
+    this.#length -= at;
+    if (this.#length > ROW_BYTES_MAX) throw this.#endless();
   }
 
   #endless(): OperatorError {

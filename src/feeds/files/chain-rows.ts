@@ -148,7 +148,7 @@ function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
 
 /** Returns the median of the spots in a snapshot's rows. One wrong spot does not change the median. */
 function median(values: readonly number[]): number | undefined {
-  return values.toSorted((a, b) => a - b)[values.length >> 1];
+  return Float64Array.from(values).sort()[values.length >> 1];
 }
 
 const COLUMNS = [
