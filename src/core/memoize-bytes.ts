@@ -1,8 +1,6 @@
 /**
- * Returns a function that calls `compute` with the text of the bytes [from, to) and caches the results by these bytes. A repeated text is
- * not decoded again. A text may take one of two slots. The cache begins small, and grows with the number of texts to `entriesMax` slots, a
- * power of two. Texts of more than KEY_BYTES_MAX bytes are not cached. Both bounds limit the memory, because strangers may have written the
- * texts.
+ * Returns a function that calls `compute` with the text of the bytes [from, to) and caches the results by these bytes. A text may take one of
+ * two slots. The cache grows to `entriesMax` slots, a power of two. Strangers may have written the texts, so both bounds limit the memory.
  */
 export function memoizeBytes<T>(
   entriesMax: number,
@@ -42,7 +40,7 @@ export function memoizeBytes<T>(
 
 const SLOTS_MIN = 16;
 
-/** Maximum length of a cached text, bytes. Cells that repeat, such as symbols and dates, are shorter. */
+/** Maximum length of a cached text, bytes. */
 const KEY_BYTES_MAX = 200;
 
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -10,10 +10,8 @@ export const NUMBER_BYTES = 23;
 /** Maximum number of columns of a table. A block of rows then takes at most 1.7 MiB with its numbers, which fits into the output. */
 const COLUMNS_MAX = 9;
 
-/** Numbers that are written in one call. They are in the arena. */
-const written = arenaSpan(0, 4);
-/** Numbers that are read in one call. They are in the arena. */
-const read = arenaSpan(0, 32);
+/** Numbers that are written, and numbers that are read in one call. They are in the arena. */
+const [written, read] = [arenaSpan(0, 4), arenaSpan(0, 32)];
 
 /** A text that grows, as UTF-8 bytes. */
 export class ByteText {
@@ -36,9 +34,8 @@ export class ByteText {
   }
 
   /**
-   * Adds numbers, separated by commas, as `JSON.stringify` writes them: a number that is not finite becomes `null`. `digits` from 1 to 15
-   * rounds a number that is not whole to so many significant digits. Null counts as a number that is not finite. If a value is neither a
-   * number nor null, adds nothing and returns false.
+   * Adds numbers, separated by commas, as `JSON.stringify` writes them: null and numbers that are not finite become `null`. `digits` from 1 to
+   * 15 rounds a number that is not whole. If a value is neither a number nor null, adds nothing and returns false.
    */
   addNumbers(values: Float64Array | readonly unknown[], digits = ALL_DIGITS): boolean {
     const { length } = this;
@@ -57,8 +54,7 @@ export class ByteText {
 
   /**
    * Adds the rows [from, to) of the block that a scanner has read last. `pattern` describes a row: items of `RowItem`, and indices of
-   * `columns`, of which there are at most COLUMNS_MAX. A number that is not finite is left out. All other numbers have the shortest text that
-   * gives the same double. Each row ends with a line break.
+   * `columns`. A number that is not finite is left out. Others have the shortest text that gives the same double.
    */
   addRows(from: number, to: number, pattern: Int32Array, columns: readonly Float64Array[]): void {
     if (columns.length > COLUMNS_MAX) throw new RangeError(`a table has at most ${COLUMNS_MAX} columns`);

@@ -4,10 +4,7 @@ import { RowScanner } from '../../math/delimited-rows.ts';
 /** Called with a block of rows and the number of the block's first line, counted from 1. */
 type OnBlock = (rows: RowScanner, line: number) => void;
 
-/**
- * Maximum length of a row that continues in the next piece, bytes. A longer text is not CSV, or its closing quote is missing. The maximum
- * limits the use of memory.
- */
+/** Maximum length of a row that continues in the next piece, bytes. A longer text is not CSV, or its closing quote is missing. */
 const ROW_BYTES_MAX = 1024 * 1024;
 
 /** Finds the rows of a CSV that arrives in pieces. A line break is LF or CRLF. A quoted line break belongs to the cell (RFC 4180). */
@@ -21,9 +18,7 @@ export class CsvRows {
     ...{ linesMax: Number.POSITIVE_INFINITY, charsMax: Number.POSITIVE_INFINITY },
   });
 
-  /**
-   * Calls `onBlock` for the rows that end in this piece, without blank lines. Throws `OperatorError` if the rest exceeds `ROW_BYTES_MAX`.
-   */
+  /** Calls `onBlock` for the rows that end in this piece. Throws `OperatorError` if the rest exceeds `ROW_BYTES_MAX`. */
   push(piece: Uint8Array, onBlock: OnBlock): void {
     for (let from = 0; from < piece.length; from += ROW_BYTES_MAX) {
       const part = piece.subarray(from, from + ROW_BYTES_MAX);

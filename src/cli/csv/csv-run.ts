@@ -12,8 +12,8 @@ export const ROW_MESSAGES_MAX = 5;
 const TEXT_BYTES = 1024 * 1024;
 
 /**
- * Runs a kernel on the rows of one CSV. An output replaces the input column with the same name. All other outputs are added after the last
- * column. All other cells keep their bytes. A row that cannot be computed counts as bad, and its outputs are empty.
+ * Runs a kernel on the rows of one CSV. An output replaces the column with its name, or is added after the last column. All other cells keep
+ * their bytes. A row that cannot be computed counts as bad, and its outputs are empty.
  */
 export class CsvRun {
   rows = 0;
@@ -118,10 +118,7 @@ class Input {
     if (column < 0) this.#numbers.fill(this.#parse(''));
   }
 
-  /**
-   * Returns the numbers of the rows of a block. A cell that the column does not accept is NaN, and its error is added, if its row has no error
-   * yet. The next call replaces the numbers.
-   */
+  /** Returns the numbers of a block until the next call. A cell that the column does not accept is NaN, and the first error of its row added. */
   read(rows: RowScanner, from: number, errors: Map<number, string>): Float64Array {
     const { least, must } = this.cell;
     const numbers = this.#numbers.subarray(0, rows.rows);

@@ -36,7 +36,7 @@ function numbers(least: number, must: string): Cell {
 }
 
 export const anyNumber = numbers(-Number.MAX_VALUE, 'must be a number');
-/** The smallest normal double. Smaller (subnormal) doubles have fewer digits, so their logarithms are inexact. */
+/** The smallest normal double. Smaller ones have fewer digits, so their logarithms are inexact. */
 const NORMAL_MIN = 2 ** -1022;
 
 export const positive = numbers(NORMAL_MIN, 'must be a number above 0');

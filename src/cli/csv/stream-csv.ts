@@ -9,8 +9,8 @@ import { openInput, writeOut } from './streams.ts';
 const BOM = Buffer.from('\ufeff');
 
 /**
- * Streams a CSV through a kernel to stdout. The input is read in chunks, so the use of memory does not grow with its size. Throws
- * `OperatorError` if the input is not a CSV with the kernel's columns. After the last row, throws `OperatorError` if some rows were bad.
+ * Streams a CSV through a kernel to stdout, in chunks. Throws `OperatorError` if the input is not a CSV with the kernel's columns, and after
+ * the last row if some rows were bad.
  */
 export async function streamCsv(kernel: RowKernel, file: string | undefined): Promise<void> {
   const { pieces, bytes } = openInput(file);

@@ -31,9 +31,7 @@ const LINES_OF_ROW_MAX = 16;
 /** Maximum length of a line above the header, characters. Longer lines are cut. Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
-/**
- * Returns the format of tables whose header `isHeader` recognizes. Each header matches `words`. `read` reads the rows.
- */
+/** Returns the format of tables whose header `isHeader` recognizes. Each header matches `words`. */
 export function tableFormat(
   isHeader: IsHeader,
   words: RegExp,
@@ -50,10 +48,8 @@ export function tableFormat(
 }
 
 /**
- * Reads the table below the first line that is a header. Throws a `ClientError` if the text has more than LINES_MAX lines, if no line is a
- * header, or if the header has more than COLUMNS_MAX columns. The iteration of the rows throws a `ClientError` if there are too many rows,
- * if a row is too long, or if a quotation mark is never closed. The iteration also throws a `ClientError` if the file ends within a row,
- * because the rest of the data is missing.
+ * Reads the table below the first line that is a header. Throws a `ClientError` if the text exceeds a bound, or if no line is a header. So
+ * does the iteration of the rows if a row is too long or never ends, or if the file ends within a row, because the rest is missing.
  */
 export function* readTable({ bytes, head }: MarketFile, isHeader: IsHeader, words: RegExp): Steps<Table> {
   yield* assertLineCount(bytes);

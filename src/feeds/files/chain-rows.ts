@@ -25,12 +25,9 @@ import { rootOn } from './roots.ts';
 export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chainsOf);
 
 /**
- * Reads Zomma's own chain table. The columns of the table are
- * `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest` and `iv,delta,gamma,multiplier`, in any order.
- * Other columns are ignored. The required columns are `underlying`, `open_interest`, and either `symbol` or all of `expiry`, `put_call` and
- * `strike`. A file may have several underlyings and times. The rows with the same underlying and time become one chain. Without `as_of`,
- * the time of the quotes is the file's modification time. Without `spot`, the spot is computed from the quotes. Throws a `ClientError` if
- * no row can be read.
+ * Reads Zomma's own chain table, with the columns of COLUMNS in any order, and others, which are ignored. `underlying`, `open_interest`, and
+ * `symbol` or all of `expiry`, `put_call` and `strike` are required. Rows with the same underlying and time are one chain. Without `as_of`,
+ * the time is the file's modification time. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read.
  */
 function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
@@ -94,10 +91,7 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
   return deliveries;
 }
 
-/**
- * Maximum number of underlyings in a file. Each underlying becomes a ticker that members can request. A table with FILE_ROWS_MAX rows can
- * contain only a few hundred whole chains.
- */
+/** Maximum number of underlyings in a file. A table with FILE_ROWS_MAX rows can have only a few hundred whole chains. */
 const TICKERS_MAX = 1_000;
 /** Maximum number of snapshots in a file: FILE_ROWS_MAX divided by 25, which is the number of rows in the smallest chains. */
 const SNAPSHOTS_MAX = 10_000;
@@ -108,8 +102,8 @@ function assertAtMost(count: number, max: number, what: string): void {
 }
 
 /**
- * Returns whether a line is the header of Zomma's chain table. The line must consist of plain column names alone. A sentence that mentions
- * the columns is not a header. Other option tables have the column names `option_type` and `underlying_symbol`.
+ * Returns whether a line is the header of Zomma's chain table: plain column names alone, not a sentence that mentions them. Other option
+ * tables have the column names `option_type` and `underlying_symbol`.
  */
 export function isChainHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
@@ -125,10 +119,7 @@ interface Snapshot {
   readonly refused: Record<string, number>;
 }
 
-/**
- * A snapshot is stray if it has less than this share of the rows in the underlying's largest snapshot. Wrong times in a few rows create a
- * stray snapshot.
- */
+/** A snapshot is stray if it has less than this share of the rows in the underlying's largest one. Wrong times in a few rows create it. */
 const STRAY_SHARE = 0.1;
 
 /** Removes stray snapshots, and counts their rows as rejected. A wrong digit in a time must not create a chain that seems newer. */
@@ -172,10 +163,7 @@ const CONTRACT_COLUMNS = ['expiry', 'put_call', 'strike'];
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
-/**
- * Returns a function that reads the contract of a row. If the contract cannot be read, the function returns the reason. If the row has a
- * symbol, the contract is read only from the symbol.
- */
+/** Returns a function that reads the contract of a row, from its symbol if it has one, or returns why it cannot be read. */
 function contractReader(at: Columns): (row: RowScanner) => Contract | 'bad_symbol' | 'bad_contract' {
   const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (text) => {
     const ticker = canonicalTicker(text);

@@ -2,7 +2,7 @@ import { textIn } from '../../core/memoize-bytes.ts';
 import { afterBreak, BYTES_OF_CHAR_MAX, endOfLine, isLonger, RowScanner } from '../../math/delimited-rows.ts';
 import { withPlainBreaks } from './lines.ts';
 
-/** Number of lines at the start of a text in which a header is sought. The lines above a header have a title, a date and other text. */
+/** Number of lines at the start of a text in which a header is sought. */
 export const PREAMBLE_LINES_MAX = 50;
 /** Maximum length of a header line, characters. A longer line may be a JSON document on one line. */
 const HEADER_CHARS_MAX = 10_000;

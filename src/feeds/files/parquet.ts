@@ -26,10 +26,7 @@ const SLICE_ROWS = 50_000;
 const PIECE_ROWS = 500;
 /** Maximum size of the metadata, bytes: enough for some thousand row groups. Parsed metadata is some twenty times larger in memory. */
 const METADATA_BYTES_MAX = 8 * 1024 * 1024;
-/**
- * The maximum number of rows in a file is its number of bytes plus `ROWS_FREE`. A row of a tape takes 5 to 20 bytes in a compressed file. A
- * file with more rows repeats one row, and was made to fill a disk.
- */
+/** A file has at most as many rows as bytes, plus ROWS_FREE. A row of a tape takes 5 to 20 bytes. More rows were made to fill a disk. */
 const ROWS_FREE = 10_000;
 
 /** Returns whether a file that begins with `head` is a Parquet file. */
@@ -38,9 +35,8 @@ export function isParquet(head: Uint8Array): boolean {
 }
 
 /**
- * Reads a Parquet file with the columns of a chain table, of closes, of dividends or of a tape. The rules for text files with the same
- * columns also apply to Parquet files. Yields nothing for a file with other columns. Throws a `ClientError` if nothing can be read. Throws
- * errors of the file system.
+ * Reads a Parquet file with the columns of a chain table, of closes, of dividends or of a tape, as the text of its cells. Yields nothing for a
+ * file with other columns. Throws a `ClientError` if nothing can be read. Throws errors of the file system.
  */
 export async function* readParquet(
   content: Content,
@@ -53,8 +49,7 @@ export async function* readParquet(
     byteLength: size,
     slice(start, end = size) {
       const bytes = bytesOf(start, end);
-      // hyparquet requests several ranges at once, but handles only the first failure. The empty handler prevents unhandled rejections of
-      // the other requests.
+      // hyparquet requests several ranges at once, but handles only the first failure.
       bytes.catch(() => {});
       return bytes;
     },

@@ -37,10 +37,7 @@ export type NoContract = 'bad_symbol' | 'bad_contract' | 'symbol_contradicts_col
 /** The columns of the cells that name a contract, in the order of `ContractCells`. */
 export type ContractColumns = readonly [symbol: number, ticker: number, expiry: number, type: number, strike: number];
 
-/**
- * Returns a function that reads the contract of a row, and caches contracts by symbol. Rows with the same symbol usually have equal
- * contract cells. So the function compares each row with the last row of its symbol, and does not parse equal cells again.
- */
+/** Returns a function that reads the contract of a row. It compares a row with the last row of its symbol, and does not parse equal cells. */
 export function contractReader(columns: ContractColumns): (row: RowScanner) => PrintedContract | NoContract {
   const [symbol, ...others] = columns;
   const lastOf = memoizeBytes(MEMOIZED_MAX, (): LastRow => ({ cells: [], contract: 'bad_contract' }));
@@ -78,9 +75,7 @@ function areEqual(row: RowScanner, columns: readonly number[], cells: readonly U
   return true;
 }
 
-/**
- * Reads a row's contract from its symbol or, without a symbol, from its other cells. The other cells of a row must agree with its symbol.
- */
+/** Reads a row's contract from its symbol, with which its other cells must agree, or without a symbol from the other cells. */
 function contractOf(cells: ContractCells): PrintedContract | NoContract {
   const [symbol = '', ticker = '', expiry = '', type = '', strike = ''] = cells;
   const named = symbol === '' ? contractOfColumns(cells) : parseOptionSymbol(symbol);

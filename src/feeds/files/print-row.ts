@@ -17,9 +17,8 @@ import { executedMicros } from './print-time.ts';
 export type RowReader = (row: RowScanner, batch: PrintBatch, nowMs: number) => RejectReason | undefined;
 
 /**
- * Returns a function that reads the rows of one tape. The ids of equal rows depend on their order, so call this function once per row, in
- * the order of the tape. The function rejects a trade more than a day ahead of the wall clock, because the last trade determines the end of
- * a flow window.
+ * Returns a function that reads the rows of one tape, once each in their order, because the ids of equal rows depend on it. The function
+ * rejects a trade more than a day ahead of the wall clock, because the last trade determines the end of a flow window.
  */
 export function rowReader(columns: Columns): RowReader {
   const { option_chain_id, underlying_symbol, expiry, option_type, strike } = columns;
@@ -183,18 +182,12 @@ const ID_LENGTH_MAX = 100;
 
 const TRUE = /^(?:t|true|1|y|yes)$/i;
 
-/**
- * Returns an id that contains the exchange's number for a trade. Returns an empty text if the trade has no number. Exchanges restart their
- * numbers each day, and some exchanges number the trades of each contract separately. So the id contains the day and the contract.
- */
+/** Returns an id with the exchange's number, or ''. Exchanges restart their numbers each day, some of them for each contract. */
 function idOfDay(ms: number, { symbol }: PrintedContract, number: string): string {
   return number && `${Math.floor(ms / DAY_MS)}-${symbol}-${number}`;
 }
 
-/**
- * Returns the side of a print for a word in the tape, such as `ask`, `above_ask` or `buy`. Returns null for any other word, such as
- * `no_side`. If the cell is empty, reads the side from the tags, such as `ask_side`.
- */
+/** Returns the side for a word such as `ask`, `above_ask` or `buy`, and null for others. The tags name the side of an empty cell. */
 export function sideOf(cell: string, tags: string): Print['side'] {
   const usual = SIDES.get(cell);
   if (usual !== undefined) return usual;

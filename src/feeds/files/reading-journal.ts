@@ -1,9 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-/**
- * Number of crashes after which a file is no longer read. A crash is an early end of the process that reads the file. One crash is not
- * enough, because a person or other work may have caused the crash.
- */
+/** Number of early ends of its reading process after which a file is no longer read. Other work may have caused a single one. */
 export const CRASHES_MAX = 2;
 
 /** A version of a file. */
@@ -20,9 +17,8 @@ interface Journal {
 }
 
 /**
- * Records which file is being read, before the file is parsed. If the process ends while it reads a file, the next start finds the file in
- * the journal. The journal must survive the end of the process, but need not survive a failure of the machine. So the journal is written
- * but never synced to the disk. Without a path, the journal is not written.
+ * Records which file is being read, so that the next start finds a file that ended the process. The journal need not survive a failure of the
+ * machine, so it is never synced to the disk. Without a path, it is not written.
  */
 export class ReadingJournal {
   #crashed = new Map<string, Journal['crashed'][number]>();

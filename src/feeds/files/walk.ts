@@ -10,14 +10,12 @@ export interface FoundFile {
   readonly stats: Stats;
 }
 
-/** A file or a folder that cannot be read. */
+/** A file or a folder that cannot be read. The origin of the folder itself is its whole path. */
 export interface SkippedFile {
-  /** Path in the folder, with forward slashes. The origin of the folder itself is its whole path. */
   readonly origin: string;
   readonly reason: string;
 }
 
-/** The contents of a folder. */
 export interface FolderContents {
   /** The path of the folder without links. */
   readonly root: string;
@@ -28,10 +26,9 @@ export interface FolderContents {
 }
 
 /**
- * Finds all regular files of a folder and its sub-folders, in the order of their paths. Reads each folder once, but does not read the
- * folder `except`. Follows links to files within the folder. A link to a folder or to a place outside `dir` is reported as a problem.
- * Ignores names that begin with a dot, because editors and copy programs use such names for incomplete files. The promise never rejects. A
- * file or a folder that cannot be read is reported as a problem.
+ * Finds all regular files of a folder and its sub-folders without `except`, in the order of their paths, and follows links to files within the
+ * folder. Other links, and what cannot be read, are reported as problems. Ignores names that begin with a dot, because editors and copy
+ * programs use such names for incomplete files. Never rejects.
  */
 export async function walk(dir: string, except?: string): Promise<FolderContents> {
   const files: FoundFile[] = [];
@@ -83,11 +80,8 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
     else if (stats.isDirectory()) await descend(origin);
     else if (stats.isFile() && files.length < FILES_MAX) files.push({ origin, stats });
     else if (stats.isFile()) {
-      if (isComplete)
-        problems.push({
-          origin,
-          reason: `this file and all later files are not read, because the limit is ${FILES_MAX} files`,
-        });
+      const reason = `this file and all later files are not read, because the limit is ${FILES_MAX} files`;
+      if (isComplete) problems.push({ origin, reason });
       isComplete = false;
     }
   }
