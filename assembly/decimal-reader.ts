@@ -8,9 +8,8 @@ const EXACT: usize = memory.data<f64>([
 ]);
 
 /**
- * Reads JSON numbers that are separated by commas from the text [from, to) into a column. Returns the number of rows. Returns -1 if there are
- * more than `rowsMax`, if the text has anything else, or if a number is not read (see `readNumber`). The byte after the text must not be a
- * part of a number.
+ * Reads JSON numbers, separated by commas, from the text [from, to) into a column. Returns the number of rows, or -1 for any other text, for
+ * more than `rowsMax`, or if a number is not read. The byte after the text must not be a part of a number.
  */
 export function readNumbers(from: usize, to: usize, powers: usize, column: usize, rowsMax: i32): i32 {
   let rows = 0;
@@ -27,8 +26,8 @@ export function readNumbers(from: usize, to: usize, powers: usize, column: usize
 }
 
 /**
- * Reads the number of a cell in each of the rows that `scanRows` has found. Spaces at the ends of the cell do not count. The number is NaN if
- * the row does not have the cell, if the cell has anything but one number, or if the number is not read (see `readNumber`).
+ * Reads the number of a cell in each row that `scanRows` has found, without spaces at its ends. The number is NaN if the row lacks the cell, or
+ * if the cell has anything but a number that `shortNumber` or `readNumber` reads.
  */
 export function readColumn(count: i32, rows: usize, cell: i32, powers: usize, column: usize): void {
   for (let row = 0; row < count; row++) {

@@ -27,9 +27,8 @@ const TENTHS: usize = memory.data<u16>([10, 10, 10, 10, 10, 10, 10, 10], 16);
 declare function writeRare(value: f64, digits: i32, out: usize): usize;
 
 /**
- * Writes finite numbers as JavaScript writes them, separated by commas, and `null` for other numbers. `digits` is 17 for the shortest text
- * that gives the same double, or the number of significant digits from 1 to 15. Returns the end of the text. A number takes at most 25 bytes
- * with its comma.
+ * Writes finite numbers as JavaScript writes them, separated by commas, and `null` for others. `digits` is 17 for the shortest text that gives
+ * the same double, or 1 to 15 significant digits. Returns the end of the text. A number takes at most 25 bytes with its comma.
  */
 export function writeNumbers(count: i32, values: usize, digits: i32, powers: usize, out: usize): usize {
   for (let i = 0; i < count; i++) {
@@ -41,10 +40,7 @@ export function writeNumbers(count: i32, values: usize, digits: i32, powers: usi
   return out;
 }
 
-/**
- * Writes rows that `scanRows` has found. `items` numbers at `pattern`, i32, describe a row: items of `RowItem`, and indices of columns. A
- * number that is not finite stays empty. Returns the end of the text.
- */
+/** Writes rows that `scanRows` has found. See `addRows` in src/math/decimals.ts. Returns the end of the text. */
 export function writeRows(
   count: i32,
   rows: usize,
@@ -92,8 +88,8 @@ function writeExponent(exponent: i32, out: usize): usize {
 /** The functions that are inlined. */
 class Decimal {
   /**
-   * Writes a number. Writes nothing if the number is not finite. A whole number keeps all its digits. Fewer digits are rounded half up,
-   * exactly. The shortest digits follow from the distance to the next doubles, as in Schubfach (Giulietti 2020).
+   * Writes a finite number. A whole number keeps all its digits. Fewer digits are rounded half up, exactly. The shortest digits follow from the
+   * distance to the next doubles, as in Schubfach (Giulietti 2020).
    */
   @inline
   static write(value: f64, digits: i32, powers: usize, out: usize): usize {

@@ -5,10 +5,9 @@ const CR: u32 = 0x0d;
 const QUOTE: u32 = 0x22;
 
 /**
- * Finds the rows of delimited text in the bytes [from, to), without empty lines. If `isLast` is false, the text goes on after `to`, and a
- * row that may go on there is not counted. A row of more than `bytesMax` bytes is the last row. `isRaw` and `linesMax` are explained in
- * src/math/delimited-rows.ts. Writes the start and the end of each cell to `cells`, and the fields of each row to `rows`. The row after the
- * last row has the fields `start`, `cells` and `line`. Returns the number of rows. Bytes after `to` may be read, but have no effect.
+ * Finds the rows of delimited text in the bytes [from, to), without empty lines. The syntax is explained in src/math/delimited-rows.ts. Unless
+ * `isLast`, a row that may go on after `to` is not counted. A row of more than `bytesMax` bytes is the last row. Writes the start and the end
+ * of each cell to `cells`, and to `rows` the fields of each row, and `start`, `cells` and `line` of the next one. Returns the number of rows.
  */
 export function scanRows(
   from: usize,

@@ -12,17 +12,13 @@ export interface RowSyntax {
   /** Maximum length of a row in UTF-16 code units, the characters of a string. */
   readonly charsMax: number;
   /**
-   * If true, cells keep their quotation marks and whitespace, a cell ends after its first closing quotation mark, and a line break is LF or
-   * CRLF. If false, cells have only their content, a quotation mark closes a cell only before a delimiter or a line break, and a single CR
-   * is a line break too.
+   * If true, cells keep their quotation marks and whitespace, the first closing quotation mark counts, and a line break is LF or CRLF. If
+   * false, cells have only their content, a mark closes a cell only before a delimiter or a line break, and a CR is a line break too.
    */
   readonly isRaw: boolean;
 }
 
-/**
- * Finds the rows of delimited text, in blocks. The kernel finds the cells, and reads the numbers of a column. The rows of a block are valid
- * until any scanner scans the next block.
- */
+/** Finds the rows of delimited text, in blocks. The rows of a block are valid until any scanner scans the next block. */
 export class RowScanner {
   /** The bytes in which the cells are, UTF-8. */
   readonly bytes: Uint8Array = memoryBytes;
@@ -30,7 +26,6 @@ export class RowScanner {
   count = 0;
   /** Number of rows in the block. Empty lines are not rows. */
   rows = 0;
-  readonly #syntax: RowSyntax;
   #row = 0;
   /** The bytes of cell i are [memoryWords[first + 2i], memoryWords[first + 2i + 1]). */
   #first = 0;
@@ -43,16 +38,14 @@ export class RowScanner {
   readonly #readIn: number[] = [];
   #block = 0;
 
-  constructor(syntax: RowSyntax) {
-    this.#syntax = syntax;
-  }
+  constructor(private readonly syntax: RowSyntax) {}
 
   /**
    * Reads a block of rows from the bytes [from, to), and selects the first one. If `isLast` is false, the text goes on after `to`. Returns the
    * index after the block. This index is `from` if the row at `from` goes on after `to`, or has more than 1.5 MiB.
    */
   scan(bytes: Uint8Array, from: number, to = bytes.length, isLast = true): number {
-    const { delimiter, linesMax, charsMax, isRaw } = this.#syntax;
+    const { delimiter, linesMax, charsMax, isRaw } = this.syntax;
     this.#block++;
     this.#text = bytes;
     this.#offset = INPUT - from;
@@ -115,7 +108,7 @@ export class RowScanner {
 
   /** True if the row is longer than `charsMax`. The cells are then undefined. */
   get isLong(): boolean {
-    const { charsMax } = this.#syntax;
+    const { charsMax } = this.syntax;
     const [start, end] = [this.#field(this.#row, RowField.start), this.#field(this.#row, RowField.end)];
     return end - start > charsMax && isLonger(this.#text, start - this.#offset, end - this.#offset, charsMax);
   }
@@ -129,7 +122,8 @@ export class RowScanner {
 
   #readColumn(cell: number): void {
     this.#readIn[cell] = this.#block;
-    (this.#numbers[cell] ??= new Float64Array(CHUNK_ROWS)).set(this.numbers(cell, arenaColumn(0)));
+    this.#numbers[cell] ??= new Float64Array(CHUNK_ROWS);
+    this.#numbers[cell].set(this.numbers(cell, arenaColumn(0)));
   }
 
   /** Reads the numbers in a cell of each row to a column of the arena. Number i is NaN if the caller must parse the text of the cell. */

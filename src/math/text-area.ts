@@ -17,8 +17,7 @@ export const INPUT_BYTES = 1536 * 1024;
 export const CELLS = INPUT + INPUT_BYTES + 2 * SLACK_BYTES;
 export const ROWS = CELLS + 8 * (INPUT_BYTES + 1);
 export const PATTERN = ROWS + 4 * RowField.size * (CHUNK_ROWS + 1);
-export const PATTERN_BYTES = 256;
-export const OUTPUT = PATTERN + PATTERN_BYTES;
+export const OUTPUT = PATTERN + 256;
 
 let hasPowers = false;
 

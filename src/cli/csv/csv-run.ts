@@ -75,7 +75,7 @@ export class CsvRun {
       const error = errors.get(row) ?? (isAnswered(outputs, row) ? undefined : this.#kernel.unanswered);
       if (error === undefined) continue;
       rows.select(row);
-      this.#report(firstLine + rows.line, error);
+      if (++this.badRows <= ROW_MESSAGES_MAX) this.messages.push(`line ${firstLine + rows.line}: ${error}`);
       for (const column of outputs) column[row] = Number.NaN;
     }
     let start = from;
@@ -92,13 +92,9 @@ export class CsvRun {
   /** Returns a row that lacks cells. The row is bad, so its outputs are empty. */
   #shortRow(row: RowScanner): string {
     const cells = latin1Cells(row);
-    while (cells.length < this.#width) cells.push('');
+    cells[this.#width - 1] ??= '';
     for (const { column } of this.#slots) cells[column] = '';
     return `${cells.join(',')}\n`;
-  }
-
-  #report(line: number, error: string): void {
-    if (++this.badRows <= ROW_MESSAGES_MAX) this.messages.push(`line ${line}: ${error}`);
   }
 }
 

@@ -48,16 +48,10 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
   } finally {
     progress.end();
   }
-  if (!run)
-    throw new OperatorError(
-      'the input is empty',
-      `Name the columns in the first line: ${Object.keys(kernel.inputs).join(',')}.`,
-    );
-  if (run.badRows > 0) {
-    const more = run.badRows > run.messages.length ? ['...'] : [];
-    throw new OperatorError(
-      `${run.badRows} of ${run.rows} rows could not be computed; their outputs are empty`,
-      [...run.messages, ...more].join('\n  '),
-    );
-  }
+  const columns = Object.keys(kernel.inputs).join(',');
+  if (!run) throw new OperatorError('the input is empty', `Name the columns in the first line: ${columns}.`);
+  const { rows: count, badRows, messages } = run;
+  if (badRows === 0) return;
+  const hint = [...messages, ...(badRows > messages.length ? ['...'] : [])].join('\n  ');
+  throw new OperatorError(`${badRows} of ${count} rows could not be computed; their outputs are empty`, hint);
 }

@@ -10,8 +10,8 @@ export interface Table {
   /** The names of the columns in lower case. */
   readonly header: readonly string[];
   /**
-   * The rows below the header that are not empty. The rows can be iterated only once, and all of them are the same object. The iteration
-   * throws a `ClientError` if the table is rejected. The value `undefined` shows that the step of the reader should end.
+   * The rows below the header that are not empty, once, all as the same object. The iteration throws a `ClientError` if the table is rejected.
+   * The value `undefined` shows that the step of the reader should end.
    */
   readonly rows: Iterable<RowScanner | undefined>;
   /** The lines above the header, each cut after PREAMBLE_CHARS_MAX characters. */
@@ -61,7 +61,6 @@ export function* readTable({ bytes, head }: MarketFile, isHeader: IsHeader, word
   return { header, preamble, rows: rowsOf(bytes, end, delimiter, header.length) };
 }
 
-/** Throws a `ClientError` if a table has more than COLUMNS_MAX columns. */
 export function assertColumnCount({ length }: readonly string[]): void {
   if (length > COLUMNS_MAX)
     throw unreadable(`the table has ${length} columns, more than the maximum of ${COLUMNS_MAX}`);

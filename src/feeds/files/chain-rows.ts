@@ -3,23 +3,15 @@ import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
-import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
-import {
-  canonicalTicker,
-  isTicker,
-  type OptionSymbol,
-  optionSymbolIn,
-  parseCallPut,
-  rootOf,
-} from '../../market/option-symbol.ts';
+import { type OptionSymbol, optionSymbolIn, parseCallPut } from '../../market/option-symbol.ts';
 import type { RowScanner } from '../../math/delimited-rows.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { type Table, tableFormat } from './cells.ts';
 import { type FileFacts, READING, sourceOf } from './format.ts';
-import { rootOn } from './roots.ts';
+import { seriesOf } from './roots.ts';
 
 /** The format of Zomma's own chain table. */
 export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chainsOf);
@@ -96,7 +88,6 @@ const TICKERS_MAX = 1_000;
 /** Maximum number of snapshots in a file: FILE_ROWS_MAX divided by 25, which is the number of rows in the smallest chains. */
 const SNAPSHOTS_MAX = 10_000;
 
-/** Throws a `ClientError` if a file has too many underlyings or snapshots. */
 function assertAtMost(count: number, max: number, what: string): void {
   if (count > max) throw unreadable(`the file has more than the maximum of ${max} ${what}`);
 }
@@ -137,11 +128,6 @@ function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
   });
 }
 
-/** Returns the median of the spots in a snapshot's rows. One wrong spot does not change the median. */
-function median(values: readonly number[]): number | undefined {
-  return Float64Array.from(values).sort()[values.length >> 1];
-}
-
 const COLUMNS = [
   ...['underlying', 'as_of', 'spot', 'symbol', 'expiry', 'put_call', 'strike', 'open_interest'],
   ...['bid', 'ask', 'last', 'volume', 'iv', 'delta', 'gamma', 'multiplier'],
@@ -165,14 +151,9 @@ type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' 
 
 /** Returns a function that reads the contract of a row, from its symbol if it has one, or returns why it cannot be read. */
 function contractReader(at: Columns): (row: RowScanner) => Contract | 'bad_symbol' | 'bad_contract' {
-  const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (text) => {
-    const ticker = canonicalTicker(text);
-    return memoizeBytes(CELLS_CACHED_MAX, (expiry) => {
-      if (!isTicker(ticker) || !isDate(expiry)) return undefined;
-      const root = rootOn(ticker, expiry);
-      return { root, underlying: rootOf(root).underlying, expiry };
-    });
-  });
+  const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (ticker) =>
+    memoizeBytes(CELLS_CACHED_MAX, (expiry) => seriesOf(ticker, expiry)),
+  );
   const callPutIn = memoizeBytes(CELLS_CACHED_MAX, parseCallPut);
   return (row) => {
     const { bytes } = row;
@@ -189,11 +170,13 @@ function contractReader(at: Columns): (row: RowScanner) => Contract | 'bad_symbo
 /** Maximum number of cached texts of a column. A file has fewer underlyings, expiries and times than this maximum. */
 const CELLS_CACHED_MAX = 4_096;
 
-/** Returns the chain of a snapshot. Returns a rejection if the chain cannot be built. Other snapshots of the file are still delivered. */
+/** Returns the chain of a snapshot, or a rejection. Other snapshots of the file are still delivered. */
 function* deliver(snapshot: Snapshot, file: FileFacts): Steps<Delivery> {
   const { rows, spots, ...head } = snapshot;
   try {
-    const spot = spotOf(median(spots), rows, head.asOf);
+    // One wrong spot does not change the median.
+    const median = Float64Array.from(spots).sort()[spots.length >> 1];
+    const spot = spotOf(median, rows, head.asOf);
     yield READING;
     const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, rows);
     return { kind: 'chain', chain };

@@ -9,22 +9,18 @@ import { unreadable } from '../rejections.ts';
 import { type Table, tableFormat } from './cells.ts';
 import { type FileFacts, READING } from './format.ts';
 
-/** Describes how to read a table with one value per day, such as closes or dividends. */
+/** How to read a table with one value per day, such as closes or dividends. */
 interface DailyRows<Row> {
   /** The singular noun for a row, such as `close`. */
   readonly name: string;
-  /** Reads a row. Returns undefined if the row is not valid. */
+  /** Returns undefined if the row is not valid. */
   read(row: DailyCells): Row | undefined;
   /** Returns a delivery that contains `rows`. Further rows are added to `rows` after the call. */
   delivery(rows: Row[]): Delivery;
 }
 
 /** The cells of a row by the names of their columns. If the table does not have the column, the cell is empty. */
-interface DailyCells {
-  text(column: string): string;
-  /** Works like `numberOf`. */
-  number(column: string): number;
-}
+type DailyCells = { text(column: string): string; number(column: string): number };
 
 /** Maximum number of rows in a delivery. The write of a delivery takes a few milliseconds. */
 const DELIVERED_ROWS = 500;
@@ -47,10 +43,8 @@ function* readDailyRows<Row>(
       continue;
     }
     count++;
-    const valid = read({
-      text: (column) => row.text(places.get(column) ?? -1),
-      number: (column) => numberOf(row, places.get(column) ?? -1),
-    });
+    const at = (column: string) => places.get(column) ?? -1;
+    const valid = read({ text: (column) => row.text(at(column)), number: (column) => numberOf(row, at(column)) });
     if (valid === undefined) {
       bad++;
       continue;

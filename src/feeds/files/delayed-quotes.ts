@@ -66,10 +66,7 @@ export function* quotedChain(
 }
 
 /** The JSON names that differ from the names of their fields. */
-const FIELDS: Readonly<Partial<Record<QuoteField, string>>> = {
-  last: 'last_trade_price',
-  openInterest: 'open_interest',
-};
+const FIELDS: Partial<Record<QuoteField, string>> = { last: 'last_trade_price', openInterest: 'open_interest' };
 
 /** Limits for the JSON text of a chain with CONTRACTS_MAX contracts. Services send up to two objects with thirty values for each. */
 const MARKET_JSON = { containers: 3 * CONTRACTS_MAX, values: 32 * CONTRACTS_MAX };

@@ -19,7 +19,7 @@ const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
 /** Maximum size of JSON that this process parses. Parsing takes at most 75 ms, even for JSON that was designed for slow parsing. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
-/** Number of bytes that are read first, at the start of a file. The first lines of a file show whether the file is a tape. */
+/** Number of bytes that show whether a file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {
@@ -102,11 +102,8 @@ async function firstBytes(pieces: AsyncIterable<Uint8Array>, bytesMax: number): 
   return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
-/** Yields the pieces unchanged, and reports how many bytes have been read so far. */
-async function* withProgress(
-  pieces: AsyncIterable<Buffer>,
-  onProgress: (bytes: number) => void,
-): AsyncGenerator<Buffer> {
+/** Yields the pieces, and reports how many bytes have been read so far. */
+async function* withProgress(pieces: AsyncIterable<Buffer>, onProgress: (bytes: number) => void) {
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;

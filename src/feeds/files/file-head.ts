@@ -6,12 +6,12 @@ import { withPlainBreaks } from './lines.ts';
 export const PREAMBLE_LINES_MAX = 50;
 /** Maximum length of a header line, characters. A longer line may be a JSON document on one line. */
 const HEADER_CHARS_MAX = 10_000;
-/** Number of characters in which the first lines are sought. A long file without market data is not searched to its end. */
+/** Number of characters in which the first lines are sought. */
 const HEAD_CHARS = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
 /** Number of bytes at the start of a text that have at least 5,000 characters. */
 const TEXT_BYTES = 20_000;
 
-/** Returns whether the cells of a line, in lower case, are the header of a table. */
+/** Takes the cells of a line in lower case. */
 export type IsHeader = (cells: readonly string[]) => boolean;
 
 /** The header of a table. */

@@ -56,9 +56,9 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     const folder = await walk(dir, options.setAside);
     const { root, files, isComplete } = folder;
     const checkpoints = FileCheckpoints.of(root, options.checkpoints());
-    const unmoved =
-      options.setAside === undefined ? [] : yield* moveRejectedFiles(root, files, checkpoints, options.setAside);
-    const problems = [...folder.problems, ...unmoved];
+    const problems = [...folder.problems];
+    if (options.setAside !== undefined)
+      problems.push(...(yield* moveRejectedFiles(root, files, checkpoints, options.setAside)));
     yield* problems.filter(({ origin, reason }) => reported.get(origin) !== reason).map(rejectionOf);
     const reasons = new Map(problems.map(({ origin, reason }) => [origin, reason]));
     for (const origin of reported.keys()) if (!reasons.has(origin)) yield { kind: 'resolved', origin };
@@ -121,7 +121,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     yield checkpoints.checkpointFor(origin, stats, outcome);
   }
 
-  /** Yields the deliveries of a file. If a file with a temporary error is readable again, first yields that the error is resolved. */
+  /** Yields the deliveries of a file, and before them that its temporary error is resolved. */
   async function* clearErrorOnRead<Outcome extends object | string | undefined>(
     origin: string,
     deliveries: AsyncGenerator<Delivery, Outcome>,
@@ -173,9 +173,7 @@ const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
 
 const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times. To have the file read again, change or replace it`;
 
-/** Interval between two polls, ms. The interval is short enough to read new files soon, and long enough for a folder on a network. */
+/** Interval between two polls, ms: short enough to read new files soon, and long enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;
-/** The time without changes after which a file counts as stable, ms. */
-const STABLE_AFTER_MS = 2_000;
-/** Pause between two checks of a recently changed file, ms. */
-const STABILITY_PAUSE_MS = 100;
+/** The time without changes after which a file counts as stable, and the pause between two checks of a recently changed file, ms. */
+const [STABLE_AFTER_MS, STABILITY_PAUSE_MS] = [2_000, 100];

@@ -17,10 +17,7 @@ export function isGzip(head: Uint8Array): boolean {
  * Unpacks a gzip file piece by piece. Calls `onProgress` with the number of packed bytes so far. Throws a `ClientError` if the file is damaged,
  * truncated or inflated beyond INFLATION_MAX. Throws errors of the file system.
  */
-export async function* inflated(
-  content: Content,
-  onProgress: (bytes: number) => void = () => {},
-): AsyncGenerator<Buffer, void> {
+export async function* inflated(content: Content, onProgress = (_bytes: number) => {}): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip();
   let packedBytes = 0;
   const closed = new Promise<void>((resolve) => gunzip.once('close', resolve));

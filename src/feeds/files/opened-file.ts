@@ -4,10 +4,9 @@ import { join, sep } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { FileFacts } from './format.ts';
 
-/** Size of a piece, bytes: some hundred rows of a tape, which take two or three milliseconds. Requests run between two pieces. */
+/** Size of a piece, bytes: some hundred rows of a tape, which take two milliseconds. Requests run between two pieces. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Facts about a file, including its size. */
 export interface ContentFacts extends FileFacts {
   /** Length of the file, bytes. */
   readonly size: number;
@@ -50,7 +49,6 @@ function readInto(fd: number, bytes: Buffer, offset: number, position: number): 
   return promise;
 }
 
-/** An open regular file. */
 export interface OpenedFile extends AsyncDisposable {
   readonly handle: FileHandle;
   readonly content: Content;

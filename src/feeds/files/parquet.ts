@@ -1,10 +1,4 @@
-import {
-  type AsyncBuffer,
-  type FileMetaData,
-  parquetMetadataAsync,
-  parquetReadObjects,
-  parquetSchema,
-} from 'hyparquet';
+import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
 import { ClientError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
@@ -78,21 +72,15 @@ export async function* readParquet(
 
 const MAGIC = 'PAR1';
 
-interface ParquetTable {
-  /** Names of the columns that are not nested, in lower case. */
-  readonly header: readonly string[];
-  /** Number of rows. */
-  readonly rows: number;
-  /** Yields the table as text, with tabs between the cells of `columns`. */
-  text(columns: readonly string[]): AsyncGenerator<Uint8Array>;
-}
-
-/** Reads the metadata of a file. Throws a `ClientError` if the file is truncated or exceeds a bound. */
-async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
+/**
+ * Reads the metadata of a file. Throws a `ClientError` if the file is truncated or exceeds a bound. `header` has the names of the columns that
+ * are not nested, in lower case. `text` yields the table as text, with tabs between the cells of the named columns.
+ */
+async function tableOf(file: AsyncBuffer) {
   const tail = new DataView(await file.slice(Math.max(0, file.byteLength - 8)));
   if (tail.byteLength < 8 || tail.getUint32(0, true) > METADATA_BYTES_MAX)
     throw unreadable('the Parquet file is truncated');
-  const metadata: FileMetaData = await parquetMetadataAsync(file, { geoparquet: false });
+  const metadata = await parquetMetadataAsync(file, { geoparquet: false });
   const columns = parquetSchema(metadata).children.filter(({ children }) => children.length === 0);
   const readers = new Map(
     columns.map(({ element }) => [element.name.trim().toLowerCase(), { element, read: cellReader(element) }]),
@@ -103,15 +91,13 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
     throw unreadable(`a row group has ${tooLarge} rows. Write the file with groups of at most ${GROUP_ROWS_MAX} rows`);
   }
   const rows = groups.reduce((sum, count) => sum + count, 0);
-  if (rows > ROWS_FREE + file.byteLength) {
-    throw unreadable(
-      `the file has ${rows} rows in ${file.byteLength} bytes, but a row of market data takes more than one byte`,
-    );
-  }
+  const { byteLength: bytes } = file;
+  if (rows > ROWS_FREE + bytes)
+    throw unreadable(`the file has ${rows} rows in ${bytes} bytes, but a row of market data takes more than one byte`);
   return {
     header: columns.map(({ element }) => element.name.trim().toLowerCase()),
     rows,
-    async *text(names) {
+    async *text(names: readonly string[]): AsyncGenerator<Uint8Array> {
       yield Buffer.from(`${names.map(cellOf).join('\t')}\n`);
       const wanted = names.map((name) => readers.get(name));
       const rowsIn = (rowStart: number, rowEnd: number) =>
@@ -141,10 +127,8 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
 /** Returns a cell of a text with tabs between cells. Tabs and line breaks become spaces. */
 function cellOf(text: string): string {
   if (!/[\t\r\n\0"]/.test(text)) return text;
-  return `"${text
-    .replaceAll(/[\t\r\n]/g, ' ')
-    .replaceAll('\0', '\ufffd')
-    .replaceAll('"', '""')}"`;
+  const plain = text.replaceAll(/[\t\r\n]/g, ' ').replaceAll('\0', '\ufffd');
+  return `"${plain.replaceAll('"', '""')}"`;
 }
 
 /** Returns the result of `work`. Throws errors of the file system unchanged. Any other error becomes a `ClientError` for a damaged file. */

@@ -1,10 +1,8 @@
 import { memoize } from '../../core/cache.ts';
 import { isEqual, memoizeBytes } from '../../core/memoize-bytes.ts';
-import { isDate } from '../../market/calendar.ts';
 import {
   canonicalTicker,
   formatOptionSymbol,
-  isTicker,
   type OptionSymbol,
   parseCallPut,
   parseOptionSymbol,
@@ -14,7 +12,7 @@ import {
 import type { PrintBatch } from '../../market/print-batch.ts';
 import type { RowScanner } from '../../math/delimited-rows.ts';
 import { cellNumber } from '../numbers.ts';
-import { rootOn } from './roots.ts';
+import { seriesOf } from './roots.ts';
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
@@ -34,7 +32,7 @@ export interface PrintedContract extends Contract {
 /** The reason why the contract of a row cannot be read. */
 export type NoContract = 'bad_symbol' | 'bad_contract' | 'symbol_contradicts_columns';
 
-/** The columns of the cells that name a contract, in the order of `ContractCells`. */
+/** The columns of the cells that name a contract. */
 export type ContractColumns = readonly [symbol: number, ticker: number, expiry: number, type: number, strike: number];
 
 /** Returns a function that reads the contract of a row. It compares a row with the last row of its symbol, and does not parse equal cells. */
@@ -76,7 +74,7 @@ function areEqual(row: RowScanner, columns: readonly number[], cells: readonly U
 }
 
 /** Reads a row's contract from its symbol, with which its other cells must agree, or without a symbol from the other cells. */
-function contractOf(cells: ContractCells): PrintedContract | NoContract {
+function contractOf(cells: readonly string[]): PrintedContract | NoContract {
   const [symbol = '', ticker = '', expiry = '', type = '', strike = ''] = cells;
   const named = symbol === '' ? contractOfColumns(cells) : parseOptionSymbol(symbol);
   if (named === undefined) return symbol === '' ? 'bad_contract' : 'bad_symbol';
@@ -87,28 +85,18 @@ function contractOf(cells: ContractCells): PrintedContract | NoContract {
     (strike === '' || Math.abs(cellNumber(strike) - named.strike) < STRIKE_STEP / 2);
   if (!isConsistent) return 'symbol_contradicts_columns';
   const printed = formatOptionSymbol(named, 'compact');
-  return {
-    ...named,
-    symbol: printed,
-    symbolBytes: Buffer.from(printed),
-    expiryMs: Date.parse(`${named.expiry}T00:00:00Z`),
-    batch: undefined,
-    number: 0,
-  };
+  const expiryMs = Date.parse(`${named.expiry}T00:00:00Z`);
+  return { ...named, symbol: printed, symbolBytes: Buffer.from(printed), expiryMs, batch: undefined, number: 0 };
 }
-
-type ContractCells = readonly string[];
 
 /** The smallest difference between two strikes. Strikes in a symbol have three decimals. */
 const STRIKE_STEP = 0.001;
 const STRIKE_MAX = 1e5;
 
-function contractOfColumns([, cell = '', expiry = '', type = '', strikeCell]: ContractCells): Contract | undefined {
-  const [ticker, callPut, strike] = [canonicalTicker(cell), parseCallPut(type), cellNumber(strikeCell)];
+function contractOfColumns([, ticker = '', expiry = '', type = '', cell]: readonly string[]): Contract | undefined {
+  const [series, callPut, strike] = [seriesOf(ticker, expiry), parseCallPut(type), cellNumber(cell)];
   const isStrike = strike >= STRIKE_STEP && strike < STRIKE_MAX;
-  if (!isTicker(ticker) || !isDate(expiry) || callPut === undefined || !isStrike) return undefined;
-  const root = rootOn(ticker, expiry);
-  return { root, underlying: rootOf(root).underlying, expiry, callPut, strike };
+  return series === undefined || callPut === undefined || !isStrike ? undefined : { ...series, callPut, strike };
 }
 
 /** Returns whether a tape's ticker agrees with a contract. The ticker may be the underlying or the root (`SPXW`), with or without a dot. */

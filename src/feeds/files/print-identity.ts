@@ -1,6 +1,6 @@
 /** Maximum number of trades in each of two tables of recent trades. Equal rows of a tape are close to each other. */
 const RECENT_MAX = 20_000;
-/** Number of slots of a table, a power of two. At most a third of them is taken, so a search ends after few steps. */
+/** Number of slots of a table, a power of two. At most a third of them is taken. */
 const SLOTS = 2 ** 16;
 
 /**

@@ -163,19 +163,15 @@ function sideBits(side: Print['side']): number {
 }
 
 function bitsOf({ multiLeg, sweep, block, canceled }: Execution): number {
-  return (
-    (multiLeg ? FLAG.multiLeg : 0) |
-    (sweep ? FLAG.sweep : 0) |
-    (block ? FLAG.block : 0) |
-    (canceled ? BATCH_FLAG.canceled : 0)
-  );
+  const execution = (multiLeg ? FLAG.multiLeg : 0) | (sweep ? FLAG.sweep : 0) | (block ? FLAG.block : 0);
+  return execution | (canceled ? BATCH_FLAG.canceled : 0);
 }
 
 type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';
 
 /** The earliest accepted time of a trade, ms since the epoch. Earlier trades are older than electronic records of trades. */
 const AT_MIN = Date.UTC(1990, 0, 1);
-/** The maximum time by which a trade may be ahead of the wall clock. Differences between clocks are smaller. A later trade is rejected. */
+/** The maximum time by which a trade may be ahead of the wall clock. Differences between clocks are smaller. */
 const AHEAD_MS_MAX = DAY_MS;
 /** Maximum length of an id, characters. */
 const ID_LENGTH_MAX = 100;

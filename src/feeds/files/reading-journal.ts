@@ -3,7 +3,6 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 /** Number of early ends of its reading process after which a file is no longer read. Other work may have caused a single one. */
 export const CRASHES_MAX = 2;
 
-/** A version of a file. */
 interface Entry {
   readonly origin: string;
   readonly version: string;
@@ -39,13 +38,12 @@ export class ReadingJournal {
     return known?.version === version ? known.times : 0;
   }
 
-  /** Records that a file is being read from now on. `origin` is the path of the file in the drop folder. */
+  /** Records that a file is being read from now on. */
   begin(origin: string, version: string): void {
     this.#isReading = true;
     this.#write({ origin, version });
   }
 
-  /** Adds one to the number of crashes on a version of a file. */
   recordCrash(origin: string, version: string): void {
     this.#crashed.set(origin, { origin, version, times: this.crashCount(origin, version) + 1 });
   }
@@ -64,10 +62,8 @@ export class ReadingJournal {
 
   #write(reading: Entry | null): void {
     if (this.path === undefined) return;
-    const journal: Journal = {
-      reading: reading && { ...reading, pid: process.pid },
-      crashed: [...this.#crashed.values()],
-    };
+    const crashed = [...this.#crashed.values()];
+    const journal: Journal = { reading: reading && { ...reading, pid: process.pid }, crashed };
     try {
       if (reading === null && this.#crashed.size === 0) rmSync(this.path, { force: true });
       else writeFileSync(this.path, JSON.stringify(journal), { mode: 0o600 });

@@ -1,5 +1,5 @@
-import { nthWeekday } from '../../market/calendar.ts';
-import { rootOf, rootOfTicker } from '../../market/option-symbol.ts';
+import { isDate, nthWeekday } from '../../market/calendar.ts';
+import { canonicalTicker, isTicker, rootOf, rootOfTicker } from '../../market/option-symbol.ts';
 
 /** Returns the underlying with the most rows in a file, on a tie the first. A file with a single spot is a single chain. */
 export function underlyingOfMost(rows: readonly { readonly root: string }[]): string {
@@ -13,11 +13,17 @@ export function underlyingOfMost(rows: readonly { readonly root: string }[]): st
   return most;
 }
 
-/** Returns the root of an option without a symbol. Only options of SPX, NDX and RUT of a third Friday (AM) have the index as their root. */
-export function rootOn(ticker: string, expiry: string): string {
+/**
+ * Returns the series of an option without a symbol, or `undefined` if a cell is not valid. Options of SPX, NDX and RUT have the index as their
+ * root only on a third Friday (AM).
+ */
+export function seriesOf(cell: string, expiry: string) {
+  const ticker = canonicalTicker(cell);
+  if (!isTicker(ticker) || !isDate(expiry)) return undefined;
   const thirdFriday = nthWeekday(Number(expiry.slice(0, 4)), Number(expiry.slice(5, 7)), 5, 3);
   const weekly = WEEKLY_ROOTS[ticker];
-  return weekly === undefined || expiry === thirdFriday ? rootOfTicker(ticker) : weekly;
+  const root = weekly === undefined || expiry === thirdFriday ? rootOfTicker(ticker) : weekly;
+  return { root, underlying: rootOf(root).underlying, expiry };
 }
 
 const WEEKLY_ROOTS: Readonly<Record<string, string>> = { SPX: 'SPXW', NDX: 'NDXP', RUT: 'RUTW' };

@@ -44,10 +44,7 @@ export async function setAside(root: string, { origin, stats }: FoundFile, to: s
  * Opens a folder of the drop folder, or returns `undefined` if it is outside. If the system has `/proc/self/fd`, the returned path leads to
  * the open folder, even if a folder on the real path is moved or becomes a link.
  */
-export async function openFolder(
-  root: string,
-  folder: string,
-): Promise<({ path: string } & AsyncDisposable) | undefined> {
+async function openFolder(root: string, folder: string): Promise<({ path: string } & AsyncDisposable) | undefined> {
   const path = join(root, folder);
   const handle: FileHandle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const close = () => handle.close();
@@ -65,7 +62,7 @@ export async function openFolder(
   return undefined;
 }
 
-/** Links the file into the folder `to`, or copies the file if hard links are not possible. Returns the path of the new file. */
+/** Links the file into the folder `to`, or copies it if hard links are not possible. Returns the path of the new file. */
 async function copyTo(to: string, origin: string, path: string): Promise<string> {
   const { dir, name, ext } = parse(origin);
   await mkdir(join(to, dir), { recursive: true });

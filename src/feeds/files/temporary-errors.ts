@@ -1,13 +1,11 @@
 import type { FoundFile } from './walk.ts';
 
-/** A file whose reading failed. */
 interface FailedFile {
   readonly reason: string;
   /** Time of the last change of the file's permissions, name or content, ms since the epoch. */
   readonly changedMs: number;
   /** Number of failed readings since `changedMs`. */
   readonly failures: number;
-  /** Number of scans to skip before the file is read once more. */
   scansToSkip: number;
 }
 

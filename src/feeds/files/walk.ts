@@ -55,13 +55,9 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
       entries.sort((a, b) => (a.name < b.name ? -1 : 1));
       for (let start = 0; start < entries.length; start += STATS_AT_ONCE) {
         const batch = entries.slice(start, start + STATS_AT_ONCE);
-        const stats = await Promise.all(
-          batch.map(({ name }) => lstat(join(path, name)).catch((error: unknown) => error)),
-        );
-        for (const [i, entry] of batch.entries()) {
-          const origin = folder === '' ? entry.name : `${folder}/${entry.name}`;
-          await visit(origin, stats[i]);
-        }
+        const statsOf = (name: string) => lstat(join(path, name)).catch((error: unknown) => error);
+        const stats = await Promise.all(batch.map(({ name }) => statsOf(name)));
+        for (const [i, { name }] of batch.entries()) await visit(folder === '' ? name : `${folder}/${name}`, stats[i]);
       }
     } catch (error) {
       isComplete = false;
@@ -107,7 +103,7 @@ const ALREADY_SCANNED = 'the path leads to a folder that is already scanned';
 
 /** Maximum number of files. Every poll checks all files, and a check of 10,000 files takes some 30 ms. */
 const FILES_MAX = 50_000;
-/** Number of `lstat` calls that run at the same time. Several calls run at once, because a call may wait for a thread or the network. */
+/** Number of `lstat` calls at the same time. A call may wait for a thread or the network. */
 const STATS_AT_ONCE = 64;
 
 function readErrorReason(error: unknown): string {
