@@ -116,6 +116,21 @@ describe('cells of a table', () => {
     expect(rowsOf(text, { ...TABLE, charsMax: 1_000 })[0]!.cells).toHaveLength(1_001);
   });
 
+  test('rows may be longer than a block, and a block may end between CR and LF', () => {
+    // Three rows have 128 KiB and one byte.
+    const long = 'x'.repeat(43_689);
+    for (const lines of [
+      [long, long, long, 'a,b'],
+      ['a', 'y'.repeat(150_000), `"${'z\n'.repeat(80_000)}",b`, 'c'],
+    ]) {
+      const rows = rowsOf(lines.map((line) => `${line}\r\n`).join(''), { ...TABLE, linesMax: 1e6, charsMax: 2e5 });
+      expect(rows.map(({ cells }) => cells.join('|').length)).toEqual(
+        lines.map((line) => line.replace(/^"|\n"|"$/g, '').length),
+      );
+      expect(rows.every(({ flags }) => flags === '')).toBe(true);
+    }
+  });
+
   test('other delimiters', () => {
     for (const delimiter of [';', '\t', '|'])
       expect(rowsOf(`a,b${delimiter}"c${delimiter}d" ${delimiter}\n`, { ...TABLE, delimiter })[0]!.cells).toEqual([
