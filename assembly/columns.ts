@@ -128,8 +128,32 @@ export enum SliceColumn {
 
 /** What `writeRows` writes in a row besides numbers. */
 export enum RowItem {
-  /** Bytes of the row that was read. */
-  copied = 254,
+  /** Bytes of the row that was read. Two indices into the starts and ends of its cells follow: the first byte, and the byte after the last. */
+  copied = -1,
   /** A comma. */
-  separator = 255,
+  separator = -2,
+}
+
+/** The fields of a row that `scanRows` finds, each an i32. `size` is the number of fields. */
+export enum RowField {
+  /** Address of the first byte. */
+  start,
+  /** Address after the last byte, without the line break. */
+  end,
+  /** Address of the first cell. */
+  cells,
+  /** Number of lines before the row. */
+  line,
+  /** Bits of `RowFlag`. */
+  flags,
+  size,
+}
+
+export enum RowFlag {
+  /** The row ends with a line break, and not with the end of the bytes. */
+  terminated = 1,
+  /** A cell begins with a quotation mark that is never closed. */
+  open = 2,
+  /** Text follows a quotation mark within a quoted cell. */
+  malformed = 4,
 }

@@ -1,3 +1,4 @@
+import { RowField } from './columns';
 import { POWER_MAX, POWER_MIN, Wide } from './wide-product';
 
 /** The powers of ten that are exact doubles. */
@@ -7,9 +8,8 @@ const EXACT: usize = memory.data<f64>([
 ]);
 
 /**
- * Reads JSON numbers that are separated by commas from the text [from, to) into a column. Returns the number of rows. Returns -1 if there are
- * more than `rowsMax`, if the text has anything else, or if a number is not read (see `readNumber`). The byte after the text must not be a
- * part of a number.
+ * Reads JSON numbers, separated by commas, from the text [from, to) into a column. Returns the number of rows, or -1 for any other text, for
+ * more than `rowsMax`, or if a number is not read. The byte after the text must not be a part of a number.
  */
 export function readNumbers(from: usize, to: usize, powers: usize, column: usize, rowsMax: i32): i32 {
   let rows = 0;
@@ -26,16 +26,50 @@ export function readNumbers(from: usize, to: usize, powers: usize, column: usize
 }
 
 /**
- * Reads the number of a cell in each row into a column. `cells` has the start and the end of each cell, i32, at a distance of `stride` bytes.
- * `base` is added to them. The number is NaN if the cell has anything but one number, or if the number is not read (see `readNumber`).
+ * Reads the number of a cell in each row that `scanRows` has found, without spaces at its ends. The number is NaN if the row lacks the cell, or
+ * if the cell has anything but a number that `shortNumber` or `readNumber` reads.
  */
-export function readCells(rows: i32, cells: usize, stride: usize, base: usize, powers: usize, column: usize): void {
-  for (let row = 0; row < rows; row++) {
-    const to = base + load<i32>(cells, 4);
-    if (readNumber(base + load<i32>(cells), powers, column) !== to) store<f64>(column, NaN);
-    cells += stride;
+export function readColumn(count: i32, rows: usize, cell: i32, powers: usize, column: usize): void {
+  for (let row = 0; row < count; row++) {
+    const range = <usize>load<u32>(rows, RowField.cells * 4) + ((<usize>cell) << 3);
+    rows += RowField.size * 4;
+    store<f64>(column, NaN);
+    if (range < <usize>load<u32>(rows, RowField.cells * 4)) {
+      let from = <usize>load<u32>(range);
+      let to = <usize>load<u32>(range, 4);
+      while (from < to && load<u8>(from) === 0x20) from++;
+      while (from < to && load<u8>(to - 1) === 0x20) to--;
+      const value = shortNumber(from, to);
+      if (abs(value) >= 0) store<f64>(column, value);
+      else if (from < to && readNumber(from, powers, column) !== to) store<f64>(column, NaN);
+    }
     column += 8;
   }
+}
+
+/** Returns the number in [from, to) if it has up to eight digits with a point, but no exponent. Returns NaN for any other text. */
+function shortNumber(from: usize, to: usize): f64 {
+  const sign = load<u8>(from);
+  const start = from + <usize>(sign === 0x2d || sign === 0x2b);
+  const size = to - start;
+  if (size - 1 >= 8) return NaN;
+  // The last byte is the highest one. Zeros before the digits do not count.
+  const bytes = (load<u64>(start) ^ 0x3030303030303030) << (64 - 8 * <u64>size);
+  const points = bytes ^ 0x1e1e1e1e1e1e1e1e;
+  const point = ~(((points & 0x7f7f7f7f7f7f7f7f) + 0x7f7f7f7f7f7f7f7f) | points | 0x7f7f7f7f7f7f7f7f);
+  let digits = bytes;
+  let places: u64 = 0;
+  if (point !== 0) {
+    if (size === 1) return NaN;
+    const at = <u64>ctz(point) - 7;
+    places = 7 - (at >> 3);
+    // The digits before the point move to its place.
+    const below = ((<u64>1) << at) - 1;
+    digits = ((bytes & below) << 8) | (bytes & ~((below << 8) | 0xff));
+  }
+  if (((digits + 0x7676767676767676) | digits) & 0x8080808080808080) return NaN;
+  const value = <f64>Json.eightDigits(digits) / load<f64>(EXACT + ((<usize>places) << 3));
+  return sign === 0x2d ? -value : value;
 }
 
 /**
@@ -103,6 +137,15 @@ class Json {
   static digit(at: usize): u32 {
     return <u32>load<u8>(at) - 0x30;
   }
+
+  /** Returns the number of eight bytes, the first byte first. Only the lower half of a byte counts. */
+  @inline
+  static eightDigits(bytes: u64): u64 {
+    const ones = bytes & 0x0f0f0f0f0f0f0f0f;
+    const tens = ones * 10 + (ones >> 8);
+    const upper = (tens & 0x000000ff000000ff) * 0x000f424000000064;
+    return (upper + ((tens >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32;
+  }
 }
 
 /** Returns the double nearest to w * 10^e. Returns NaN if the double is not certain or not normal. */
@@ -113,10 +156,15 @@ function nearest(w: u64, e: i32, powers: usize): f64 {
   const factor = w << leading;
   const power = Wide.powerAt(powers, e);
   const high = load<u64>(power);
-  // The upper 128 bits of the product are too large by at most 1, because the power is rounded up.
-  const carried = Wide.highProduct(load<u64>(power, 8), factor);
-  const rest = high * factor + carried;
-  const upper = Wide.highProduct(high, factor) + <u64>(rest < carried);
+  let rest = high * factor;
+  let upper = Wide.highProduct(high, factor);
+  // The lower half of the power adds less than 1, which rarely has an effect.
+  if (((upper + 1) & 511) <= 1) {
+    // The upper 128 bits of the product are too large by at most 1, because the power is rounded up.
+    const carried = Wide.highProduct(load<u64>(power, 8), factor);
+    rest += carried;
+    upper += <u64>(rest < carried);
+  } else rest = 2;
   const shift = 10 + (upper >> 63);
   const half = (<u64>1) << (shift - 1);
   const below = upper & (2 * half - 1);

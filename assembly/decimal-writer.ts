@@ -1,5 +1,5 @@
 import { COLUMN } from './block';
-import { RowItem } from './columns';
+import { RowField, RowItem } from './columns';
 import { Wide } from './wide-product';
 
 const TEN_8: u64 = 100000000;
@@ -27,9 +27,8 @@ const TENTHS: usize = memory.data<u16>([10, 10, 10, 10, 10, 10, 10, 10], 16);
 declare function writeRare(value: f64, digits: i32, out: usize): usize;
 
 /**
- * Writes finite numbers as JavaScript writes them, separated by commas, and `null` for other numbers. `digits` is 17 for the shortest text
- * that gives the same double, or the number of significant digits from 1 to 15. Returns the end of the text. A number takes at most 25 bytes
- * with its comma.
+ * Writes finite numbers as JavaScript writes them, separated by commas, and `null` for others. `digits` is 17 for the shortest text that gives
+ * the same double, or 1 to 15 significant digits. Returns the end of the text. A number takes at most 25 bytes with its comma.
  */
 export function writeNumbers(count: i32, values: usize, digits: i32, powers: usize, out: usize): usize {
   for (let i = 0; i < count; i++) {
@@ -41,35 +40,36 @@ export function writeNumbers(count: i32, values: usize, digits: i32, powers: usi
   return out;
 }
 
-/**
- * Writes rows. `items` bytes at `pattern` describe a row: items of `RowItem`, and indices of columns. A number
- * that is not finite stays empty. `ranges` has the start and the end of the bytes to copy, i32, in the order of the
- * rows. `base` is added to them. Returns the end of the text.
- */
+/** Writes rows that `scanRows` has found. See `addRows` in src/math/decimals.ts. Returns the end of the text. */
 export function writeRows(
-  rows: i32,
+  count: i32,
+  rows: usize,
   pattern: usize,
   items: i32,
-  base: usize,
-  ranges: usize,
   columns: usize,
   powers: usize,
   out: usize,
 ): usize {
-  for (let row = 0; row < rows; row++) {
-    for (let i = 0; i < items; i++) {
-      const item = <usize>load<u8>(pattern + i);
+  const end = pattern + ((<usize>items) << 2);
+  for (let row = 0; row < count; row++) {
+    const cells = <usize>load<u32>(rows, RowField.cells * 4);
+    for (let at = pattern; at < end; at += 4) {
+      const item = load<i32>(at);
       if (item === RowItem.separator) store<u8>(out++, 0x2c);
       else if (item === RowItem.copied) {
-        const from = base + load<i32>(ranges);
-        const length = base + load<i32>(ranges, 4) - from;
-        ranges += 8;
+        const from = <usize>load<u32>(cells + ((<usize>load<i32>(at, 4)) << 2));
+        const length = <usize>load<u32>(cells + ((<usize>load<i32>(at, 8)) << 2)) - from;
+        at += 8;
         // Up to 15 bytes after the end are copied too. The next item replaces them.
         for (let j: usize = 0; j < length; j += 16) v128.store(out + j, v128.load(from + j));
         out += length;
-      } else out = Decimal.write(load<f64>(columns + item * COLUMN + ((<usize>row) << 3)), 17, powers, out);
+      } else {
+        const value = load<f64>(columns + <usize>item * COLUMN + ((<usize>row) << 3));
+        out = Decimal.write(value, 17, powers, out);
+      }
     }
     store<u8>(out++, 0x0a);
+    rows += RowField.size * 4;
   }
   return out;
 }
@@ -88,8 +88,8 @@ function writeExponent(exponent: i32, out: usize): usize {
 /** The functions that are inlined. */
 class Decimal {
   /**
-   * Writes a number. Writes nothing if the number is not finite. A whole number keeps all its digits. Fewer digits are rounded half up,
-   * exactly. The shortest digits follow from the distance to the next doubles, as in Schubfach (Giulietti 2020).
+   * Writes a finite number. A whole number keeps all its digits. Fewer digits are rounded half up, exactly. The shortest digits follow from the
+   * distance to the next doubles, as in Schubfach (Giulietti 2020).
    */
   @inline
   static write(value: f64, digits: i32, powers: usize, out: usize): usize {

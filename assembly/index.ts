@@ -7,7 +7,7 @@
 import { BLOCK_ROWS, COLUMN } from './block';
 
 export { blackScholes, blackScholesPair } from './black-scholes';
-export { readCells, readNumbers } from './decimal-reader';
+export { readColumn, readNumbers } from './decimal-reader';
 export { writeNumbers, writeRows } from './decimal-writer';
 export { addExposures, hedges } from './exposures';
 export { addGammaByStrike } from './gamma-by-strike';
@@ -18,6 +18,7 @@ export { inverseCumulative } from './inverse-normal';
 export { merton, mertonProbabilities } from './merton';
 // The function takes x and returns p.
 export { cumulative } from './normal';
+export { scanRows } from './row-scanner';
 export {
   sliceBasis,
   sliceCenter,

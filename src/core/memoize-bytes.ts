@@ -1,8 +1,6 @@
 /**
- * Returns a function that calls `compute` with the text of the bytes [from, to) and caches the results by these bytes. A repeated text is
- * not decoded again. A text may take one of two slots. The cache begins small, and grows with the number of texts to `entriesMax` slots, a
- * power of two. Texts of more than KEY_BYTES_MAX bytes are not cached. Both bounds limit the memory, because strangers may have written the
- * texts.
+ * Returns a function that calls `compute` with the text of the bytes [from, to) and caches the results by these bytes. A text may take one of
+ * two slots. The cache grows to `entriesMax` slots, a power of two. Strangers may have written the texts, so both bounds limit the memory.
  */
 export function memoizeBytes<T>(
   entriesMax: number,
@@ -11,12 +9,18 @@ export function memoizeBytes<T>(
   let slots = Math.min(entriesMax, SLOTS_MIN);
   let entries: ({ readonly key: Uint8Array; readonly value: T } | undefined)[] = new Array(slots).fill(undefined);
   let taken = 0;
+  let last: (typeof entries)[number];
   return (bytes, from, to) => {
+    // Most texts repeat the text before.
+    if (last !== undefined && isEqual(last.key, bytes, from, to)) return last.value;
     if (to - from > KEY_BYTES_MAX) return compute(textIn(bytes, from, to));
     const hash = hashOf(bytes, from, to);
     let slot = hash & (slots - 1);
     const first = entries[slot];
-    if (first !== undefined && isEqual(first.key, bytes, from, to)) return first.value;
+    if (first !== undefined && isEqual(first.key, bytes, from, to)) {
+      last = first;
+      return first.value;
+    }
     const second = entries[slot ^ 1];
     if (second !== undefined && isEqual(second.key, bytes, from, to)) return second.value;
     const value = compute(textIn(bytes, from, to));
@@ -29,14 +33,14 @@ export function memoizeBytes<T>(
       slot = hash & (slots - 1);
     }
     // `slice` of a Buffer would share memory with the bytes.
-    entries[slot] = { key: new Uint8Array(bytes.subarray(from, to)), value };
+    last = entries[slot] = { key: new Uint8Array(bytes.subarray(from, to)), value };
     return value;
   };
 }
 
 const SLOTS_MIN = 16;
 
-/** Maximum length of a cached text, bytes. Cells that repeat, such as symbols and dates, are shorter. */
+/** Maximum length of a cached text, bytes. */
 const KEY_BYTES_MAX = 200;
 
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });

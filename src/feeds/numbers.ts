@@ -1,5 +1,5 @@
-import type { CellRow } from '../core/delimited-rows.ts';
 import { parseDecimal } from '../market/digits.ts';
+import type { RowScanner } from '../math/delimited-rows.ts';
 
 /** The result for a value that is present but not a number. No field accepts infinity, so `buildChain` drops the value and counts it. */
 const GARBLED = Number.POSITIVE_INFINITY;
@@ -17,7 +17,7 @@ export function cellNumber(cell: string | undefined): number {
 }
 
 /** Parses a cell of a row like `cellNumber`, without a copy of its text if it is a usual number. */
-export function numberOf(row: CellRow, cell: number): number {
+export function numberOf(row: RowScanner, cell: number): number {
   const value = row.decimal(cell);
   return Number.isNaN(value) && row.start(cell) < row.end(cell) ? cellNumber(row.text(cell)) : value;
 }

@@ -10,7 +10,7 @@ const PAGE_BYTES = 65_536;
 /** The offset of the arena, a block of COLUMNS_MAX columns. `load` checks that the module's own constants end before the arena. */
 const ARENA_START = PAGE_BYTES;
 /** Number of pages of the memory: the module's constants, the arena and the text area. A page takes memory when it is first used. */
-const PAGES = 64;
+const PAGES = 288;
 
 type Offset = number;
 
@@ -63,8 +63,10 @@ export function arenaSpan(index: number, columns: number): Float64Array {
   );
 }
 
-/** The memory after the arena, for texts that kernels read or write. `start` is the offset of its first byte. */
-export const textArea = areaAfter(ARENA_START + COLUMNS_MAX * kernels.columnBytes());
+/** The whole memory. The texts that kernels read or write are after the arena, from TEXT_START on. */
+export const memoryBytes = Buffer.from(memory.buffer);
+export const memoryWords = new Int32Array(memory.buffer);
+export const TEXT_START = ARENA_START + COLUMNS_MAX * kernels.columnBytes();
 
 /**
  * Divides columns of any length into chunks of at most CHUNK_ROWS rows. Copies each chunk into the arena, to the positions of the layout.
@@ -151,10 +153,6 @@ function lengthError(name: string, length: number, count: number): RangeError {
   return new RangeError(`column ${name} has ${length} rows, expected ${count}`);
 }
 
-function areaAfter(start: Offset) {
-  return { start, bytes: Buffer.from(memory.buffer, start) };
-}
-
 function load(): Kernels {
   const module = new WebAssembly.Module(readFileSync(wasmPath));
   const imports = { env: { memory, abort }, 'decimal-writer': { writeRare } };
@@ -175,5 +173,5 @@ function abort(): never {
 function writeRare(value: number, digits: number, out: Offset): Offset {
   const size = Math.abs(value);
   const shown = digits > 15 || Number.isInteger(size) ? size : Number(size.toPrecision(digits));
-  return out + Buffer.from(memory.buffer).write(String(shown), out, 'latin1');
+  return out + memoryBytes.write(String(shown), out, 'latin1');
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { RowItem } from '../../assembly/columns.ts';
-import { ByteText, readCells, readNumbers, type WrittenRows } from '../../src/math/decimals.ts';
+import { ByteText, readNumbers } from '../../src/math/decimals.ts';
+import { RowScanner } from '../../src/math/delimited-rows.ts';
 
 /** By hand: `ZOMMA_RANDOM_DOUBLES=10000000 bun test test/math/decimals.test.ts --timeout 600000`. */
 const RANDOM = Number(process.env.ZOMMA_RANDOM_DOUBLES ?? 200_000);
@@ -168,120 +169,88 @@ describe('reading numbers', () => {
   });
 });
 
-describe('reading cells', () => {
-  const cellsIn = (rows: readonly (readonly string[])[], padding = 0) => {
-    let text = ' '.repeat(padding);
-    const ranges = rows.flatMap((cells) =>
-      cells.flatMap((cell) => {
-        const start = text.length;
-        text += `${cell},`;
-        return [start, text.length - 1];
-      }),
-    );
-    const columns = rows[0]!.map(() => new Float64Array(rows.length));
-    readCells(Buffer.from(text, 'latin1'), Int32Array.from(ranges), columns);
-    return columns.map((column) => Array.from(column));
-  };
-
-  test('a column has the numbers of its cells, and NaN for all that is not a plain number', () => {
-    const plain = ['1', '-0.5', '1e-3', '0.1234567890123456', '100000'];
-    const others = ['', ' 1', '1 ', '+1', '.5', '"1"', 'C', '1_000', 'nan', '12345678901234567890123', '1.', '1,2'];
-    const cells = [...plain, ...others];
-    const [first, second] = cellsIn(cells.map((cell, i) => [cell, String(i)]));
-    expect(first).toEqual([...plain.map(Number), ...others.map(() => Number.NaN)]);
-    expect(second).toEqual(cells.map((_, i) => i));
-  });
-
-  test('rows fill more than one block, and longer texts are left to the caller', () => {
-    const rows = Array.from({ length: 5_000 }, (_, i) => [String(i / 7), 'P', String(-i)]);
-    const [first, second, third] = cellsIn(rows);
-    expect(first).toEqual(rows.map(([cell]) => Number(cell)));
-    expect(second!.every(Number.isNaN)).toBe(true);
-    expect(third).toEqual(rows.map((_, i) => 0 - i));
-    expect(cellsIn([['1']], 2_000_000)).toEqual([[Number.NaN]]);
-  });
-});
-
 /** No double has a longer text. */
 const LONGEST = -1.2345678901234568e-300;
 
 describe('rows', () => {
   const [copied, separator] = [RowItem.copied, RowItem.separator];
-  const rowsText = (rows: WrittenRows) => {
-    const written = new ByteText(1);
-    written.addRows(rows);
-    return Buffer.from(written.bytes()).toString('latin1');
+
+  /** Writes the rows of each block in two parts. */
+  const written = (pattern: readonly number[], rows: readonly string[], columns: readonly Float64Array[]) => {
+    const syntax = { delimiter: ',', linesMax: 1, charsMax: 2 ** 20, isRaw: true };
+    const [scanner, text] = [new RowScanner(syntax), new ByteText(1)];
+    const bytes = Buffer.from(rows.map((row) => `${row}\n`).join(''), 'latin1');
+    for (let at = 0, done = 0; at < bytes.length; done += scanner.rows) {
+      at = scanner.scan(bytes, at);
+      const [half, own] = [scanner.rows >> 1, columns.map((column) => column.subarray(done, done + scanner.rows))];
+      text.addRows(0, half, Int32Array.from(pattern), own);
+      text.addRows(half, scanner.rows, Int32Array.from(pattern), own);
+    }
+    return Buffer.from(text.bytes()).toString('latin1');
   };
 
   test.each<[what: string, pattern: number[], rows: string[][]]>([
-    ['outputs after the row', [copied, separator, 0, separator, 1], [['1,2'], [''], ['"a, b",\xff']]],
     [
-      'an output in the middle',
-      [copied, 1, copied, separator, 0],
+      'outputs after the row',
+      [copied, 0, 3, separator, 0, separator, 1],
       [
-        ['a,', ',b'],
+        ['1', '2'],
         ['', ''],
-        ['x'.repeat(40), ',y'],
+        ['"a, b"', '\xff'],
       ],
     ],
-    ['outputs in all cells', [copied, 1, copied, 0, copied], Array(20).fill(['', ',', ''])],
     [
-      'a row longer than the text area',
-      [copied, 0, copied],
+      'an output in the middle',
+      [copied, 0, 2, 1, copied, 3, 5, separator, 0],
       [
-        ['a,', ',b'],
+        ['a', 'old', 'b'],
+        ['', '', ''],
+        ['x'.repeat(40), '', 'y'],
+      ],
+    ],
+    ['outputs in all cells', [copied, 0, 0, 1, copied, 1, 2, 0, copied, 3, 3], Array(20).fill(['a', 'b'])],
+    [
+      'a row longer than a block',
+      [copied, 0, 2, 0, copied, 3, 3],
+      [
+        ['a', 'b'],
         ['x'.repeat(200_000), 'y'],
         ['c', 'd'],
       ],
     ],
-    ['rows that fill more than one block', [copied, 1], Array.from({ length: 3_000 }, (_, i) => ['z'.repeat(i % 200)])],
-    ['no rows', [copied, 0], []],
+    ['several blocks', [copied, 0, 1, 1], Array.from({ length: 3_000 }, (_, i) => ['z'.repeat(1 + (i % 200))])],
+    ['no rows', [copied, 0, 1], []],
   ])('%s', (_, pattern, rows) => {
-    const columns = [0, 1].map((at) => rows.map((_, row) => (row % 5 === 4 ? Number.NaN : (row + 1) / (at + 3))));
-    const expected = rows.map((parts, row) => {
-      let part = 0;
-      const cells = pattern.map((item) => {
-        if (item === separator) return ',';
-        if (item === copied) return parts[part++]!;
-        const value = columns[item]![row]!;
-        return Number.isNaN(value) ? '' : String(value);
-      });
-      return `${cells.join('')}\n`;
-    });
-    // Bytes between the parts belong to replaced cells.
-    let given = 'header\n';
-    const ranges = rows.flatMap((parts) =>
-      parts.flatMap((part) => {
-        const start = given.length;
-        given += `${part}old`;
-        return [start, start + part.length];
-      }),
+    const columns = [0, 1].map((at) =>
+      Float64Array.from(rows, (_, row) => (row % 5 === 4 ? Number.NaN : (row + 1) / (at + 3))),
     );
-    const written = rowsText({
-      count: rows.length,
-      pattern: Uint8Array.from(pattern),
-      bytes: Buffer.from(given, 'latin1'),
-      ranges: Int32Array.from(ranges),
-      columns: columns.map((column) => Float64Array.from(column)),
+    const texts = rows.map((cells) => cells.join(','));
+    const expected = rows.map((cells, row) => {
+      const ends = cells.map((_, i) => cells.slice(0, i + 1).join(',').length);
+      const bounds = cells.flatMap((cell, i) => [ends[i]! - cell.length, ends[i]!]);
+      let line = '';
+      for (let i = 0; i < pattern.length; i++) {
+        const item = pattern[i]!;
+        if (item === separator) line += ',';
+        else if (item === copied) line += texts[row]!.slice(bounds[pattern[++i]!], bounds[pattern[++i]!]);
+        else line += Number.isNaN(columns[item]![row]) ? '' : columns[item]![row];
+      }
+      return `${line}\n`;
     });
-    expect(written).toBe(expected.join(''));
+    expect(written(pattern, texts, columns)).toBe(expected.join(''));
   });
 
   test('the longest numbers of a full block fit', () => {
     const count = 1_024;
     expect(String(LONGEST)).toHaveLength(24);
     const columns = Array.from({ length: 9 }, () => new Float64Array(count).fill(LONGEST));
-    const pattern = Uint8Array.from([copied, ...columns.flatMap((_, i) => [separator, i])]);
-    const bytes = Buffer.alloc(128 * count, 'a');
-    const ranges = Int32Array.from({ length: 2 * count }, (_, i) => 128 * ((i + (i % 2)) >> 1));
-    expect(rowsText({ count, pattern, bytes, ranges, columns })).toBe(
-      `${'a'.repeat(128)}${`,${LONGEST}`.repeat(9)}\n`.repeat(count),
-    );
+    const pattern = [copied, 0, 1, ...columns.flatMap((_, i) => [separator, i])];
+    const row = 'a'.repeat(127);
+    expect(written(pattern, Array(count).fill(row), columns)).toBe(`${row}${`,${LONGEST}`.repeat(9)}\n`.repeat(count));
   });
 
   test('refuses more columns than the text area has room for', () => {
     const columns = Array.from({ length: 10 }, () => new Float64Array(1));
-    const rows = { count: 1, pattern: new Uint8Array(1), bytes: new Uint8Array(), ranges: new Int32Array(2), columns };
-    expect(() => rowsText(rows)).toThrow('a table has at most 9 columns');
+    expect(() => written([copied, 0, 1], ['a'], columns)).toThrow('a table has at most 9 columns');
   });
 });

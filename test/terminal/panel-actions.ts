@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import type { Download, Page } from 'playwright-core';
-import { RowScanner } from '../../src/core/delimited-rows.ts';
+import { RowScanner } from '../../src/math/delimited-rows.ts';
 import type { GexView } from '../../web/data/page-answers.ts';
 import { run } from '../support/process.ts';
 import { type AnswerLog, answersOf, type CopiedCall, copiedCall, sourceOf } from './answers.ts';
@@ -183,9 +183,12 @@ function csvRows(text: string): string[][] {
   const bytes = Buffer.from(text);
   const rows: string[][] = [];
   for (let at = 0; at < bytes.length; ) {
-    at = row.scan(bytes, at, bytes.length);
-    expect([row.isOpen, row.isMalformed]).toEqual([false, false]);
-    rows.push(Array.from({ length: row.count }, (_, cell) => row.text(cell)));
+    at = row.scan(bytes, at);
+    for (let i = 0; i < row.rows; i++) {
+      row.select(i);
+      expect([row.isOpen, row.isMalformed]).toEqual([false, false]);
+      rows.push(Array.from({ length: row.count }, (_, cell) => row.text(cell)));
+    }
   }
   return rows;
 }

@@ -1,51 +1,53 @@
-import { type CellRow, RowScanner } from '../../core/delimited-rows.ts';
 import { OperatorError } from '../../core/errors.ts';
+import { RowScanner } from '../../math/delimited-rows.ts';
 
-/** Called with a row and the number of the row's first line, counted from 1. */
-type OnRow = (row: CellRow, line: number) => void;
+/** Called with a block of rows and the number of the block's first line, counted from 1. */
+type OnBlock = (rows: RowScanner, line: number) => void;
 
-/**
- * Maximum length of a row that continues in the next piece, bytes. A longer text is not CSV, or its closing quote is missing. The maximum
- * limits the use of memory.
- */
+/** Maximum length of a row that continues in the next piece, bytes. A longer text is not CSV, or its closing quote is missing. */
 const ROW_BYTES_MAX = 1024 * 1024;
 
 /** Finds the rows of a CSV that arrives in pieces. A line break is LF or CRLF. A quoted line break belongs to the cell (RFC 4180). */
 export class CsvRows {
-  #rest: Uint8Array = new Uint8Array();
+  /** The start of the last row, and space for the next piece. */
+  #bytes = new Uint8Array(2 * ROW_BYTES_MAX);
+  #length = 0;
   #line = 1;
-  readonly #row = new RowScanner({
+  readonly #rows = new RowScanner({
     ...{ delimiter: ',', isRaw: true },
     ...{ linesMax: Number.POSITIVE_INFINITY, charsMax: Number.POSITIVE_INFINITY },
   });
 
-  /**
-   * Calls `onRow` for each row that ends in this piece, without blank lines. Returns the bytes in which these rows are. Throws
-   * `OperatorError` if the rest exceeds `ROW_BYTES_MAX`.
-   */
-  push(piece: Uint8Array, onRow: OnRow): Uint8Array {
-    return this.#read(Buffer.concat([this.#rest, piece]), false, onRow);
+  /** Calls `onBlock` for the rows that end in this piece. Throws `OperatorError` if the rest exceeds `ROW_BYTES_MAX`. */
+  push(piece: Uint8Array, onBlock: OnBlock): void {
+    for (let from = 0; from < piece.length; from += ROW_BYTES_MAX) {
+      const part = piece.subarray(from, from + ROW_BYTES_MAX);
+      this.#bytes.set(part, this.#length);
+      this.#length += part.length;
+      this.#read(false, onBlock);
+    }
   }
 
   /** Works like `push` for the row after the last line break, if any. Throws `OperatorError` if the row ends within quotes. */
-  end(onRow: OnRow): Uint8Array {
-    return this.#read(this.#rest, true, onRow);
+  end(onBlock: OnBlock): void {
+    this.#read(true, onBlock);
   }
 
-  #read(text: Uint8Array, isLast: boolean, onRow: OnRow): Uint8Array {
-    const row = this.#row;
+  #read(isLast: boolean, onBlock: OnBlock): void {
+    const rows = this.#rows;
     let at = 0;
-    while (at < text.length) {
-      const next = row.scan(text, at, text.length);
-      if (!row.isTerminated && !isLast) break;
-      if (row.isOpen) throw this.#endless();
-      if (row.count > 1 || row.start(0) < row.end(0)) onRow(row, this.#line);
-      this.#line += row.lines;
+    while (at < this.#length) {
+      const next = rows.scan(this.#bytes, at, this.#length, isLast);
+      if (next === at) break;
+      // Only the last row can be open, and it is then the whole rest.
+      if (rows.rows > 0 && rows.isOpen) throw this.#endless();
+      if (rows.rows > 0) onBlock(rows, this.#line);
+      this.#line += rows.lines;
       at = next;
     }
-    this.#rest = text.subarray(at);
-    if (this.#rest.length > ROW_BYTES_MAX) throw this.#endless();
-    return text;
+    this.#bytes.copyWithin(0, at, this.#length);
+    this.#length -= at;
+    if (this.#length > ROW_BYTES_MAX) throw this.#endless();
   }
 
   #endless(): OperatorError {

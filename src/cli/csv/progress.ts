@@ -29,9 +29,8 @@ export class ProgressBar {
     this.#nextMs = now + EVERY_MS;
     this.#shown = true;
     const rate = Math.round((rows / (now - this.#startedMs)) * 1000);
-    this.write(
-      `\r\x1b[K${this.#bar(bytes)}${megabytes(bytes)} MB, ${formatCount(rows)} rows, ${formatCount(rate)} rows/s`,
-    );
+    const megabytes = (bytes / 1e6).toFixed(1);
+    this.write(`\r\x1b[K${this.#bar(bytes)}${megabytes} MB, ${formatCount(rows)} rows, ${formatCount(rate)} rows/s`);
   }
 
   #bar(bytes: number): string {
@@ -45,8 +44,4 @@ export class ProgressBar {
   end(): void {
     if (this.#shown) this.write('\r\x1b[K');
   }
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(1);
 }

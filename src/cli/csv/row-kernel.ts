@@ -15,36 +15,36 @@ export interface RowKernel<Name extends string = string> {
 export interface Cell {
   /** Returns the number in the text, or NaN if the column does not accept the text. */
   parse(text: string): number;
-  /** Returns whether a column of numbers accepts a number. Omitted if the cells of the column are not numbers. */
-  accepts?(value: number): boolean;
+  /** The smallest number that the column accepts. NaN if the cells of the column are not numbers. */
+  readonly least: number;
   /** The condition that the text must meet, e.g. `must be C or P`. */
   readonly must: string;
   /** The value of an empty cell or a missing column. Without a default, an empty cell and a missing column are errors. */
   readonly default?: number;
 }
 
-/** Returns a column of numbers for which `isGood` is true. No column accepts a number that is too large for a double. */
-function numbers(isGood: (value: number) => boolean, must: string): Cell {
-  const accepts = (value: number) => Number.isFinite(value) && isGood(value);
+/** Returns a column of numbers from `least` on. No column accepts a number that is too large for a double. */
+function numbers(least: number, must: string): Cell {
   return {
-    accepts,
+    least,
     parse(text) {
       const value = parseDecimal(text);
-      return accepts(value) ? value : Number.NaN;
+      return value >= least && value <= Number.MAX_VALUE ? value : Number.NaN;
     },
     must,
   };
 }
 
-export const anyNumber = numbers(() => true, 'must be a number');
-/** The smallest normal double. Smaller (subnormal) doubles have fewer digits, so their logarithms are inexact. */
+export const anyNumber = numbers(-Number.MAX_VALUE, 'must be a number');
+/** The smallest normal double. Smaller ones have fewer digits, so their logarithms are inexact. */
 const NORMAL_MIN = 2 ** -1022;
 
-export const positive = numbers((value) => value >= NORMAL_MIN, 'must be a number above 0');
-export const notNegative = numbers((value) => value >= 0, 'must be a number, 0 or more');
+export const positive = numbers(NORMAL_MIN, 'must be a number above 0');
+export const notNegative = numbers(0, 'must be a number, 0 or more');
 
 /** Parses the side of an option to +1 for a call and -1 for a put. */
 export const side: Cell = {
+  least: Number.NaN,
   parse: (text) => parseCallPut(text) ?? Number.NaN,
   must: 'must be C or P',
 };

@@ -1,4 +1,4 @@
-import { type GreekName, greeks, inMarketUnits } from '../../math/black-scholes.ts';
+import { greeks, inMarketUnits } from '../../math/black-scholes.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { merton } from '../../math/jump-diffusion.ts';
 import { anyNumber, notNegative, orElse, positive, type RowKernel, side } from './row-kernel.ts';
@@ -6,33 +6,12 @@ import { anyNumber, notNegative, orElse, positive, type RowKernel, side } from '
 const rate = orElse(anyNumber, 0.04);
 const dividend = orElse(anyNumber, 0);
 
-const GREEKS = [
-  'price',
-  'delta',
-  'gamma',
-  'vega',
-  'theta',
-  'rho',
-  'vanna',
-  'charm',
-  'volga',
-] as const satisfies GreekName[];
+const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
-/**
- * Returns the kernel for price and Greeks in market or raw units (see `inMarketUnits`). If tte or iv is 0, the price is the intrinsic
- * value.
- */
+/** Returns the kernel for price and Greeks in market or raw units. If tte or iv is 0, the price is the intrinsic value. */
 export const greeksKernel = (units: 'market' | 'raw') =>
   define({
-    inputs: {
-      put_call: side,
-      spot: positive,
-      strike: positive,
-      tte: notNegative,
-      iv: notNegative,
-      rate,
-      dividend,
-    },
+    inputs: { put_call: side, spot: positive, strike: positive, tte: notNegative, iv: notNegative, rate, dividend },
     outputs: GREEKS,
     unanswered: 'a result is too large for a double',
     compute(count, { put_call: callPut, ...columns }) {
@@ -53,15 +32,8 @@ export const impliedVolatilityKernel = define({
 /** The kernel of Merton's jump diffusion: the probability that spot ends at or above the strike, the call price and the put price. */
 export const mertonKernel = define({
   inputs: {
-    spot: positive,
-    strike: positive,
-    tte: notNegative,
-    iv: notNegative,
-    rate,
-    dividend,
-    jump_intensity: notNegative,
-    jump_mean: anyNumber,
-    jump_vol: notNegative,
+    ...{ spot: positive, strike: positive, tte: notNegative, iv: notNegative, rate, dividend },
+    ...{ jump_intensity: notNegative, jump_mean: anyNumber, jump_vol: notNegative },
   },
   outputs: ['prob_above', 'call', 'put'],
   unanswered: 'jump_intensity * tte or jump_intensity * tte * e^(jump_mean + jump_vol^2 / 2) exceeds 256',

@@ -1,5 +1,5 @@
-import type { CellRow } from '../../core/delimited-rows.ts';
 import { OperatorError } from '../../core/errors.ts';
+import type { RowScanner } from '../../math/delimited-rows.ts';
 import { CsvRows } from './csv-rows.ts';
 import { CsvRun } from './csv-run.ts';
 import { ProgressBar } from './progress.ts';
@@ -9,8 +9,8 @@ import { openInput, writeOut } from './streams.ts';
 const BOM = Buffer.from('\ufeff');
 
 /**
- * Streams a CSV through a kernel to stdout. The input is read in chunks, so the use of memory does not grow with its size. Throws
- * `OperatorError` if the input is not a CSV with the kernel's columns. After the last row, throws `OperatorError` if some rows were bad.
+ * Streams a CSV through a kernel to stdout, in chunks. Throws `OperatorError` if the input is not a CSV with the kernel's columns, and after
+ * the last row if some rows were bad.
  */
 export async function streamCsv(kernel: RowKernel, file: string | undefined): Promise<void> {
   const { pieces, bytes } = openInput(file);
@@ -24,36 +24,34 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
   const rows = new CsvRows();
   let run: CsvRun | undefined;
   let read = 0;
-  const addRow = (row: CellRow, line: number) => {
-    if (run) run.add(row, line);
-    else run = new CsvRun(kernel, row);
+  const addBlock = (block: RowScanner, line: number) => {
+    const isFirst = run === undefined;
+    run ??= new CsvRun(kernel, block);
+    run.add(block, isFirst ? 1 : 0, line);
   };
-  /** Writes the rows in the bytes with their outputs to stdout. Resolves with false if the reader of stdout has closed the stream. */
-  const writeRows = async (bytes: Uint8Array): Promise<boolean> => {
-    const text = run?.compute(bytes) ?? '';
-    return text.length === 0 || writeOut(text);
+  /** Writes the rows that were added to stdout. Resolves with false if the reader of stdout has closed the stream. */
+  const writeRows = async (): Promise<boolean> => {
+    if (!run || run.text.length === 0) return true;
+    const isOpen = await writeOut(run.text.bytes());
+    run.text.clear();
+    return isOpen;
   };
   try {
     for await (const piece of pieces) {
-      const bytes = read === 0 && piece.subarray(0, BOM.length).equals(BOM) ? piece.subarray(BOM.length) : piece;
-      if (!(await writeRows(rows.push(bytes, addRow)))) return;
+      rows.push(read === 0 && piece.subarray(0, BOM.length).equals(BOM) ? piece.subarray(BOM.length) : piece, addBlock);
+      if (!(await writeRows())) return;
       read += piece.length;
       progress.update(read, run?.rows ?? 0);
     }
-    if (!(await writeRows(rows.end(addRow)))) return;
+    rows.end(addBlock);
+    if (!(await writeRows())) return;
   } finally {
     progress.end();
   }
-  if (!run)
-    throw new OperatorError(
-      'the input is empty',
-      `Name the columns in the first line: ${Object.keys(kernel.inputs).join(',')}.`,
-    );
-  if (run.badRows > 0) {
-    const more = run.badRows > run.messages.length ? ['...'] : [];
-    throw new OperatorError(
-      `${run.badRows} of ${run.rows} rows could not be computed; their outputs are empty`,
-      [...run.messages, ...more].join('\n  '),
-    );
-  }
+  const columns = Object.keys(kernel.inputs).join(',');
+  if (!run) throw new OperatorError('the input is empty', `Name the columns in the first line: ${columns}.`);
+  const { rows: count, badRows, messages } = run;
+  if (badRows === 0) return;
+  const hint = [...messages, ...(badRows > messages.length ? ['...'] : [])].join('\n  ');
+  throw new OperatorError(`${badRows} of ${count} rows could not be computed; their outputs are empty`, hint);
 }

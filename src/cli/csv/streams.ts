@@ -1,4 +1,4 @@
-import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs';
+import { fstatSync, openSync, read, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { OperatorError } from '../../core/errors.ts';
 
@@ -7,35 +7,33 @@ const PIECE_BYTES = 256 * 1024;
 const STDIN = 0;
 
 /**
- * Opens a file, or stdin if `file` is missing or `-`. Returns the chunks of the input, and the size of the whole input if known. Throws
- * `OperatorError` if the file does not exist or is a folder, or if stdin is a terminal. Throws other errors of the system unchanged.
+ * Opens a file, or stdin for `-`. Returns the chunks of the input, each of which is valid until the next one, and the size of the input if
+ * known. Throws `OperatorError` if the file does not exist or is a folder, or if stdin is a terminal, and errors of the system.
  */
-export function openInput(file: string | undefined) {
-  if (file === undefined || file === '-') {
-    if (isatty(STDIN)) throw new OperatorError('there is no input', 'Name a CSV file, or pipe one in.');
-    return {
-      pieces: createReadStream('', { fd: STDIN, autoClose: false, highWaterMark: PIECE_BYTES }),
-      bytes: sizeOf(fstatSync(STDIN)),
-    };
-  }
-  const stat = statSync(file, { throwIfNoEntry: false });
+export function openInput(file = '-') {
+  if (file === '-' && isatty(STDIN)) throw new OperatorError('there is no input', 'Name a CSV file, or pipe one in.');
+  const stat = file === '-' ? fstatSync(STDIN) : statSync(file, { throwIfNoEntry: false });
   if (!stat) throw new OperatorError(`there is no file ${file}`, 'Name a CSV file, or pipe one in.');
-  if (stat.isDirectory()) throw new OperatorError(`${file} is a folder`, 'Name a CSV file, or pipe one in.');
-  return { pieces: createReadStream(file, { highWaterMark: PIECE_BYTES }), bytes: sizeOf(stat) };
+  if (stat.isDirectory() && file !== '-')
+    throw new OperatorError(`${file} is a folder`, 'Name a CSV file, or pipe one in.');
+  return { pieces: piecesOf(file === '-' ? STDIN : openSync(file, 'r')), bytes: stat.isFile() ? stat.size : undefined };
 }
 
-function sizeOf(stat: Stats): number | undefined {
-  return stat.isFile() ? stat.size : undefined;
+async function* piecesOf(fd: number): AsyncGenerator<Buffer> {
+  const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  for (;;) {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    read(fd, piece, 0, PIECE_BYTES, null, (error, count) => (error ? reject(error) : resolve(count)));
+    const count = await promise;
+    if (count === 0) return;
+    yield piece.subarray(0, count);
+  }
 }
 
-// The streams with an `error` listener. The listener does nothing, because each write gets its error in a callback. Without any listener,
-// an `error` event of the stream would end the process.
+// The streams with an `error` listener. Without one, an `error` event would end the process. Each write gets its error in a callback.
 const listened = new WeakSet<NodeJS.WriteStream>();
 
-/**
- * Writes to stdout. Resolves with true when the write is complete, so that a caller can wait if the reader is slow. Resolves with false if
- * the reader, for example `head`, has closed the pipe. Rejects with all other errors of the write.
- */
+/** Writes to stdout. Resolves with true when the write is complete, and with false if the reader, for example `head`, has closed the pipe. */
 export function writeOut(text: Uint8Array | string): Promise<boolean> {
   if (!listened.has(process.stdout)) {
     process.stdout.on('error', () => {});

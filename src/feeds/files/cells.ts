@@ -1,23 +1,19 @@
-import { CellRow, RowScanner } from '../../core/delimited-rows.ts';
-import { StepMeter, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
+import { RowScanner } from '../../math/delimited-rows.ts';
 import { unreadable } from '../rejections.ts';
 import type { IsHeader } from './file-head.ts';
 import { type FileFacts, type Format, type MarketFile, READING } from './format.ts';
 
-/** A table. The names in the header of the table are in lower case. */
+/** A table in a text. */
 export interface Table {
+  /** The names of the columns in lower case. */
   readonly header: readonly string[];
   /**
-   * The rows below the header that are not empty. The rows can be iterated only once, and all of them are the same object: the next row
-   * replaces the cells of the row before. The iteration throws a `ClientError` if the table is rejected. The value `undefined` is not a row.
-   * It shows that the step of the reader should end.
+   * The rows below the header that are not empty, once, all as the same object. The iteration throws a `ClientError` if the table is rejected.
+   * The value `undefined` shows that the step of the reader should end.
    */
-  readonly rows: Iterable<CellRow | undefined>;
-}
-
-/** A table in a text. */
-interface TextTable extends Table {
+  readonly rows: Iterable<RowScanner | undefined>;
   /** The lines above the header, each cut after PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];
 }
@@ -35,9 +31,7 @@ const LINES_OF_ROW_MAX = 16;
 /** Maximum length of a line above the header, characters. Longer lines are cut. Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
-/**
- * Returns the format of tables whose header `isHeader` recognizes. Each header matches `words`. `read` reads the rows.
- */
+/** Returns the format of tables whose header `isHeader` recognizes. Each header matches `words`. */
 export function tableFormat(
   isHeader: IsHeader,
   words: RegExp,
@@ -54,12 +48,10 @@ export function tableFormat(
 }
 
 /**
- * Reads the table below the first line that is a header. Throws a `ClientError` if the text has more than LINES_MAX lines, if no line is a
- * header, or if the header has more than COLUMNS_MAX columns. The iteration of the rows throws a `ClientError` if there are too many rows,
- * if a row is too long, or if a quotation mark is never closed. The iteration also throws a `ClientError` if the file ends within a row,
- * because the rest of the data is missing.
+ * Reads the table below the first line that is a header. Throws a `ClientError` if the text exceeds a bound, or if no line is a header. So
+ * does the iteration of the rows if a row is too long or never ends, or if the file ends within a row, because the rest is missing.
  */
-export function* readTable({ bytes, head }: MarketFile, isHeader: IsHeader, words: RegExp): Steps<TextTable> {
+export function* readTable({ bytes, head }: MarketFile, isHeader: IsHeader, words: RegExp): Steps<Table> {
   yield* assertLineCount(bytes);
   const found = head.findHeader(isHeader, words);
   if (found === undefined) throw unreadable('no header row was found');
@@ -69,7 +61,6 @@ export function* readTable({ bytes, head }: MarketFile, isHeader: IsHeader, word
   return { header, preamble, rows: rowsOf(bytes, end, delimiter, header.length) };
 }
 
-/** Throws a `ClientError` if a table has more than COLUMNS_MAX columns. */
 export function assertColumnCount({ length }: readonly string[]): void {
   if (length > COLUMNS_MAX)
     throw unreadable(`the table has ${length} columns, more than the maximum of ${COLUMNS_MAX}`);
@@ -92,36 +83,27 @@ function* assertLineCount(bytes: Uint8Array): Steps<void> {
 const STEP_LINES = 100_000;
 const [LF, CR] = [0x0a, 0x0d];
 
-/** Yields the rows that are not empty, and `undefined` between two steps. The first row begins at the index `from` of the bytes. */
-function* rowsOf(bytes: Uint8Array, from: number, delimiter: string, columns: number): Generator<CellRow | undefined> {
+/** Yields the rows that are not empty, and `undefined` between two blocks of rows. The first row begins at the index `from` of the bytes. */
+function* rowsOf(
+  bytes: Uint8Array,
+  from: number,
+  delimiter: string,
+  columns: number,
+): Generator<RowScanner | undefined> {
   const row = new RowScanner({ delimiter, linesMax: LINES_OF_ROW_MAX, charsMax: ROW_CHARS_MAX, isRaw: false });
-  const meter = new StepMeter(STEP_WORK);
   let count = 0;
   for (let at = from; at < bytes.length; ) {
-    const start = at;
-    at = row.scan(bytes, at, bytes.length);
-    if (meter.beginsNextStep(at - start + WORK_OF_CELL * row.count)) yield undefined;
-    if (row.isLong) throw unreadable(`row ${count + 1} has more than ${ROW_CHARS_MAX} characters`);
-    if (row.isOpen) throw unreadable(`a quotation mark in row ${count + 1} is never closed`);
-    if (row.isBlank()) continue;
-    if (++count > FILE_ROWS_MAX) throw unreadable(`the table has more than the maximum of ${FILE_ROWS_MAX} rows`);
-    if (!row.isTerminated && row.count < columns) throw unreadable(`the file ends within row ${count}`);
-    yield row;
-  }
-}
-
-/** The work of one step, in bytes. A step takes about a millisecond. */
-const STEP_WORK = 256 * 1024;
-/** The work of a cell, in addition to its bytes. */
-const WORK_OF_CELL = 8;
-
-/** Yields rows of texts like the rows of a `Table`, for tables that are not text. */
-export function* rowsOfTexts(rows: Iterable<readonly string[]>): Generator<CellRow | undefined> {
-  const row = new CellRow();
-  const meter = new StepMeter(STEP_WORK);
-  for (const texts of rows) {
-    row.setTexts(texts);
-    if (meter.beginsNextStep(row.bytes.length + WORK_OF_CELL * row.count)) yield undefined;
-    yield row;
+    // Other readers may use the scanner's memory during a pause.
+    if (at > from) yield undefined;
+    at = row.scan(bytes, at);
+    for (let i = 0; i < row.rows; i++) {
+      row.select(i);
+      if (row.isLong) throw unreadable(`row ${count + 1} has more than ${ROW_CHARS_MAX} characters`);
+      if (row.isOpen) throw unreadable(`a quotation mark in row ${count + 1} is never closed`);
+      if (row.isBlank()) continue;
+      if (++count > FILE_ROWS_MAX) throw unreadable(`the table has more than the maximum of ${FILE_ROWS_MAX} rows`);
+      if (!row.isTerminated && row.count < columns) throw unreadable(`the file ends within row ${count}`);
+      yield row;
+    }
   }
 }

@@ -1,35 +1,27 @@
-import type { CellRow } from '../../core/delimited-rows.ts';
 import { ClientError } from '../../core/errors.ts';
 import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
-import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
-import {
-  canonicalTicker,
-  isTicker,
-  type OptionSymbol,
-  optionSymbolIn,
-  parseCallPut,
-  rootOf,
-} from '../../market/option-symbol.ts';
+import { type OptionSymbol, optionSymbolIn, parseCallPut } from '../../market/option-symbol.ts';
+import type { RowScanner } from '../../math/delimited-rows.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
-import type { Table } from './cells.ts';
+import { type Table, tableFormat } from './cells.ts';
 import { type FileFacts, READING, sourceOf } from './format.ts';
-import { rootOn } from './roots.ts';
+import { seriesOf } from './roots.ts';
+
+/** The format of Zomma's own chain table. */
+export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chainsOf);
 
 /**
- * Reads Zomma's own chain table. The columns of the table are
- * `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest` and `iv,delta,gamma,multiplier`, in any order.
- * Other columns are ignored. The required columns are `underlying`, `open_interest`, and either `symbol` or all of `expiry`, `put_call` and
- * `strike`. A file may have several underlyings and times. The rows with the same underlying and time become one chain. Without `as_of`,
- * the time of the quotes is the file's modification time. Without `spot`, the spot is computed from the quotes. Throws a `ClientError` if
- * no row can be read.
+ * Reads Zomma's own chain table, with the columns of COLUMNS in any order, and others, which are ignored. `underlying`, `open_interest`, and
+ * `symbol` or all of `expiry`, `put_call` and `strike` are required. Rows with the same underlying and time are one chain. Without `as_of`,
+ * the time is the file's modification time. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read.
  */
-export function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
+function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
   const at = columnsOf(header);
   const snapshots = new Map<string, Snapshot>();
@@ -91,22 +83,18 @@ export function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Deliv
   return deliveries;
 }
 
-/**
- * Maximum number of underlyings in a file. Each underlying becomes a ticker that members can request. A table with FILE_ROWS_MAX rows can
- * contain only a few hundred whole chains.
- */
+/** Maximum number of underlyings in a file. A table with FILE_ROWS_MAX rows can have only a few hundred whole chains. */
 const TICKERS_MAX = 1_000;
 /** Maximum number of snapshots in a file: FILE_ROWS_MAX divided by 25, which is the number of rows in the smallest chains. */
 const SNAPSHOTS_MAX = 10_000;
 
-/** Throws a `ClientError` if a file has too many underlyings or snapshots. */
 function assertAtMost(count: number, max: number, what: string): void {
   if (count > max) throw unreadable(`the file has more than the maximum of ${max} ${what}`);
 }
 
 /**
- * Returns whether a line is the header of Zomma's chain table. The line must consist of plain column names alone. A sentence that mentions
- * the columns is not a header. Other option tables have the column names `option_type` and `underlying_symbol`.
+ * Returns whether a line is the header of Zomma's chain table: plain column names alone, not a sentence that mentions them. Other option
+ * tables have the column names `option_type` and `underlying_symbol`.
  */
 export function isChainHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
@@ -122,10 +110,7 @@ interface Snapshot {
   readonly refused: Record<string, number>;
 }
 
-/**
- * A snapshot is stray if it has less than this share of the rows in the underlying's largest snapshot. Wrong times in a few rows create a
- * stray snapshot.
- */
+/** A snapshot is stray if it has less than this share of the rows in the underlying's largest one. Wrong times in a few rows create it. */
 const STRAY_SHARE = 0.1;
 
 /** Removes stray snapshots, and counts their rows as rejected. A wrong digit in a time must not create a chain that seems newer. */
@@ -141,11 +126,6 @@ function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
     countRejected(main.refused, 'stray_as_of', snapshot.rows.length);
     return false;
   });
-}
-
-/** Returns the median of the spots in a snapshot's rows. One wrong spot does not change the median. */
-function median(values: readonly number[]): number | undefined {
-  return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
 const COLUMNS = [
@@ -169,19 +149,11 @@ const CONTRACT_COLUMNS = ['expiry', 'put_call', 'strike'];
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
-/**
- * Returns a function that reads the contract of a row. If the contract cannot be read, the function returns the reason. If the row has a
- * symbol, the contract is read only from the symbol.
- */
-function contractReader(at: Columns): (row: CellRow) => Contract | 'bad_symbol' | 'bad_contract' {
-  const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (text) => {
-    const ticker = canonicalTicker(text);
-    return memoizeBytes(CELLS_CACHED_MAX, (expiry) => {
-      if (!isTicker(ticker) || !isDate(expiry)) return undefined;
-      const root = rootOn(ticker, expiry);
-      return { root, underlying: rootOf(root).underlying, expiry };
-    });
-  });
+/** Returns a function that reads the contract of a row, from its symbol if it has one, or returns why it cannot be read. */
+function contractReader(at: Columns): (row: RowScanner) => Contract | 'bad_symbol' | 'bad_contract' {
+  const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (ticker) =>
+    memoizeBytes(CELLS_CACHED_MAX, (expiry) => seriesOf(ticker, expiry)),
+  );
   const callPutIn = memoizeBytes(CELLS_CACHED_MAX, parseCallPut);
   return (row) => {
     const { bytes } = row;
@@ -198,11 +170,13 @@ function contractReader(at: Columns): (row: CellRow) => Contract | 'bad_symbol' 
 /** Maximum number of cached texts of a column. A file has fewer underlyings, expiries and times than this maximum. */
 const CELLS_CACHED_MAX = 4_096;
 
-/** Returns the chain of a snapshot. Returns a rejection if the chain cannot be built. Other snapshots of the file are still delivered. */
+/** Returns the chain of a snapshot, or a rejection. Other snapshots of the file are still delivered. */
 function* deliver(snapshot: Snapshot, file: FileFacts): Steps<Delivery> {
   const { rows, spots, ...head } = snapshot;
   try {
-    const spot = spotOf(median(spots), rows, head.asOf);
+    // One wrong spot does not change the median.
+    const median = Float64Array.from(spots).sort()[spots.length >> 1];
+    const spot = spotOf(median, rows, head.asOf);
     yield READING;
     const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, rows);
     return { kind: 'chain', chain };

@@ -1,5 +1,6 @@
 import type { Steps } from '../../core/steps.ts';
 import { isDate } from '../../market/calendar.ts';
+import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, isTicker } from '../../market/option-symbol.ts';
 import type { Close } from '../../market/prints.ts';
@@ -8,28 +9,24 @@ import { unreadable } from '../rejections.ts';
 import { type Table, tableFormat } from './cells.ts';
 import { type FileFacts, READING } from './format.ts';
 
-/** Describes how to read a table with one value per day, such as closes or dividends. */
-export interface DailyRows<Row> {
+/** How to read a table with one value per day, such as closes or dividends. */
+interface DailyRows<Row> {
   /** The singular noun for a row, such as `close`. */
   readonly name: string;
-  /** Reads a row. Returns undefined if the row is not valid. */
+  /** Returns undefined if the row is not valid. */
   read(row: DailyCells): Row | undefined;
   /** Returns a delivery that contains `rows`. Further rows are added to `rows` after the call. */
   delivery(rows: Row[]): Delivery;
 }
 
 /** The cells of a row by the names of their columns. If the table does not have the column, the cell is empty. */
-interface DailyCells {
-  text(column: string): string;
-  /** Works like `numberOf`. */
-  number(column: string): number;
-}
+type DailyCells = { text(column: string): string; number(column: string): number };
 
 /** Maximum number of rows in a delivery. The write of a delivery takes a few milliseconds. */
 const DELIVERED_ROWS = 500;
 
 /** Reads the rows of a table. Adds a rejection if some rows are not valid. Throws a `ClientError` if no row is valid. */
-export function* readDailyRows<Row>(
+function* readDailyRows<Row>(
   { header, rows }: Table,
   { origin }: FileFacts,
   { name, read, delivery }: DailyRows<Row>,
@@ -46,10 +43,8 @@ export function* readDailyRows<Row>(
       continue;
     }
     count++;
-    const valid = read({
-      text: (column) => row.text(places.get(column) ?? -1),
-      number: (column) => numberOf(row, places.get(column) ?? -1),
-    });
+    const at = (column: string) => places.get(column) ?? -1;
+    const valid = read({ text: (column) => row.text(at(column)), number: (column) => numberOf(row, at(column)) });
     if (valid === undefined) {
       bad++;
       continue;
@@ -64,30 +59,54 @@ export function* readDailyRows<Row>(
 }
 
 /** The format of daily closes: the columns `date,ticker,close` in any order, and optionally `volume` (shares traded). */
-export const closesCsv = tableFormat(isClosesHeader, /close/, closesOf);
-
-/** Reads the closes of a table. Adds a rejection if some rows are not valid closes. Throws a `ClientError` if no row is a close. */
-export function closesOf(table: Table, file: FileFacts): Steps<Delivery[]> {
-  return readDailyRows(table, file, {
+export const closesCsv = tableFormat(isClosesHeader, /close/, (table, file) =>
+  readDailyRows(table, file, {
     name: 'close',
     read({ text, number }): Close | undefined {
       const [ticker, date, close] = [canonicalTicker(text('ticker')), text('date'), number('close')];
-      const isValid = isDate(date) && isTicker(ticker) && close > 0 && close <= CLOSE_MAX;
+      const isValid = isDate(date) && isTicker(ticker) && close > 0 && close <= VALUE_MAX;
       return isValid ? { ticker, date, close, volume: sharesOf(number('volume')), simulated: false } : undefined;
     },
     delivery: (closes) => ({ kind: 'closes', closes }),
-  });
-}
+  }),
+);
 
-const COLUMNS = ['date', 'ticker', 'close'];
-const CLOSE_MAX = 1e9;
+/**
+ * The format of cash dividends: the columns `ticker,ex_date,amount` in any order, and optionally `status`. An amount of 0 means that there is
+ * no dividend on that date.
+ */
+export const dividendsCsv = tableFormat(isDividendsHeader, /ex_date/, (table, file) =>
+  readDailyRows(table, file, {
+    name: 'dividend',
+    read({ text, number }): CashDividend | undefined {
+      const [ticker, exDate, amount] = [canonicalTicker(text('ticker')), text('ex_date'), number('amount')];
+      const isValid = isTicker(ticker) && isDate(exDate) && amount >= 0 && amount <= VALUE_MAX;
+      return isValid ? { ticker, exDate, amount, status: statusOf(text('status')), simulated: false } : undefined;
+    },
+    delivery: (dividends) => ({ kind: 'dividends', dividends }),
+  }),
+);
+
+/** The largest close or dividend, dollars. */
+const VALUE_MAX = 1e9;
 const SHARES_MAX = 1e12;
+/** A status has a few words. A longer text could imitate instructions to an AI model that reads the answer. */
+const STATUS = /^[A-Za-z][A-Za-z0-9 _-]{0,31}$/;
 
 function sharesOf(value: number): number | null {
   return value > 0 && value <= SHARES_MAX ? value : null;
 }
 
+function statusOf(text: string): string | null {
+  return STATUS.test(text) ? text : null;
+}
+
 /** Returns whether a line is the header of a table of closes. The cells are in lower case. */
 export function isClosesHeader(cells: readonly string[]): boolean {
-  return COLUMNS.every((name) => cells.includes(name));
+  return ['date', 'ticker', 'close'].every((name) => cells.includes(name));
+}
+
+/** Returns whether a line is the header of a table of dividends. The cells are in lower case. */
+export function isDividendsHeader(cells: readonly string[]): boolean {
+  return ['ticker', 'ex_date', 'amount'].every((name) => cells.includes(name));
 }

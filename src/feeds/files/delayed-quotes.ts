@@ -12,7 +12,7 @@ import { underlyingOfMost } from './roots.ts';
 
 /**
  * The format of the exchange's delayed quotes (Cboe): the JSON `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. The
- * time of the quotes is `data.last_trade_time` (New York time). Without `data.last_trade_time`, the time is `timestamp` (UTC).
+ * time of the quotes is `data.last_trade_time` (New York), or else `timestamp` (UTC).
  */
 export const delayedQuotes: Format = {
   claims: ({ text }) => /^\s*\{/.test(text),
@@ -31,9 +31,8 @@ export function* writtenChain(text: string, source: string, ticker?: string): Re
 }
 
 /**
- * Builds a chain from an answer with delayed quotes. The chain's underlying is `ticker`. If `ticker` is omitted, the chain has the
- * underlying that most of the options have. `offered` is the number of options that the answer lists. Returns `undefined` if the JSON does
- * not contain delayed quotes. Throws a `ClientError` if no chain can be built from the answer.
+ * Builds the chain of `ticker`, or of the underlying of most options, from an answer with delayed quotes. The answer lists `offered` options.
+ * Returns `undefined` if the JSON does not contain delayed quotes. Throws a `ClientError` if no chain can be built.
  */
 export function* quotedChain(
   answer: unknown,
@@ -67,15 +66,9 @@ export function* quotedChain(
 }
 
 /** The JSON names that differ from the names of their fields. */
-const FIELDS: Readonly<Partial<Record<QuoteField, string>>> = {
-  last: 'last_trade_price',
-  openInterest: 'open_interest',
-};
+const FIELDS: Partial<Record<QuoteField, string>> = { last: 'last_trade_price', openInterest: 'open_interest' };
 
-/**
- * Limits for the JSON text of one chain with CONTRACTS_MAX contracts. The exchange's answers have one object with twenty values for each
- * contract. Other services send two objects with thirty values for each contract.
- */
+/** Limits for the JSON text of a chain with CONTRACTS_MAX contracts. Services send up to two objects with thirty values for each. */
 const MARKET_JSON = { containers: 3 * CONTRACTS_MAX, values: 32 * CONTRACTS_MAX };
 
 function parse(text: string): unknown {

@@ -12,20 +12,14 @@ import { claimsPrints, readPrints } from './prints-csv.ts';
 import { headOf, readMarketFile } from './read-market-file.ts';
 import type { FoundFile } from './walk.ts';
 
-/**
- * Maximum size of a file that is neither a tape nor a Parquet file: twice the size of the largest accepted chain. The whole file is in
- * memory while it is read.
- */
+/** Maximum size of a file that is read as a whole, so neither a tape nor Parquet: twice the size of the largest accepted chain. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
-/**
- * Maximum size of a file that this process reads. The maximum does not apply to uncompressed tapes. Another process reads larger files,
- * because this process would block its event loop while it parses a large file. Most files with chains are smaller than the maximum.
- */
+/** Maximum size of a file that this process reads as a whole. Larger files would block its event loop. Most files with chains are smaller. */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
 /** Maximum size of JSON that this process parses. Parsing takes at most 75 ms, even for JSON that was designed for slow parsing. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
-/** Number of bytes that are read first, at the start of a file. The first lines of a file show whether the file is a tape. */
+/** Number of bytes that show whether a file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {
@@ -39,9 +33,8 @@ export interface FileReadOptions {
 }
 
 /**
- * Reads a file with the rules of `contentsOf`. `dir` is the folder of the file, and `origin` is the path of the file in this folder.
- * `isNamed` is true if a person gave the path of this file. Only a file that a person named may be a link that leads out of the folder.
- * Yields nothing if the path is no longer a regular file. Throws errors of the file system.
+ * Reads the file at the path `origin` in the folder `dir` with the rules of `contentsOf`. Only a file that a person named may be a link that
+ * leads out of the folder. Yields nothing if the path is no longer a regular file. Throws errors of the file system.
  */
 export async function* deliveriesOf(
   dir: string,
@@ -56,8 +49,8 @@ export async function* deliveriesOf(
 }
 
 /**
- * Reads an open file: Parquet, text, or gzip-packed text. Yields the prints of a tape in batches. Yields all other contents after the whole
- * file has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
+ * Reads an open file: Parquet, text, or gzip-packed text. Yields the prints of a tape in batches, other contents after the whole file has been
+ * read, or a rejection if nothing can be read. Throws errors of the file system.
  */
 export async function* contentsOf(content: Content, options: FileReadOptions): AsyncGenerator<Delivery, void> {
   try {
@@ -109,11 +102,8 @@ async function firstBytes(pieces: AsyncIterable<Uint8Array>, bytesMax: number): 
   return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
-/** Yields the pieces unchanged, and reports how many bytes have been read so far. */
-async function* withProgress(
-  pieces: AsyncIterable<Buffer>,
-  onProgress: (bytes: number) => void,
-): AsyncGenerator<Buffer> {
+/** Yields the pieces, and reports how many bytes have been read so far. */
+async function* withProgress(pieces: AsyncIterable<Buffer>, onProgress: (bytes: number) => void) {
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;

@@ -10,9 +10,8 @@ export type Outcome = 'data' | 'none' | { readonly rejection: string };
 type Checkpoint = Extract<Delivery, { kind: 'checkpoint' }>;
 
 /**
- * The files of one folder that have been read, each with its version at that time. The versions are stored as checkpoints of the feed. The
- * key of a checkpoint consists of a digest of the folder's path and the file's path in the folder. The value of a checkpoint consists of
- * the file's version (see `versionOf`) and its outcome.
+ * The files of one folder that have been read. The key of a checkpoint has a digest of the folder's path and the file's path in the folder.
+ * The value has the file's version at that time (see `versionOf`) and its outcome.
  */
 export class FileCheckpoints {
   readonly #folder: string;
@@ -23,10 +22,7 @@ export class FileCheckpoints {
     this.#values = values;
   }
 
-  /**
-   * Selects the checkpoints of one folder from all checkpoints of the feed. `root` is the folder's path without links. A path with links
-   * may later lead to another folder, and one folder may have several paths with links.
-   */
+  /** Selects the checkpoints of the folder `root`, a path without links, because links may later lead to another folder. */
   static of(root: string, checkpoints: ReadonlyMap<string, string>): FileCheckpoints {
     const folder = new Bun.CryptoHasher('sha256').update(root).digest('hex').slice(0, FOLDER_DIGITS);
     const prefix = `${folder} `;
@@ -49,9 +45,7 @@ export class FileCheckpoints {
     return this.#values.has(origin);
   }
 
-  /**
-   * Returns whether an earlier version of the file had market data, or was rejected. The service reports a later version that has no data.
-   */
+  /** Returns whether an earlier version of the file had market data, or was rejected. */
   hadData(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));
   }

@@ -1,17 +1,17 @@
-import { BYTES_OF_CHAR_MAX, RowScanner } from '../../core/delimited-rows.ts';
 import { textIn } from '../../core/memoize-bytes.ts';
+import { afterBreak, BYTES_OF_CHAR_MAX, endOfLine, isLonger, RowScanner } from '../../math/delimited-rows.ts';
 import { withPlainBreaks } from './lines.ts';
 
-/** Number of lines at the start of a text in which a header is sought. The lines above a header have a title, a date and other text. */
+/** Number of lines at the start of a text in which a header is sought. */
 export const PREAMBLE_LINES_MAX = 50;
 /** Maximum length of a header line, characters. A longer line may be a JSON document on one line. */
 const HEADER_CHARS_MAX = 10_000;
-/** Number of characters in which the first lines are sought. A long file without market data is not searched to its end. */
+/** Number of characters in which the first lines are sought. */
 const HEAD_CHARS = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
 /** Number of bytes at the start of a text that have at least 5,000 characters. */
 const TEXT_BYTES = 20_000;
 
-/** Returns whether the cells of a line, in lower case, are the header of a table. */
+/** Takes the cells of a line in lower case. */
 export type IsHeader = (cells: readonly string[]) => boolean;
 
 /** The header of a table. */
@@ -37,13 +37,15 @@ export class FileHead {
 
   constructor(readonly bytes: Uint8Array) {
     const to = Math.min(bytes.length, BYTES_OF_CHAR_MAX * HEAD_CHARS);
+    const start = bytes.subarray(0, to);
     const isIn = (at: number) => at < to && (at < HEAD_CHARS || textIn(bytes, 0, at).length < HEAD_CHARS);
-    const [, scanner] = SCANNERS[0]!;
     let size = Math.min(bytes.length, TEXT_BYTES);
     for (let at = 0; isIn(at) && this.#ends.length < PREAMBLE_LINES_MAX; ) {
-      at = scanner.scan(bytes, at, to);
+      const end = endOfLine(start, at, to);
+      const isLong = isLonger(bytes, at, end, HEADER_CHARS_MAX);
+      at = afterBreak(bytes, end, to);
       this.#ends.push(at);
-      if (!scanner.isLong) size = Math.max(size, at);
+      if (!isLong) size = Math.max(size, at);
     }
     this.text = withPlainBreaks(textIn(bytes, 0, size)).toLowerCase();
   }
@@ -88,7 +90,7 @@ const SCANNERS = [',', ';', '\t', '|'].map((delimiter) => {
 /** Returns the cells of a line in lower case, without empty cells at its end. Returns no cells if the line is too long for a header. */
 function headerCells(scanner: RowScanner, bytes: Uint8Array, start: number, end: number): string[] {
   scanner.scan(bytes, start, end);
-  if (scanner.isLong) return [];
+  if (scanner.rows === 0 || scanner.isLong) return [];
   const cells = Array.from({ length: scanner.count }, (_, cell) => scanner.text(cell).toLowerCase());
   while (cells.at(-1) === '') cells.pop();
   return cells;

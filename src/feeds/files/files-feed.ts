@@ -23,12 +23,9 @@ export interface FilesFeedOptions {
 }
 
 /**
- * Creates the feed of a drop folder and its sub-folders. Each poll reads the new files, and the files whose size or modification time
- * differs from their checkpoint. Checkpoints remain stored after a restart. Another process reads the files that may need much memory.
- * Files that are still being written are left to the next poll. A tape is read while it grows, because each written row is valid. A problem
- * with a file is reported once, and once more after a change of the file. Polls must not overlap.
- *
- * The origin of a file and of its rejections is the path of the file in the drop folder. The origin of the folder itself is `dir`.
+ * Creates the feed of a drop folder and its sub-folders. Each poll reads the files whose size or modification time differs from their stored
+ * checkpoint. Files that are still being written are left to the next poll, but a tape is read while it grows. A problem with a file is
+ * reported once, and once more after a change of the file. Polls must not overlap. The origin of a file is its path in `dir`.
  */
 export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   const pause = options.pause ?? (() => Bun.sleep(STABILITY_PAUSE_MS));
@@ -38,10 +35,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   let isFirstPoll = true;
   /** The reason for which the last poll could not delete old files, or an empty text. */
   let undeletedFor = '';
-  /**
-   * The problems that the last poll found: a reason for each origin. Before the first poll, the map has an entry for the folder itself,
-   * because an earlier process may have reported a problem with the folder.
-   */
+  /** The reasons that the last poll found, by origin. An earlier process may have reported a problem with the folder itself. */
   let reported = new Map([[dir, '']]);
 
   async function* poll(nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
@@ -62,9 +56,9 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     const folder = await walk(dir, options.setAside);
     const { root, files, isComplete } = folder;
     const checkpoints = FileCheckpoints.of(root, options.checkpoints());
-    const unmoved =
-      options.setAside === undefined ? [] : yield* moveRejectedFiles(root, files, checkpoints, options.setAside);
-    const problems = [...folder.problems, ...unmoved];
+    const problems = [...folder.problems];
+    if (options.setAside !== undefined)
+      problems.push(...(yield* moveRejectedFiles(root, files, checkpoints, options.setAside)));
     yield* problems.filter(({ origin, reason }) => reported.get(origin) !== reason).map(rejectionOf);
     const reasons = new Map(problems.map(({ origin, reason }) => [origin, reason]));
     for (const origin of reported.keys()) if (!reasons.has(origin)) yield { kind: 'resolved', origin };
@@ -84,8 +78,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       if (undeleted.reason !== undeletedFor) yield { kind: 'undeleted', ...undeleted };
       undeletedFor = undeleted.reason;
     }
-    // The checkpoints of missing files are removed, so that a file that comes back is read again. If a folder is unreadable, its files may
-    // still exist, so all checkpoints are kept.
+    // A file that comes back is read again. If a folder is unreadable, its files may still exist.
     if (isComplete) yield* checkpoints.removalsOfMissing(present);
   }
 
@@ -105,8 +98,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield checkpoints.checkpointFor(origin, stats, { rejection: CRASHED });
       return;
     }
-    // The ledger of feeds may still contain a rejection because of a temporary error in an earlier process. So the first poll clears the
-    // rejections of every file that it reads. Later polls clear only the rejections of files with a checkpoint.
+    // Because an earlier process may have reported a temporary error, the first poll clears the rejections of every file that it reads.
     if (isFirstPoll || checkpoints.isKnown(origin)) yield { kind: 'resolved', origin };
     journal.begin(origin, version);
     let outcome = yield* clearErrorOnRead(
@@ -129,7 +121,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     yield checkpoints.checkpointFor(origin, stats, outcome);
   }
 
-  /** Yields the deliveries of a file. If a file with a temporary error is readable again, first yields that the error is resolved. */
+  /** Yields the deliveries of a file, and before them that its temporary error is resolved. */
   async function* clearErrorOnRead<Outcome extends object | string | undefined>(
     origin: string,
     deliveries: AsyncGenerator<Delivery, Outcome>,
@@ -171,10 +163,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   return { name: 'files', simulated: false, pace, tickers: [], poll };
 }
 
-/**
- * Returns why a file without market data is reported: it had market data before, or its name suggests market data. Returns `undefined` for
- * an ignored file, such as a note or a picture.
- */
+/** Returns why a file without market data is reported, or `undefined` for an ignored file, such as a note or a picture. */
 function whyWithoutData({ origin, stats }: FoundFile, checkpoints: FileCheckpoints): string | undefined {
   if (checkpoints.hadData(origin)) return 'no longer contains market data';
   return stats.size > 0 && DATA_NAME.test(origin) ? 'contains no market data of a known format' : undefined;
@@ -184,9 +173,7 @@ const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
 
 const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times. To have the file read again, change or replace it`;
 
-/** Interval between two polls, ms. The interval is short enough to read new files soon, and long enough for a folder on a network. */
+/** Interval between two polls, ms: short enough to read new files soon, and long enough for a folder on a network. */
 const POLL_INTERVAL_MS = 5_000;
-/** The time without changes after which a file counts as stable, ms. */
-const STABLE_AFTER_MS = 2_000;
-/** Pause between two checks of a recently changed file, ms. */
-const STABILITY_PAUSE_MS = 100;
+/** The time without changes after which a file counts as stable, and the pause between two checks of a recently changed file, ms. */
+const [STABLE_AFTER_MS, STABILITY_PAUSE_MS] = [2_000, 100];

@@ -19,22 +19,16 @@ interface ReadState {
 }
 
 /**
- * Reads tapes that grow. Each read starts where the previous read of the tape ended. So the total time for a growing tape is proportional
- * to its length, not to the square of its length. The reader of a tape stays in memory, because it counts equal rows. A new reader would
- * start the count at zero, and would mistake a row for a copy of an earlier equal row. After a restart of the service, the tape is read
- * once from the start.
- *
- * A tape may also be rewritten in place. So a read continues only if the earlier bytes have not changed. The check computes a digest of all
- * earlier bytes at each read, at some 1.5 GB per second.
+ * Reads tapes that grow. Each read starts where the one before ended, so that the time does not grow with the square of the length. The
+ * reader of a tape stays in memory, because it counts equal rows. A tape may also be rewritten in place, so a read continues only if a digest
+ * of all earlier bytes (1.5 GB per second) has not changed.
  */
 export class GrowingTapes {
   readonly #states = new Map<string, ReadState>();
 
   /**
-   * Yields the prints that were added to a tape since its last read. Yields all prints of the tape if there is no state to continue from.
-   *
-   * @param isStored returns whether the contents of a version have been stored. @returns the counts of all rejected rows of the tape, and
-   * whether the file still had all whole lines of this version.
+   * Yields the prints that were added to a tape since its last read, or all of them. `isStored` tells whether the contents of a version have
+   * been stored. Returns the counts of all rejected rows, and whether the file still had all whole lines of this version.
    */
   async *read(
     file: Content,
@@ -47,11 +41,9 @@ export class GrowingTapes {
     this.#states.delete(origin);
     const hasher = new Bun.CryptoHasher('sha256');
     const continues = state !== undefined && isStored(state.version) && (await beginsWith(file, state, hasher));
-    const {
-      tape,
-      rejectedRows,
-      bytes: from,
-    } = continues ? state : { tape: new PrintsCsvReader(), rejectedRows: new RejectedRows(), bytes: 0 };
+    const { tape, rejectedRows, from } = continues
+      ? { ...state, from: state.bytes }
+      : { tape: new PrintsCsvReader(), rejectedRows: new RejectedRows(), from: 0 };
     const digested = continues ? hasher : new Bun.CryptoHasher('sha256');
 
     const end = (await isUtf16(file)) ? 0 : await endOfLines(file, from, size);
@@ -66,8 +58,7 @@ export class GrowingTapes {
     if (end > from) yield* addRejected(tape.read(lines(), nowMs), rejectedRows);
     const digest = digested.digest('hex');
 
-    // A last line without a line break may be incomplete, so the next read reads this line again. If the last line can already be read as a
-    // print, the print is delivered now. After such a delivery, no state is stored, and the next read starts at the beginning of the tape.
+    // A last line without a line break may be incomplete. If it can be read as a print already, the next read starts at the beginning.
     const total = rejectedRows.copy();
     let isLastLineDelivered = false;
     if (end < size || end === 0) {
@@ -116,10 +107,7 @@ async function endOfLines(file: Content, from: number, to: number): Promise<numb
 
 const LINE_FEED = 0x0a;
 
-/**
- * Returns whether the file begins with a byte-order mark of UTF-16. A UTF-16 tape is always read from the start, because one of the two
- * bytes of a character can look like a line break.
- */
+/** Returns whether the file is marked as UTF-16. Such a tape is read from the start, because half a character can look like a line break. */
 async function isUtf16(file: Content): Promise<boolean> {
   const [first, second] = await file.slice(0, 2);
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);

@@ -3,10 +3,7 @@ import { errorCode } from '../../core/errors.ts';
 import { unreadable } from '../rejections.ts';
 import type { Content } from './opened-file.ts';
 
-/**
- * Maximum ratio of the unpacked size to the packed size. Packed numbers take a tenth of their unpacked size, and a packed file of equal
- * rows takes a hundredth. A file with a larger ratio was made to exhaust the memory or the disk.
- */
+/** Maximum ratio of the unpacked to the packed size. Equal rows have a ratio of 100. More was made to exhaust the memory or the disk. */
 export const INFLATION_MAX = 200;
 /** The unpacked size above which the ratio is checked. Smaller files are harmless, whatever their ratio. */
 export const INFLATED_BYTES_FREE = 1024 * 1024;
@@ -17,13 +14,10 @@ export function isGzip(head: Uint8Array): boolean {
 }
 
 /**
- * Unpacks a gzip file piece by piece. Calls `onProgress` with the number of packed bytes that have been read so far. Throws a `ClientError`
- * if the file is damaged or truncated, or if its unpacked size exceeds INFLATION_MAX times its file size. Throws errors of the file system.
+ * Unpacks a gzip file piece by piece. Calls `onProgress` with the number of packed bytes so far. Throws a `ClientError` if the file is damaged,
+ * truncated or inflated beyond INFLATION_MAX. Throws errors of the file system.
  */
-export async function* inflated(
-  content: Content,
-  onProgress: (bytes: number) => void = () => {},
-): AsyncGenerator<Buffer, void> {
+export async function* inflated(content: Content, onProgress = (_bytes: number) => {}): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip();
   let packedBytes = 0;
   const closed = new Promise<void>((resolve) => gunzip.once('close', resolve));

@@ -12,10 +12,8 @@ export interface LineBytes {
 }
 
 /**
- * Cuts a text that arrives in pieces of any size after line breaks (LF, CRLF or CR). The use of memory does not grow with the length of the
- * text. Throws a `ClientError` if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
- *
- * @param isContinuation true for a later section of a text, which is UTF-8. The first bytes of a first section show its encoding.
+ * Cuts a text that arrives in pieces of any size after line breaks (LF, CRLF or CR). The first bytes show its encoding, unless it continues
+ * a text, which is then UTF-8. Throws a `ClientError` if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
  */
 export async function* lineBytesOf(
   pieces: AsyncIterable<Uint8Array>,
@@ -62,9 +60,8 @@ export function utf8Of(bytes: Uint8Array): Uint8Array | undefined {
 type ToUtf8 = (bytes: Uint8Array, isLast?: boolean) => Uint8Array;
 
 /**
- * Returns a function that converts the pieces of a text to UTF-8 without a byte-order mark. A text that begins with a byte-order mark of
- * UTF-16 is UTF-16, and any other text is UTF-8. Bytes that are not valid UTF-8 damage only their own row. Returns `undefined` for binary
- * data. `head` is the start of the text.
+ * Returns a function that converts the pieces of a text with the start `head` to UTF-8 without a byte-order mark, or `undefined` for binary
+ * data. Without a mark of UTF-16, a text is UTF-8. Bytes that are not valid UTF-8 damage only their own row.
  */
 function converterOf(head: Uint8Array): ToUtf8 | undefined {
   const mark = `${head[0]} ${head[1]}`;
@@ -99,10 +96,7 @@ export function withPlainBreaks(text: string): string {
 /** Number of bytes at the start of a file in which a zero byte is searched. Only binary data contains zero bytes. */
 const BINARY_PROBE_BYTES = 8_192;
 
-/**
- * Returns whether a file that begins with `head` is UTF-16 text without a byte-order mark. In UTF-16 text of ASCII characters, every second
- * byte is 0.
- */
+/** Returns whether a file that begins with `head` is UTF-16 without a byte-order mark: every second byte of ASCII text is 0. */
 export function isUnmarkedUtf16(head: Uint8Array): boolean {
   const probe = head.subarray(0, head.length < UTF16_PROBE_BYTES ? head.length & ~1 : UTF16_PROBE_BYTES);
   const zeros = (from: number) => probe.filter((byte, i) => i % 2 === from && byte === 0).length;

@@ -4,13 +4,9 @@ import { join, sep } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { FileFacts } from './format.ts';
 
-/**
- * Size of a piece, bytes. A piece has some hundred tape rows, and reading these rows takes two or three milliseconds. Requests run between
- * two pieces.
- */
+/** Size of a piece, bytes: some hundred rows of a tape, which take two milliseconds. Requests run between two pieces. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Facts about a file, including its size. */
 export interface ContentFacts extends FileFacts {
   /** Length of the file, bytes. */
   readonly size: number;
@@ -53,7 +49,6 @@ function readInto(fd: number, bytes: Buffer, offset: number, position: number): 
   return promise;
 }
 
-/** An open regular file. */
 export interface OpenedFile extends AsyncDisposable {
   readonly handle: FileHandle;
   readonly content: Content;
@@ -63,10 +58,8 @@ export interface OpenedFile extends AsyncDisposable {
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Opens a file of a folder. Also opens a link to a file in the folder. Returns `undefined` if the path no longer leads to a regular file in
- * the folder. Throws errors of the file system.
- *
- * @param root the folder's path without links.
+ * Opens a file of a folder, or a link to such a file. `root` is the folder's path without links. Returns `undefined` if the path no longer
+ * leads to a regular file in the folder. Throws errors of the file system.
  */
 export async function openWithin(root: string, origin: string): Promise<OpenedFile | undefined> {
   const path = join(root, origin);
@@ -89,10 +82,7 @@ export async function openWithin(root: string, origin: string): Promise<OpenedFi
   return undefined;
 }
 
-/**
- * Opens a file that a person named. The path may be a link to any place. Returns `undefined` if the path does not lead to a regular file.
- * Throws errors of the file system.
- */
+/** Opens a file that a person named, also by a link. Returns `undefined` if it is not a regular file. Throws errors of the file system. */
 export async function openNamed(path: string, origin: string): Promise<OpenedFile | undefined> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -106,10 +96,7 @@ export async function openNamed(path: string, origin: string): Promise<OpenedFil
   return undefined;
 }
 
-/**
- * The error codes for a path that has changed since the folder was scanned. The next scan finds the new state of the path. ENXIO is the
- * code for a path that has become a socket.
- */
+/** The error codes for a path that has changed since the folder was scanned. A path that has become a socket causes ENXIO. */
 const PATH_CHANGED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
 
 function openedFile(handle: FileHandle, origin: string, stats: { size: number; mtimeMs: number }): OpenedFile {

@@ -47,13 +47,8 @@ function instant(micros: bigint): string {
 const MS_MAX = 253_402_300_799_999;
 
 /** Returns a function that formats the values of a column as text. Null and NaN, which data frames write for missing values, become ''. */
-export function cellReader({
-  name,
-  type,
-  converted_type,
-  logical_type,
-  scale,
-}: SchemaElement): (value: unknown) => string {
+export function cellReader(column: SchemaElement): (value: unknown) => string {
+  const { name, type, converted_type, logical_type, scale } = column;
   const isInstant =
     logical_type?.type === 'TIMESTAMP' ? logical_type.isAdjustedToUTC : TIMESTAMPS.has(converted_type ?? type ?? '');
   const decimals =

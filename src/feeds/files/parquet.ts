@@ -1,35 +1,26 @@
-import {
-  type AsyncBuffer,
-  type FileMetaData,
-  parquetMetadataAsync,
-  parquetReadObjects,
-  parquetSchema,
-} from 'hyparquet';
-import { CellRow } from '../../core/delimited-rows.ts';
+import { type AsyncBuffer, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
 import { ClientError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { PrintBatch } from '../../market/print-batch.ts';
-import { countRejected, unreadable } from '../rejections.ts';
-import { assertColumnCount, FILE_ROWS_MAX, rowsOfTexts } from './cells.ts';
-import { chainsOf, isChainHeader } from './chain-rows.ts';
-import { closesOf, isClosesHeader } from './daily-rows.ts';
-import { dividendsOf, isDividendsHeader } from './dividends-csv.ts';
+import { unreadable } from '../rejections.ts';
+import { assertColumnCount, FILE_ROWS_MAX } from './cells.ts';
+import { isChainHeader } from './chain-rows.ts';
+import { isClosesHeader, isDividendsHeader } from './daily-rows.ts';
 import type { Content } from './opened-file.ts';
 import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
-import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf, rowReader } from './print-row.ts';
-import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
+import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf } from './print-row.ts';
+import { readPrints } from './prints-csv.ts';
+import { readMarketFile } from './read-market-file.ts';
 
 /** Maximum number of rows in a row group. The whole row group is in memory. Common writers make groups of up to 1,048,576 rows. */
 const GROUP_ROWS_MAX = 1_200_000;
 /** Maximum number of rows in a slice. */
 const SLICE_ROWS = 50_000;
+/** Number of rows in a piece of text. */
+const PIECE_ROWS = 500;
 /** Maximum size of the metadata, bytes: enough for some thousand row groups. Parsed metadata is some twenty times larger in memory. */
 const METADATA_BYTES_MAX = 8 * 1024 * 1024;
-/**
- * The maximum number of rows in a file is its number of bytes plus `ROWS_FREE`. A row of a tape takes 5 to 20 bytes in a compressed file. A
- * file with more rows repeats one row, and was made to fill a disk.
- */
+/** A file has at most as many rows as bytes, plus ROWS_FREE. A row of a tape takes 5 to 20 bytes. More rows were made to fill a disk. */
 const ROWS_FREE = 10_000;
 
 /** Returns whether a file that begins with `head` is a Parquet file. */
@@ -38,9 +29,8 @@ export function isParquet(head: Uint8Array): boolean {
 }
 
 /**
- * Reads a Parquet file with the columns of a chain table, of closes, of dividends or of a tape. The rules for text files with the same
- * columns also apply to Parquet files. Yields nothing for a file with other columns. Throws a `ClientError` if nothing can be read. Throws
- * errors of the file system.
+ * Reads a Parquet file with the columns of a chain table, of closes, of dividends or of a tape, as the text of its cells. Yields nothing for a
+ * file with other columns. Throws a `ClientError` if nothing can be read. Throws errors of the file system.
  */
 export async function* readParquet(
   content: Content,
@@ -53,8 +43,7 @@ export async function* readParquet(
     byteLength: size,
     slice(start, end = size) {
       const bytes = bytesOf(start, end);
-      // hyparquet requests several ranges at once, but handles only the first failure. The empty handler prevents unhandled rejections of
-      // the other requests.
+      // hyparquet requests several ranges at once, but handles only the first failure.
       bytes.catch(() => {});
       return bytes;
     },
@@ -68,41 +57,30 @@ export async function* readParquet(
     onProgress(Math.min(bytesRead, size));
     return bytes.buffer;
   }
-  const table = await rejectDamaged(() => tableOf(file));
-  if (isPrintsHeader(table.header)) return yield* printsOf(table, nowMs);
-  const read = READERS.find(({ claims }) => claims(table.header))?.read;
-  if (!read) return;
-  assertColumnCount(table.header);
-  if (table.rows > FILE_ROWS_MAX)
-    throw unreadable(`the table has ${table.rows} rows, more than the maximum of ${FILE_ROWS_MAX}`);
-  const rows: string[][] = [];
-  for await (const slice of table.slices(table.header)) for (const row of slice) rows.push(row);
-  yield* await runInTurns('reading a table', read({ header: table.header, rows: rowsOfTexts(rows) }, facts));
+  const { header, rows, text } = await rejectDamaged(() => tableOf(file));
+  if (isPrintsHeader(header)) {
+    // The call throws a `ClientError` if the header lacks a required column of a tape, or if the header repeats a column.
+    printColumnsOf(header);
+    return yield* readPrints(text(PRINT_COLUMNS.filter((name) => header.includes(name))), nowMs);
+  }
+  if (![isChainHeader, isClosesHeader, isDividendsHeader].some((isHeader) => isHeader(header))) return;
+  assertColumnCount(header);
+  if (rows > FILE_ROWS_MAX) throw unreadable(`the table has ${rows} rows, more than the maximum of ${FILE_ROWS_MAX}`);
+  const bytes = Buffer.concat(await Array.fromAsync(text(header)));
+  yield* await runInTurns('reading a table', readMarketFile(bytes, facts));
 }
-
-const READERS = [
-  { claims: isChainHeader, read: chainsOf },
-  { claims: isClosesHeader, read: closesOf },
-  { claims: isDividendsHeader, read: dividendsOf },
-];
 
 const MAGIC = 'PAR1';
 
-interface ParquetTable {
-  /** Names of the columns that are not nested, in lower case. */
-  readonly header: readonly string[];
-  /** Number of rows. */
-  readonly rows: number;
-  /** Yields slices of rows, with the cells of `columns` as text. A slice belongs to one row group. Cells of a missing column are empty. */
-  slices(columns: readonly string[]): AsyncGenerator<string[][]>;
-}
-
-/** Reads the metadata of a file. Throws a `ClientError` if the file is truncated or exceeds a bound. */
-async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
+/**
+ * Reads the metadata of a file. Throws a `ClientError` if the file is truncated or exceeds a bound. `header` has the names of the columns that
+ * are not nested, in lower case. `text` yields the table as text, with tabs between the cells of the named columns.
+ */
+async function tableOf(file: AsyncBuffer) {
   const tail = new DataView(await file.slice(Math.max(0, file.byteLength - 8)));
   if (tail.byteLength < 8 || tail.getUint32(0, true) > METADATA_BYTES_MAX)
     throw unreadable('the Parquet file is truncated');
-  const metadata: FileMetaData = await parquetMetadataAsync(file, { geoparquet: false });
+  const metadata = await parquetMetadataAsync(file, { geoparquet: false });
   const columns = parquetSchema(metadata).children.filter(({ children }) => children.length === 0);
   const readers = new Map(
     columns.map(({ element }) => [element.name.trim().toLowerCase(), { element, read: cellReader(element) }]),
@@ -113,15 +91,14 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
     throw unreadable(`a row group has ${tooLarge} rows. Write the file with groups of at most ${GROUP_ROWS_MAX} rows`);
   }
   const rows = groups.reduce((sum, count) => sum + count, 0);
-  if (rows > ROWS_FREE + file.byteLength) {
-    throw unreadable(
-      `the file has ${rows} rows in ${file.byteLength} bytes, but a row of market data takes more than one byte`,
-    );
-  }
+  const { byteLength: bytes } = file;
+  if (rows > ROWS_FREE + bytes)
+    throw unreadable(`the file has ${rows} rows in ${bytes} bytes, but a row of market data takes more than one byte`);
   return {
     header: columns.map(({ element }) => element.name.trim().toLowerCase()),
     rows,
-    async *slices(names) {
+    async *text(names: readonly string[]): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(`${names.map(cellOf).join('\t')}\n`);
       const wanted = names.map((name) => readers.get(name));
       const rowsIn = (rowStart: number, rowEnd: number) =>
         parquetReadObjects({
@@ -133,7 +110,13 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
         for (let row = 0; row < count; row += SLICE_ROWS) {
           const start = groupStart + row;
           const rows = await rejectDamaged(() => rowsIn(start, start + Math.min(SLICE_ROWS, count - row)));
-          yield rows.map((row) => wanted.map((column) => (column ? column.read(row[column.element.name]) : '')));
+          for (let from = 0; from < rows.length; from += PIECE_ROWS) {
+            const lines = rows.slice(from, from + PIECE_ROWS).map((row) => {
+              const cells = wanted.map((column) => (column ? cellOf(column.read(row[column.element.name])) : ''));
+              return `${cells.join('\t')}\n`;
+            });
+            yield Buffer.from(lines.join(''));
+          }
         }
         groupStart += count;
       }
@@ -141,24 +124,11 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
   };
 }
 
-async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
-  const names = PRINT_COLUMNS.filter((name) => table.header.includes(name));
-  // The call throws a `ClientError` if the header lacks a required column of a tape, or if the header repeats a column.
-  printColumnsOf(table.header);
-  const read = rowReader(printColumnsOf(names));
-  const cells = new CellRow();
-  for await (const rows of table.slices(names)) {
-    for (let row = 0; row < rows.length; row += BATCH_PRINTS) {
-      const refused: Record<string, number> = {};
-      const prints = new PrintBatch();
-      for (const texts of rows.slice(row, row + BATCH_PRINTS)) {
-        cells.setTexts(texts);
-        const rejected = read(cells, prints, nowMs);
-        if (rejected !== undefined) countRejected(refused, rejected);
-      }
-      yield { kind: 'prints', prints, refused };
-    }
-  }
+/** Returns a cell of a text with tabs between cells. Tabs and line breaks become spaces. */
+function cellOf(text: string): string {
+  if (!/[\t\r\n\0"]/.test(text)) return text;
+  const plain = text.replaceAll(/[\t\r\n]/g, ' ').replaceAll('\0', '\ufffd');
+  return `"${plain.replaceAll('"', '""')}"`;
 }
 
 /** Returns the result of `work`. Throws errors of the file system unchanged. Any other error becomes a `ClientError` for a damaged file. */

@@ -1,23 +1,13 @@
-/**
- * Maximum number of trades in each of two tables of recent trades, which are used to recognise equal rows. Equal rows of a tape are close to
- * each other, so small tables are sufficient.
- */
+/** Maximum number of trades in each of two tables of recent trades. Equal rows of a tape are close to each other. */
 const RECENT_MAX = 20_000;
-/** Number of slots of a table, a power of two. At most a third of them is taken, so a search ends after few steps. */
+/** Number of slots of a table, a power of two. At most a third of them is taken. */
 const SLOTS = 2 ** 16;
 
 /**
- * Derives the ids of the prints of one file from their content, for files without an id column. An id consists of the time of the trade and
- * a digest of the trade. If rows are equal, the id of the second row ends with `-2`, the id of the third row ends with `-3`, and so on. So
- * a print keeps its id if its file is read twice, or if two files overlap. Two equal fills at the same time have different ids, so both
- * fills are stored. Values that may differ in a later copy of a row are left out of the id: `canceled`, condition, flags, quotes and
- * Greeks.
- *
- * A canceled row gets the id of the first equal print that is not yet canceled, and so cancels this print. If all equal prints are
- * canceled, the canceled row becomes a separate print.
- *
- * The memory is bounded: the id generator forgets a trade after 20,000 to 40,000 other trades. If an equal row comes after the trade is
- * forgotten, it gets the id of the first row, so both rows are stored as one print.
+ * Derives the ids of the prints of one file without an id column: the time and a digest of the trade, and `-2`, `-3` … for further equal
+ * rows. So a print keeps its id if its file is read twice or two files overlap, and equal fills are all stored. Values that may differ in a
+ * later copy are left out: `canceled`, condition, flags, quotes and Greeks. A canceled row has the id of the first equal print that is not
+ * yet canceled. A trade is forgotten after 20,000 to 40,000 others, so that the memory is bounded. A later equal row is then the same print.
  */
 export class PrintIdentity {
   /** The bytes of the last id. */
@@ -28,8 +18,8 @@ export class PrintIdentity {
   readonly #words = new Uint32Array(this.#hash.buffer);
 
   /**
-   * Writes the id of the next row to `id`, and returns its length. `trade` is the text that identifies the trade, as UTF-8. The id begins
-   * with `at` (ms since the epoch). So ids are in time order, and the store adds new ids at the end of its index.
+   * Writes the id of the next row to `id`, and returns its length. `trade` identifies the trade. The id begins with `at` (ms since the epoch),
+   * so that the store adds new ids at the end of its index.
    */
   of(at: number, trade: Uint8Array, isCanceled: boolean): number {
     this.#hash[0] = Bun.hash.xxHash64(trade);
@@ -64,10 +54,7 @@ export class PrintIdentity {
 /** Counts of the rows of recent trades, in a hash table. The key of a trade is its digest of two words. */
 class TradeTable {
   count = 0;
-  /**
-   * Number of prints that the rows of a trade create, by slot. A row that cancels another row creates no print. 0
-   * marks a free slot.
-   */
+  /** Number of prints that the rows of a trade create, by slot. A row that cancels another one creates none. 0 marks a free slot. */
   readonly prints = new Uint32Array(SLOTS);
   /** Number of canceled prints. The earliest prints are canceled first. */
   readonly canceled = new Uint32Array(SLOTS);

@@ -1,10 +1,10 @@
-import type { CellRow } from '../../core/delimited-rows.ts';
 import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { BATCH_FLAG, type PrintBatch } from '../../market/print-batch.ts';
 import type { Print } from '../../market/prints.ts';
 import { FLAG } from '../../market/tape-columns.ts';
+import type { RowScanner } from '../../math/delimited-rows.ts';
 import { numberOf } from '../numbers.ts';
 import { AFTER_EXPIRY_MS_MAX, PRICE_MAX, SIZE_MAX } from '../print-bounds.ts';
 import { type Execution, executionOf } from '../print-execution.ts';
@@ -14,12 +14,11 @@ import { PrintIdentity, writeWhole } from './print-identity.ts';
 import { executedMicros } from './print-time.ts';
 
 /** Adds the print of a row to a batch, or returns the reason why the row is rejected. `nowMs` is the wall clock, ms since the epoch. */
-export type RowReader = (row: CellRow, batch: PrintBatch, nowMs: number) => RejectReason | undefined;
+export type RowReader = (row: RowScanner, batch: PrintBatch, nowMs: number) => RejectReason | undefined;
 
 /**
- * Returns a function that reads the rows of one tape. The ids of equal rows depend on their order, so call this function once per row, in
- * the order of the tape. The function rejects a trade more than a day ahead of the wall clock, because the last trade determines the end of
- * a flow window.
+ * Returns a function that reads the rows of one tape, once each in their order, because the ids of equal rows depend on it. The function
+ * rejects a trade more than a day ahead of the wall clock, because the last trade determines the end of a flow window.
  */
 export function rowReader(columns: Columns): RowReader {
   const { option_chain_id, underlying_symbol, expiry, option_type, strike } = columns;
@@ -104,7 +103,7 @@ class TradeText {
   #bytes = new Uint8Array(512);
 
   of(
-    row: CellRow,
+    row: RowScanner,
     { price: priceColumn, size: sizeColumn, exchange }: Columns,
     micros: number,
     { symbolBytes }: PrintedContract,
@@ -128,7 +127,7 @@ class TradeText {
   }
 
   /** Writes a number as JavaScript does. The cell usually has the same digits, but may have zeros at its end. */
-  #writeNumber(row: CellRow, column: number, value: number, at: number): number {
+  #writeNumber(row: RowScanner, column: number, value: number, at: number): number {
     const { bytes } = row;
     const from = row.start(column);
     let to = row.end(column);
@@ -164,37 +163,27 @@ function sideBits(side: Print['side']): number {
 }
 
 function bitsOf({ multiLeg, sweep, block, canceled }: Execution): number {
-  return (
-    (multiLeg ? FLAG.multiLeg : 0) |
-    (sweep ? FLAG.sweep : 0) |
-    (block ? FLAG.block : 0) |
-    (canceled ? BATCH_FLAG.canceled : 0)
-  );
+  const execution = (multiLeg ? FLAG.multiLeg : 0) | (sweep ? FLAG.sweep : 0) | (block ? FLAG.block : 0);
+  return execution | (canceled ? BATCH_FLAG.canceled : 0);
 }
 
 type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';
 
 /** The earliest accepted time of a trade, ms since the epoch. Earlier trades are older than electronic records of trades. */
 const AT_MIN = Date.UTC(1990, 0, 1);
-/** The maximum time by which a trade may be ahead of the wall clock. Differences between clocks are smaller. A later trade is rejected. */
+/** The maximum time by which a trade may be ahead of the wall clock. Differences between clocks are smaller. */
 const AHEAD_MS_MAX = DAY_MS;
 /** Maximum length of an id, characters. */
 const ID_LENGTH_MAX = 100;
 
 const TRUE = /^(?:t|true|1|y|yes)$/i;
 
-/**
- * Returns an id that contains the exchange's number for a trade. Returns an empty text if the trade has no number. Exchanges restart their
- * numbers each day, and some exchanges number the trades of each contract separately. So the id contains the day and the contract.
- */
+/** Returns an id with the exchange's number, or ''. Exchanges restart their numbers each day, some of them for each contract. */
 function idOfDay(ms: number, { symbol }: PrintedContract, number: string): string {
   return number && `${Math.floor(ms / DAY_MS)}-${symbol}-${number}`;
 }
 
-/**
- * Returns the side of a print for a word in the tape, such as `ask`, `above_ask` or `buy`. Returns null for any other word, such as
- * `no_side`. If the cell is empty, reads the side from the tags, such as `ask_side`.
- */
+/** Returns the side for a word such as `ask`, `above_ask` or `buy`, and null for others. The tags name the side of an empty cell. */
 export function sideOf(cell: string, tags: string): Print['side'] {
   const usual = SIDES.get(cell);
   if (usual !== undefined) return usual;

@@ -1,7 +1,7 @@
-import { RowScanner } from '../../core/delimited-rows.ts';
 import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { PrintBatch } from '../../market/print-batch.ts';
+import { RowScanner } from '../../math/delimited-rows.ts';
 import { CONDITIONS } from '../print-execution.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { ROW_CHARS_MAX } from './cells.ts';
@@ -21,9 +21,8 @@ export function claimsPrints(head: FileHead): boolean {
 
 const WORDS = /executed_at/;
 
-/** Time after which the reading of rows lets requests be answered, ms. The time is checked after each `CHECKED_ROWS` rows. */
+/** Time after which the reading of rows lets requests be answered, ms. The time is checked after each block of rows. */
 const STEP_MS = 8;
-const CHECKED_ROWS = 256;
 
 /** Reads a whole tape. Throws a `ClientError` if the text is not a tape. */
 export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
@@ -31,26 +30,17 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
 }
 
 /**
- * Reads option trades in the format of the common end-of-day tape. The columns of the tape are
- * `executed_at,underlying_symbol,option_chain_id,side,strike,option_type,expiry,nbbo_bid,nbbo_ask` and
- * `price,size,delta,exchange,report_flags,canceled,upstream_condition_detail`, in any order. The columns `tags`, `id`, `trade_id` and
- * `sequence` are read too. Other columns are ignored. The required columns are `executed_at`, `price`, `size`, and either `option_chain_id`
- * or the columns of the contract.
- *
- * A day's tape has gigabytes, so it is read in pieces and delivered in batches. Reading a tape yields at least one batch. A bad row is
- * rejected and counted. The last row is also rejected if it may be incomplete. Other tables are rejected if their last row is incomplete. A
- * tape with an incomplete last row is not rejected, because a tape grows only at its end. So all earlier rows of the tape are valid, and
- * its last row can be read again when the tape has grown.
+ * Reads option trades in the format of the common end-of-day tape, with the columns PRINT_COLUMNS in any order. Required are `executed_at`,
+ * `price`, `size`, and `option_chain_id` or the columns of the contract. A day's tape has gigabytes, so it is read in pieces and delivered in
+ * batches, at least one. A bad row is rejected and counted, also the last row if it may be incomplete: a tape grows only at its end, so its
+ * earlier rows are valid, and its last row can be read again.
  */
 export class PrintsCsvReader {
   #table:
     | { readonly width: number; readonly columns: Columns; readonly row: RowScanner; readonly read: RowReader }
     | undefined;
 
-  /**
-   * Reads the next section of the tape. A section begins at the start of a row. `nowMs` is the wall clock. All sections after the first
-   * must be UTF-8. Throws a `ClientError` if the text is not a tape.
-   */
+  /** Reads the next section, which begins at the start of a row. Sections after the first are UTF-8. Throws a `ClientError` if it is no tape. */
   async *read(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
     let preamble: Uint8Array = new Uint8Array();
     let prints = new PrintBatch(2 * BATCH_PRINTS);
@@ -74,18 +64,19 @@ export class PrintsCsvReader {
       }
       const { row } = this.#table;
       let pauseAt = performance.now() + STEP_MS;
-      for (let i = 0; at < text.length; i++) {
+      while (at < text.length) {
         // Of short rows, a piece has a hundred thousand. Requests are answered between them.
-        if (i % CHECKED_ROWS === 0 && performance.now() > pauseAt) {
+        if (performance.now() > pauseAt) {
           await new Promise(setImmediate);
           announceStep('reading a tape');
           pauseAt = performance.now() + STEP_MS;
         }
-        const isEmpty = text[at] === LF || text[at] === CR;
-        at = row.scan(text, at, text.length);
-        if (isEmpty) continue;
-        const rejected = this.#add(prints, isUnterminated, nowMs);
-        if (rejected !== undefined) countRejected(refused, rejected);
+        at = row.scan(text, at);
+        for (let i = 0; i < row.rows; i++) {
+          row.select(i);
+          const rejected = this.#add(prints, isUnterminated, nowMs);
+          if (rejected !== undefined) countRejected(refused, rejected);
+        }
       }
       if (prints.length >= BATCH_PRINTS) {
         yield { kind: 'prints', prints, refused };
@@ -97,11 +88,7 @@ export class PrintsCsvReader {
     yield { kind: 'prints', prints, refused };
   }
 
-  /**
-   * Adds the print of the scanned row, or returns the reason why the row is rejected.
-   *
-   * @param isUnterminated true if the row is the last line of the text and has no line break.
-   */
+  /** Adds the print of the selected row, or returns why it is rejected. The last line of a text without its line break is unterminated. */
   #add(prints: PrintBatch, isUnterminated: boolean, nowMs: number): string | undefined {
     const { width, columns, row, read } = this.#table!;
     const isReadable = !row.isLong && !row.isOpen && !row.isMalformed;
@@ -111,12 +98,7 @@ export class PrintsCsvReader {
   }
 }
 
-const [LF, CR] = [0x0a, 0x0d];
-
-/**
- * Returns whether a last row without a line break may be incomplete. If the row ends with the cell `1`, the cell may be the start of `100`.
- * A row that ends with a known trade condition is complete.
- */
+/** Returns whether a last row without a line break may be incomplete: `1` may be the start of `100`, but a known condition is complete. */
 function mayBeCut(row: RowScanner, width: number, columns: Columns): boolean {
   if (row.count < width) return true;
   const last = width - 1;

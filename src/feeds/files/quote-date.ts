@@ -2,10 +2,9 @@ import { isDate, newYorkInstant } from '../../market/calendar.ts';
 import { unreadable } from '../rejections.ts';
 
 /**
- * Returns the time of a quote table, ms since the epoch. Reads the time from the lines above the table's header, with or without quotation
- * marks. Accepts `Date: December 12, 2022 at 8:30 PM EST`, `Date: February 5 2022, 8:26 PM EST`, `Date: 9 June 2023, 1:40 PM EDT` and `Jul
- * 17 2026 @ 15:45 ET`. Without a zone, or with `ET`, the time is New York time. Throws a `ClientError` if no line has a valid date, or if
- * the zone is unknown.
+ * Returns the time of a quote table, ms since the epoch, from the lines above its header: `Date: December 12, 2022 at 8:30 PM EST`, `Date:
+ * February 5 2022, 8:26 PM EST`, `Date: 9 June 2023, 1:40 PM EDT` or `Jul 17 2026 @ 15:45 ET`. Without a zone, or with `ET`, the time is New
+ * York time. Throws a `ClientError` if no line has a valid date, or if the zone is unknown.
  */
 export function quoteDate(preamble: readonly string[]): number {
   for (const line of preamble) {

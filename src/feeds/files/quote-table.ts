@@ -9,9 +9,8 @@ import { quoteDate } from './quote-date.ts';
 import { underlyingOfMost } from './roots.ts';
 
 /**
- * The format of the quote table that the exchange Cboe offers for download. The table has a title line with `Last: 658.05`, a date line, a
- * header, and one row for each expiry and strike. The columns left of `Strike` are the columns of the call, in any order. The columns right
- * of `Strike` are the columns of the put, in any order.
+ * The format of the quote table that the exchange Cboe offers for download: a title line with `Last: 658.05`, a date line, a header, and one
+ * row for each expiry and strike. The columns left of `Strike` belong to the call, those right of it to the put, in any order.
  */
 export const quoteTable: Format = {
   claims(head) {
@@ -86,10 +85,7 @@ interface Columns extends Record<QuoteField, number> {
   readonly symbol: number;
 }
 
-/**
- * Finds the columns of the calls or of the puts among the indices [from, to). The index of a missing column is -1. Throws a `ClientError`
- * if the symbol column or the open-interest column is missing. `symbolNames` names the symbol column.
- */
+/** Finds the columns of the calls or of the puts among the indices [from, to), or -1. Throws a `ClientError` if a required one is missing. */
 function columnsOf(header: readonly string[], symbolNames: readonly string[], from: number, to: number): Columns {
   const find = (names: readonly string[]) => header.findIndex((name, i) => i >= from && i < to && names.includes(name));
   const symbol = find(symbolNames);

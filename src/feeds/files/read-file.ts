@@ -13,10 +13,7 @@ export interface ReadFileDeps extends Pick<FileReadOptions, 'nowMs' | 'readIsola
   readonly tapes: GrowingTapes;
 }
 
-/**
- * A failed attempt to read a file, with a temporary error such as missing permissions or a lack of file descriptors. A temporary error does
- * not show whether the file is valid.
- */
+/** A temporary error, such as missing permissions or a lack of file descriptors. It does not show whether the file is valid. */
 export interface TemporaryError {
   /** The reason for the error, in words. */
   readonly temporaryError: string;
@@ -25,15 +22,9 @@ export interface TemporaryError {
 }
 
 /**
- * Yields the contents of a file of the drop folder. Returns the outcome of reading the file. An error with a code is returned as a
- * temporary error. Errors without a code are thrown.
- *
- * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception, because
- * they may grow at their end while they are read. The function yields the prints of an uncompressed tape even if the tape has changed. The
- * function then returns the outcome if it has read all whole lines that the tape had at the time of the scan. If some of the lines at the
- * time of the scan are missing, the function returns `undefined`.
- *
- * @param root the drop folder's path without links.
+ * Yields the contents of a file of the drop folder `root`, a path without links. Returns the outcome, or a temporary error. Errors without a
+ * code are thrown. Returns `undefined` if the file was removed or has changed since the scan that found it. An uncompressed tape may grow, so
+ * `undefined` then means that some of the whole lines at the time of the scan are missing.
  */
 export async function* readFile(
   root: string,
@@ -62,8 +53,7 @@ export async function* readFile(
     const checkStable = async () => versionOf(await file.handle.stat()) === version;
     const reading = { nowMs, readTape, ...(readIsolated && { readIsolated }) };
     for await (const delivery of contentsOf(file.content, reading)) {
-      // The version of a file is checked before its first delivery, except for an uncompressed tape. A file that is not a tape is read
-      // completely before its first delivery, so the check notices every write before and during the reading.
+      // A file that is not a tape is read completely before its first delivery, so the check notices every write before and meanwhile.
       if (outcome === 'none' && reason === undefined && !isTape && !(await checkStable())) return undefined;
       if (delivery.kind === 'rejection') reason = delivery.reason;
       else outcome = 'data';

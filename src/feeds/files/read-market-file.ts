@@ -1,10 +1,9 @@
 import { ClientError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { chainCsv } from './chain-csv.ts';
-import { closesCsv } from './daily-rows.ts';
+import { chainCsv } from './chain-rows.ts';
+import { closesCsv, dividendsCsv } from './daily-rows.ts';
 import { delayedQuotes } from './delayed-quotes.ts';
-import { dividendsCsv } from './dividends-csv.ts';
 import { FileHead } from './file-head.ts';
 import { type FileFacts, type Format, READING } from './format.ts';
 import { isUnmarkedUtf16, utf8Of } from './lines.ts';

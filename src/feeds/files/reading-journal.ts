@@ -1,12 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-/**
- * Number of crashes after which a file is no longer read. A crash is an early end of the process that reads the file. One crash is not
- * enough, because a person or other work may have caused the crash.
- */
+/** Number of early ends of its reading process after which a file is no longer read. Other work may have caused a single one. */
 export const CRASHES_MAX = 2;
 
-/** A version of a file. */
 interface Entry {
   readonly origin: string;
   readonly version: string;
@@ -20,9 +16,8 @@ interface Journal {
 }
 
 /**
- * Records which file is being read, before the file is parsed. If the process ends while it reads a file, the next start finds the file in
- * the journal. The journal must survive the end of the process, but need not survive a failure of the machine. So the journal is written
- * but never synced to the disk. Without a path, the journal is not written.
+ * Records which file is being read, so that the next start finds a file that ended the process. The journal need not survive a failure of the
+ * machine, so it is never synced to the disk. Without a path, it is not written.
  */
 export class ReadingJournal {
   #crashed = new Map<string, Journal['crashed'][number]>();
@@ -43,13 +38,12 @@ export class ReadingJournal {
     return known?.version === version ? known.times : 0;
   }
 
-  /** Records that a file is being read from now on. `origin` is the path of the file in the drop folder. */
+  /** Records that a file is being read from now on. */
   begin(origin: string, version: string): void {
     this.#isReading = true;
     this.#write({ origin, version });
   }
 
-  /** Adds one to the number of crashes on a version of a file. */
   recordCrash(origin: string, version: string): void {
     this.#crashed.set(origin, { origin, version, times: this.crashCount(origin, version) + 1 });
   }
@@ -68,10 +62,8 @@ export class ReadingJournal {
 
   #write(reading: Entry | null): void {
     if (this.path === undefined) return;
-    const journal: Journal = {
-      reading: reading && { ...reading, pid: process.pid },
-      crashed: [...this.#crashed.values()],
-    };
+    const crashed = [...this.#crashed.values()];
+    const journal: Journal = { reading: reading && { ...reading, pid: process.pid }, crashed };
     try {
       if (reading === null && this.#crashed.size === 0) rmSync(this.path, { force: true });
       else writeFileSync(this.path, JSON.stringify(journal), { mode: 0o600 });

@@ -1,10 +1,7 @@
-import { nthWeekday } from '../../market/calendar.ts';
-import { rootOf, rootOfTicker } from '../../market/option-symbol.ts';
+import { isDate, nthWeekday } from '../../market/calendar.ts';
+import { canonicalTicker, isTicker, rootOf, rootOfTicker } from '../../market/option-symbol.ts';
 
-/**
- * Returns the underlying with the most rows in a file. On a tie, returns the underlying that comes first in the file. If a file has a
- * single spot, it becomes a single chain, and `buildChain` rejects options of other underlyings.
- */
+/** Returns the underlying with the most rows in a file, on a tie the first. A file with a single spot is a single chain. */
 export function underlyingOfMost(rows: readonly { readonly root: string }[]): string {
   const counts = new Map<string, number>();
   for (const { root } of rows) {
@@ -17,13 +14,16 @@ export function underlyingOfMost(rows: readonly { readonly root: string }[]): st
 }
 
 /**
- * Returns the root of an option without a symbol. Options of SPX, NDX and RUT that expire on a third Friday have the root of the index and
- * are AM-settled. Other options of SPX, NDX and RUT have a different root and are PM-settled.
+ * Returns the series of an option without a symbol, or `undefined` if a cell is not valid. Options of SPX, NDX and RUT have the index as their
+ * root only on a third Friday (AM).
  */
-export function rootOn(ticker: string, expiry: string): string {
+export function seriesOf(cell: string, expiry: string) {
+  const ticker = canonicalTicker(cell);
+  if (!isTicker(ticker) || !isDate(expiry)) return undefined;
   const thirdFriday = nthWeekday(Number(expiry.slice(0, 4)), Number(expiry.slice(5, 7)), 5, 3);
   const weekly = WEEKLY_ROOTS[ticker];
-  return weekly === undefined || expiry === thirdFriday ? rootOfTicker(ticker) : weekly;
+  const root = weekly === undefined || expiry === thirdFriday ? rootOfTicker(ticker) : weekly;
+  return { root, underlying: rootOf(root).underlying, expiry };
 }
 
 const WEEKLY_ROOTS: Readonly<Record<string, string>> = { SPX: 'SPXW', NDX: 'NDXP', RUT: 'RUTW' };

@@ -11,13 +11,10 @@ import type { FoundFile } from './walk.ts';
 const NUMBER_MAX = 1_000;
 
 /**
- * Moves a rejected file from the drop folder to the same path in the folder `to`. Never overwrites a file in `to`: if the name exists, adds
- * a number to the name. A file is not moved if it has changed since the scan, or if its folder is outside the drop folder. Does not move
- * links, because a moved link may not work. The promise never rejects. The result states that the file was moved, or why it was not moved.
- *
- * @param root the drop folder's path without links.
+ * Moves a rejected file from the drop folder (`root`, without links) to the same path in the folder `to`, with a number if the name exists.
+ * Moves no link, which may not work elsewhere, no file that has changed since the scan, and none outside the drop folder. Never rejects.
  */
-export async function setAside(root: string, { origin, stats }: FoundFile, to: string): Promise<SetAsideResult> {
+export async function setAside(root: string, { origin, stats }: FoundFile, to: string) {
   const notMoved = (message: string) => ({ isMoved: false, message });
   try {
     await using folder = await openFolder(root, dirname(origin));
@@ -43,20 +40,11 @@ export async function setAside(root: string, { origin, stats }: FoundFile, to: s
   }
 }
 
-interface SetAsideResult {
-  readonly isMoved: boolean;
-  /** The result of moving a file, in words. */
-  readonly message: string;
-}
-
 /**
- * Opens a folder within the drop folder. Returns `undefined` if the folder is outside the drop folder. If the system has `/proc/self/fd`,
- * the returned path leads to the open folder, even if a folder on the real path is moved or becomes a link.
+ * Opens a folder of the drop folder, or returns `undefined` if it is outside. If the system has `/proc/self/fd`, the returned path leads to
+ * the open folder, even if a folder on the real path is moved or becomes a link.
  */
-export async function openFolder(
-  root: string,
-  folder: string,
-): Promise<({ path: string } & AsyncDisposable) | undefined> {
+async function openFolder(root: string, folder: string): Promise<({ path: string } & AsyncDisposable) | undefined> {
   const path = join(root, folder);
   const handle: FileHandle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const close = () => handle.close();
@@ -74,7 +62,7 @@ export async function openFolder(
   return undefined;
 }
 
-/** Links the file into the folder `to`, or copies the file if hard links are not possible. Returns the path of the new file. */
+/** Links the file into the folder `to`, or copies it if hard links are not possible. Returns the path of the new file. */
 async function copyTo(to: string, origin: string, path: string): Promise<string> {
   const { dir, name, ext } = parse(origin);
   await mkdir(join(to, dir), { recursive: true });
@@ -107,12 +95,9 @@ async function copyNew(from: string, to: string): Promise<void> {
 }
 
 /**
- * Deletes old files of a drop folder that were read completely and had market data. A file is old if it was last changed more than `days`
- * days before the newest file. Files are compared with the newest file and not with the clock, so a wrong clock causes no deletion. Keeps
- * links, rejected files, and files that have changed since the scan. Returns the number of files that cannot be deleted, and the code of the
- * last error. The promise never rejects.
- *
- * @param root the drop folder's path without links.
+ * Deletes the files of the drop folder `root` that were read completely, had market data, and were last changed more than `days` days before
+ * the newest file. A wrong clock causes no deletion. Keeps links, rejected files, and files that have changed since the scan. Returns the
+ * number of files that cannot be deleted, and the code of the last error. Never rejects.
  */
 export async function deleteOld(
   root: string,

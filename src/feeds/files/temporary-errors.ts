@@ -1,23 +1,18 @@
 import type { FoundFile } from './walk.ts';
 
-/** A file whose reading failed. */
 interface FailedFile {
   readonly reason: string;
   /** Time of the last change of the file's permissions, name or content, ms since the epoch. */
   readonly changedMs: number;
   /** Number of failed readings since `changedMs`. */
   readonly failures: number;
-  /** Number of scans to skip before the file is read once more. */
   scansToSkip: number;
 }
 
 /** Maximum number of scans to skip. A scan takes place every five seconds, so the longest pause is two minutes. */
 const SCANS_TO_SKIP_MAX = 24;
 
-/**
- * The files with a temporary error, by their path in the drop folder (`origin`). Later scans try each file again after growing pauses. If
- * the file or its permissions change, the next scan reads the file.
- */
+/** The files with a temporary error. Later scans try each again after growing pauses, or at once if the file or its permissions change. */
 export class TemporaryErrors {
   readonly #files = new Map<string, FailedFile>();
 

@@ -10,14 +10,12 @@ export interface FoundFile {
   readonly stats: Stats;
 }
 
-/** A file or a folder that cannot be read. */
+/** A file or a folder that cannot be read. The origin of the folder itself is its whole path. */
 export interface SkippedFile {
-  /** Path in the folder, with forward slashes. The origin of the folder itself is its whole path. */
   readonly origin: string;
   readonly reason: string;
 }
 
-/** The contents of a folder. */
 export interface FolderContents {
   /** The path of the folder without links. */
   readonly root: string;
@@ -28,10 +26,9 @@ export interface FolderContents {
 }
 
 /**
- * Finds all regular files of a folder and its sub-folders, in the order of their paths. Reads each folder once, but does not read the
- * folder `except`. Follows links to files within the folder. A link to a folder or to a place outside `dir` is reported as a problem.
- * Ignores names that begin with a dot, because editors and copy programs use such names for incomplete files. The promise never rejects. A
- * file or a folder that cannot be read is reported as a problem.
+ * Finds all regular files of a folder and its sub-folders without `except`, in the order of their paths, and follows links to files within the
+ * folder. Other links, and what cannot be read, are reported as problems. Ignores names that begin with a dot, because editors and copy
+ * programs use such names for incomplete files. Never rejects.
  */
 export async function walk(dir: string, except?: string): Promise<FolderContents> {
   const files: FoundFile[] = [];
@@ -58,13 +55,9 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
       entries.sort((a, b) => (a.name < b.name ? -1 : 1));
       for (let start = 0; start < entries.length; start += STATS_AT_ONCE) {
         const batch = entries.slice(start, start + STATS_AT_ONCE);
-        const stats = await Promise.all(
-          batch.map(({ name }) => lstat(join(path, name)).catch((error: unknown) => error)),
-        );
-        for (const [i, entry] of batch.entries()) {
-          const origin = folder === '' ? entry.name : `${folder}/${entry.name}`;
-          await visit(origin, stats[i]);
-        }
+        const statsOf = (name: string) => lstat(join(path, name)).catch((error: unknown) => error);
+        const stats = await Promise.all(batch.map(({ name }) => statsOf(name)));
+        for (const [i, { name }] of batch.entries()) await visit(folder === '' ? name : `${folder}/${name}`, stats[i]);
       }
     } catch (error) {
       isComplete = false;
@@ -83,11 +76,8 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
     else if (stats.isDirectory()) await descend(origin);
     else if (stats.isFile() && files.length < FILES_MAX) files.push({ origin, stats });
     else if (stats.isFile()) {
-      if (isComplete)
-        problems.push({
-          origin,
-          reason: `this file and all later files are not read, because the limit is ${FILES_MAX} files`,
-        });
+      const reason = `this file and all later files are not read, because the limit is ${FILES_MAX} files`;
+      if (isComplete) problems.push({ origin, reason });
       isComplete = false;
     }
   }
@@ -113,7 +103,7 @@ const ALREADY_SCANNED = 'the path leads to a folder that is already scanned';
 
 /** Maximum number of files. Every poll checks all files, and a check of 10,000 files takes some 30 ms. */
 const FILES_MAX = 50_000;
-/** Number of `lstat` calls that run at the same time. Several calls run at once, because a call may wait for a thread or the network. */
+/** Number of `lstat` calls at the same time. A call may wait for a thread or the network. */
 const STATS_AT_ONCE = 64;
 
 function readErrorReason(error: unknown): string {

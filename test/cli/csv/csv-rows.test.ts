@@ -1,14 +1,20 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { CsvRows } from '../../../src/cli/csv/csv-rows.ts';
+import type { RowScanner } from '../../../src/math/delimited-rows.ts';
 
 function split(...pieces: string[]): { cells: string[]; line: number }[] {
   const csv = new CsvRows();
   const rows: { cells: string[]; line: number }[] = [];
-  const read = (work: (onRow: Parameters<CsvRows['push']>[1]) => unknown) =>
-    work((row, line) => rows.push({ cells: Array.from({ length: row.count }, (_, cell) => row.text(cell)), line }));
-  for (const piece of pieces) read((onRow) => csv.push(Buffer.from(piece), onRow));
-  read((onRow) => csv.end(onRow));
+  const onBlock = (block: RowScanner, line: number) => {
+    for (let i = 0; i < block.rows; i++) {
+      block.select(i);
+      const cells = Array.from({ length: block.count }, (_, cell) => block.text(cell));
+      rows.push({ cells, line: line + block.line });
+    }
+  };
+  for (const piece of pieces) csv.push(Buffer.from(piece), onBlock);
+  csv.end(onBlock);
   return rows;
 }
 
@@ -53,7 +59,7 @@ describe('rejects a row without an end', () => {
   test('a row beyond the length limit, without buffering all of it', () => {
     const csv = new CsvRows();
     const lines: number[] = [];
-    const push = (piece: string) => csv.push(Buffer.from(piece), (_row, line) => lines.push(line));
+    const push = (piece: string) => csv.push(Buffer.from(piece), ({ line }, first) => lines.push(line + first));
     push('a\n');
     for (let times = 0; times < 3; times++) push('x'.repeat(300_000));
     expect(() => push('x'.repeat(300_000))).toThrow('line 2 has no end');

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test';
 import { CsvRows } from '../../../src/cli/csv/csv-rows.ts';
 import { CsvRun } from '../../../src/cli/csv/csv-run.ts';
 import { anyNumber, notNegative, orElse, positive, type RowKernel, side } from '../../../src/cli/csv/row-kernel.ts';
-import type { CellRow } from '../../../src/core/delimited-rows.ts';
 
 /** Computes a + b and a / b. The second has no result if b is 0. */
 const kernel: RowKernel<'a' | 'b'> = {
@@ -18,12 +17,12 @@ const HALF = '0.5';
 function run(...rows: string[]) {
   const csv = new CsvRows();
   let made: CsvRun | undefined;
-  const add = (row: CellRow, line: number) => {
-    if (made) made.add(row, line);
-    else made = new CsvRun(kernel, row);
-  };
-  const bytes = csv.push(Buffer.from(`${rows.join('\n')}\n`), add);
-  const text = made!.compute(bytes).toString();
+  csv.push(Buffer.from(`${rows.join('\n')}\n`), (block, line) => {
+    const isFirst = made === undefined;
+    made ??= new CsvRun(kernel, block);
+    made.add(block, isFirst ? 1 : 0, line);
+  });
+  const text = made!.text.toString();
   return { lines: text.trimEnd().split('\n'), messages: made!.messages, badRows: made!.badRows };
 }
 
