@@ -16,6 +16,7 @@ export interface Account {
   isAdmitted(): boolean;
 }
 
+/** The functions that add and revoke members, issue keys, and check the keys of requests. */
 export type Access = ReturnType<typeof createAccess>;
 
 /** The values of a new member. `expiresAt` is in ms since the epoch. */

@@ -28,6 +28,7 @@ export interface AuditEvent {
   readonly detail?: string;
 }
 
+/** A row of the audit trail. */
 export interface AuditEntry {
   /** The time of the change, ms since the epoch. */
   readonly atMs: number;

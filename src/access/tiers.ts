@@ -18,6 +18,7 @@ export function isEligible(tier: string): boolean {
   return isTier(tier) && TIERS[tier].eligible;
 }
 
+/** Returns whether the text is the name of a tier. */
 export function isTier(name: string): name is Tier {
   return Object.hasOwn(TIERS, name);
 }

@@ -1,3 +1,4 @@
+/** One of the implementations that the benchmark compares. */
 export interface Runner {
   readonly name: string;
   /** Does the work once. Stores the results in the runner's own columns, so that the compiler cannot remove the work. */

@@ -8,6 +8,7 @@ const NEGLIGIBLE = 1e-290;
 /** If one rounding of each input changes a volatility by more than this fraction, no method can determine the volatility. */
 const BLURRED = 0.01;
 
+/** Parses a table of reference values from CSV with a header. */
 export function parseReference(csv: string) {
   const [header, ...rows] = csv
     .trimEnd()

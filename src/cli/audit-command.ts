@@ -3,6 +3,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
+/** Adds `zomma audit`, which lists the changes to members and keys. */
 export function addAudit(program: CliCommand): void {
   program
     .command('audit')

@@ -6,6 +6,7 @@ import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { durationOf } from './duration.ts';
 
+/** Adds `zomma backup` and `zomma restore`. */
 export function addBackup(program: CliCommand): void {
   const backup = program
     .command('backup')

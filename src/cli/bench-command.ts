@@ -4,6 +4,7 @@ import { measureSpeed } from '../bench/speed.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
+/** Adds `zomma bench`, which measures speed and accuracy of the kernels on this machine. */
 export function addBench(program: CliCommand): void {
   program
     .command('bench')

@@ -9,6 +9,7 @@ import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
 
+/** Adds `zomma call`, which calls any operation of the registry on the stored market data. */
 export function addCall(program: CliCommand): void {
   program
     .command('call')

@@ -4,6 +4,7 @@ import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
+/** Adds `zomma chains`, which lists the stored snapshots and removes snapshots that were stored by mistake. */
 export function addChains(program: CliCommand): void {
   const chains = program.command('chains').description('List and remove stored option chains.');
 

@@ -16,6 +16,7 @@ const EXIT_CODE = {
 const LABEL = { ok: 'ok      ', warning: 'WARNING ', failure: 'FAILURE ' } as const;
 const PROGRESS_EVERY = 1_000;
 
+/** Adds `zomma check`, which examines an installation and reports its faults. */
 export function addCheck(program: CliCommand, ports: Ports): void {
   program
     .command('check')

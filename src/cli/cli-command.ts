@@ -9,6 +9,7 @@ interface SettingsOptions {
   readonly hidden?: readonly SettingName[];
 }
 
+/** A command with the features that many commands share. */
 export class CliCommand extends Command {
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);

@@ -4,6 +4,7 @@ import type { RowKernel } from './csv/row-kernel.ts';
 import { greeksKernel, impliedVolatilityKernel, mertonKernel } from './csv/row-kernels.ts';
 import { streamCsv } from './csv/stream-csv.ts';
 
+/** Adds `zomma greeks`, `zomma iv` and `zomma merton`, which run a kernel over the rows of a CSV of any length. */
 export function addColumns(program: CliCommand): void {
   csvCommand(
     program,

@@ -3,6 +3,7 @@ import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { formatCount } from './text-format.ts';
 
+/** Adds `zomma compact`, which removes data that is older than its retention, and makes the database smaller. */
 export function addCompact(program: CliCommand): void {
   program
     .command('compact')

@@ -20,6 +20,7 @@ const GROUPS = {
 /** Line width of the example file, in characters. */
 const WIDTH = 100;
 
+/** Adds `zomma config`, which writes an example settings file, shows where each setting comes from, and checks all settings. */
 export function addConfig(program: CliCommand, ports: Ports): void {
   const config = program.command('config').description('Show and check the settings of `zomma serve`.');
   config

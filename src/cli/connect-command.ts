@@ -94,6 +94,7 @@ const CLIENT_FORMS = {
   },
 } as const satisfies Readonly<Record<string, ClientForm>>;
 
+/** Adds `zomma connect`, which prints how an MCP client connects to this machine's data or to a running server. */
 export function addConnect(program: CliCommand): void {
   const names = Object.keys(CLIENT_FORMS);
   const connect = program

@@ -10,6 +10,7 @@ import { columns, formatCount } from './text-format.ts';
 /** Maximum number of rejections, and of gaps, that are shown for each feed without `--all`. */
 const ROWS_SHOWN_MAX = 10;
 
+/** Adds `zomma feeds`, which shows the state of a server's feeds. */
 export function addFeeds(program: CliCommand): void {
   program
     .command('feeds')

@@ -3,7 +3,7 @@ import { OperatorError } from '../core/errors.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Style } from './plot/line.ts';
 
-export interface FormFlags {
+interface FormFlags {
   readonly json?: true;
   /** The value of `--csv`: the name of a table, or `true` if the flag has no value. */
   readonly csv?: string | true;
@@ -11,7 +11,7 @@ export interface FormFlags {
   readonly plot?: boolean;
 }
 
-export interface ResultForms {
+interface ResultForms {
   readonly value: unknown;
   readonly isSimulated: boolean;
   /** Returns the result as CSV, which does not mark simulated data. */
@@ -31,6 +31,7 @@ export function requireOneForm(flags: FormFlags): void {
   if (forms.length > 1) throw new OperatorError(`${forms.join(' and ')} exclude each other`, 'Choose one.');
 }
 
+/** Prints a result in the format that the flags choose. */
 export async function writeResult({ json, csv, plot }: FormFlags, result: ResultForms): Promise<void> {
   if (csv && result.isSimulated) process.stderr.write('zomma: these figures are SIMULATED\n');
   if (json) await writeOut(`${shownJson(result.value)}\n`);

@@ -22,6 +22,7 @@ import { csvText } from './text-format.ts';
 /** Distance from spot to each end of the gamma profile, as a fraction of spot. */
 const PROFILE_HALF_WIDTH = 0.2;
 
+/** The prints of a chain's underlying, in time order. */
 export interface ChainPrints {
   /** The large prints of the flow window. The window ends at the time of the chain or of the last print, whichever is later. */
   readonly large: readonly PrintSum[];
@@ -82,6 +83,7 @@ function flowRows(
   ];
 }
 
+/** Formats the levels as a table. */
 export function gexTable(report: GexAnalysis['report']): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;
@@ -136,6 +138,7 @@ export function profileCsv(prepared: PreparedChain): string {
   );
 }
 
+/** Selects the values that the plot shows. */
 export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
   const { strike, netGex } = runToCompletion(exposuresByStrike(prepared));
   const spot: Level = { name: 'spot', price: report.spot_price };

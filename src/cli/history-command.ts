@@ -13,6 +13,7 @@ import { csvText } from './text-format.ts';
 /** A history with its provenance. The provenance is missing if the ticker has no chain. */
 type History = GexHistory & { readonly provenance?: Provenance };
 
+/** Adds `zomma history`, which shows the recorded levels of a ticker over time. */
 export function addHistory(program: CliCommand): void {
   program
     .command('history')

@@ -8,6 +8,7 @@ import { ProgressBar } from './csv/progress.ts';
 import { print } from './csv/streams.ts';
 import { formatCount } from './text-format.ts';
 
+/** Adds `zomma ingest`, which loads files and folders of market data into the store. */
 export function addIngest(program: CliCommand, ports: Ports): void {
   program
     .command('ingest')

@@ -3,6 +3,7 @@ import { SETTINGS, settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { remoteServerOf, withRemoteServer } from './remote-server.ts';
 
+/** Adds `zomma mcp`, which serves MCP over standard input and output. The data comes from this machine or from a running server. */
 export function addMcp(program: CliCommand, ports: Ports): void {
   const mcp = program
     .command('mcp')

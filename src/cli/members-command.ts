@@ -6,6 +6,9 @@ import { OperatorError } from '../core/errors.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
+const stored = () => import('../server/stored-data.ts');
+
+/** Adds `zomma members`, which manages who has access. A running server applies each change within 10 ms. */
 export function addMembers(program: CliCommand): void {
   const members = program.command('members').description('Add, list, revoke and link members.');
   const uuid = [
@@ -34,10 +37,9 @@ export function addMembers(program: CliCommand): void {
       'zomma members add --uuid - < uuid.txt',
     )
     .action(async (options) => {
-      const { withStore } = await import('../server/stored-data.ts');
       const request = { uuid: await uuidOf(options.uuid), tier: options.tier, expiresAt: expiry(options.expires) };
       printKey(
-        withStore(options.dataDir, 'write', (_, access) => access.addMember(request)),
+        (await stored()).withStore(options.dataDir, 'write', (_, access) => access.addMember(request)),
         options.json,
       );
     });
@@ -49,8 +51,7 @@ export function addMembers(program: CliCommand): void {
     .settings(['dataDir'])
     .examples('zomma members list', 'zomma members list --json --data-dir /var/lib/zomma')
     .action(async (options) => {
-      const { withStore } = await import('../server/stored-data.ts');
-      const rows = withStore(options.dataDir, 'read', (store) =>
+      const rows = (await stored()).withStore(options.dataDir, 'read', (store) =>
         store.members().map(({ uuid, tier, status, expiresAt }) => ({
           uuid,
           tier,
@@ -72,9 +73,8 @@ export function addMembers(program: CliCommand): void {
     .settings(['dataDir'])
     .examples('zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
     .action(async (options) => {
-      const { withStore } = await import('../server/stored-data.ts');
       const uuid = await uuidOf(options.uuid);
-      const member = withStore(options.dataDir, 'write', (_, access) => access.revoke(uuid));
+      const member = (await stored()).withStore(options.dataDir, 'write', (_, access) => access.revoke(uuid));
       print(`${member.uuid}  ${member.status}`);
     });
 
@@ -88,10 +88,9 @@ export function addMembers(program: CliCommand): void {
     .json()
     .examples('zomma members rekey --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
     .action(async (options) => {
-      const { withStore } = await import('../server/stored-data.ts');
       const uuid = await uuidOf(options.uuid);
       printKey(
-        withStore(options.dataDir, 'write', (_, access) => access.rekey(uuid)),
+        (await stored()).withStore(options.dataDir, 'write', (_, access) => access.rekey(uuid)),
         options.json,
       );
     });
@@ -120,9 +119,8 @@ export function addMembers(program: CliCommand): void {
       'zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off',
     )
     .action(async (options) => {
-      const { withStore } = await import('../server/stored-data.ts');
       const uuid = await uuidOf(options.uuid);
-      withStore(options.dataDir, 'write', (_, access) =>
+      (await stored()).withStore(options.dataDir, 'write', (_, access) =>
         access.linkTelegram(uuid, {
           telegramId: options.telegram,
           routing1dte: options.routing1dte === 'on',

@@ -32,6 +32,7 @@ export async function serverSettings(command: Command, ports: Ports): Promise<Se
   return values;
 }
 
+/** Returns an error for each variable of the environment that belongs to no setting. */
 export function misspelledVariables(): SettingError[] {
   return unknownVariables(process.env).map(
     ({ name, nearest }) => new SettingError(`${name} is not a setting`, `Did you mean ${nearest}?`),

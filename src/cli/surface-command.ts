@@ -31,6 +31,7 @@ interface Shown {
   readonly answer: SurfaceAnswer;
 }
 
+/** Adds `zomma surface`, which fits the volatility surface of a file or of a stored ticker. */
 export function addSurface(program: CliCommand, ports: Ports): void {
   program
     .command('surface')

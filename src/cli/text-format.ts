@@ -1,5 +1,6 @@
 import { cleanLine } from '../core/clean-text.ts';
 
+/** Formats a count with commas as thousands separators. */
 export function formatCount(value: number): string {
   return value.toLocaleString('en-US');
 }
@@ -16,6 +17,7 @@ export function columns(given: readonly (readonly string[])[]): string[] {
   );
 }
 
+/** Formats rows of cells as CSV. */
 export function csvText(header: readonly string[], rows: readonly (readonly string[])[]): string {
   return [header, ...rows].map((cells) => `${cells.join(',')}\n`).join('');
 }

@@ -4,6 +4,7 @@ import type { Ports } from '../server/cli-ports.ts';
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
+/** Adds `zomma tls`, which shows how clients can trust the certificate of `--tls internal`. */
 export function addTls(program: CliCommand, ports: Ports): void {
   const tls = program.command('tls').description('Show the certificate authority of `zomma serve --tls internal`.');
   tls

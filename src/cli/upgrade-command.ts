@@ -1,6 +1,7 @@
 import type { CliCommand } from './cli-command.ts';
 import { print } from './csv/streams.ts';
 
+/** Adds `zomma upgrade`, which upgrades the database of a data folder, or restores the database from before the last upgrade. */
 export function addUpgrade(program: CliCommand): void {
   program
     .command('upgrade')

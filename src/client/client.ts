@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import type { REGISTRY } from '../operations/registry.ts';
 
 type Registry = typeof REGISTRY;
+/** The operations that are tools. */
 export type ToolName = {
   [Name in keyof Registry]: [ToolKey<Name>] extends [never] ? never : Name;
 }[keyof Registry];
@@ -49,6 +50,7 @@ export interface Client {
   callExtended<Name extends ToolName>(name: Name, args: Arguments<Name>): Promise<Extended<Name>>;
 }
 
+/** Creates a client for the REST API. The types of the arguments and answers come from the registry. */
 export function createClient({ baseUrl, apiKey }: ClientSettings): Client {
   const post = async <Body>(name: string, args: unknown, query: string): Promise<Body> => {
     const response = await fetch(`${baseUrl}/api/v1/tools/${name}${query}`, {

@@ -51,6 +51,7 @@ export class SettingError extends OperatorError {
   override readonly name: string = 'SettingError';
 }
 
+/** Several faults of the settings, which are reported at once. */
 export class SettingFaults extends SettingError {
   override readonly name = 'SettingFaults';
 
@@ -110,6 +111,7 @@ export interface FieldError {
   readonly expected: string;
 }
 
+/** Returns the error for a field of the input that does not meet a condition. */
 export function invalidField(code: ClientErrorCode, field: string, expected: string, hint?: string): ClientError {
   return new ClientError(code, `${field} ${expected}`, { hint, fieldErrors: [{ field, expected }] });
 }

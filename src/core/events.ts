@@ -134,6 +134,7 @@ interface ObservationFields {
   stop_forced: NoFields;
 }
 
+/** Receives observations. */
 export interface Observe {
   (observation: Observation): void;
   /** Types of observation that the observer drops. Callers need not create observations of these types. */

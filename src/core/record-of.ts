@@ -1,3 +1,4 @@
+/** Returns an object with a value for each of the names. */
 export function recordOf<Name extends string, Value>(
   names: readonly Name[],
   valueFor: (name: Name) => Value,

@@ -3,9 +3,11 @@ import { announceStep } from './event-loop-watchdog.ts';
 /** Work in steps of at most 25 ms. The generator yields a description before each step. Other requests can run between two steps. */
 export type Steps<Result> = Generator<Step, Result>;
 
+/** The result of the steps that a function returns. */
 export type ReturnOf<Work extends (...args: never[]) => Steps<unknown>> =
   ReturnType<Work> extends Steps<infer Result> ? Result : never;
 
+/** The description of the step that runs next. */
 export interface Step {
   readonly message: string;
   readonly total?: number;
@@ -32,14 +34,13 @@ export function runToCompletion<Result>(steps: Steps<Result>): Result {
   }
 }
 
+/** Wraps a function as work that consists of a single step. */
 // biome-ignore lint/correctness/useYield: there is no further step.
 export function* oneStep<Result>(work: () => Result): Steps<Result> {
   return work();
 }
 
-/**
- * Calls `work` for the rows [0, count) in blocks of `rows` rows. The first block runs in the caller's step. Each further block is a step.
- */
+/** Calls `work` for the rows [0, count) in blocks of `rows` rows. The first block runs in the caller's step, each further one is a step. */
 export function* byRange(
   count: number,
   rows: number,

@@ -11,7 +11,7 @@ const BODY_MS_MAX = 10_000;
 /** The largest body that the byte budget ignores, bytes. All simultaneous bodies of an account up to this size take only a few MB. */
 export const FREE_BYTES = 64 * 1024;
 
-export interface Sender {
+interface Sender {
   readonly budget: ByteBudget;
   readonly account: string;
 }

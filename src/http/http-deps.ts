@@ -17,6 +17,7 @@ import type { MyKeyPolicy } from './my-key-policy.ts';
 import type { OriginPolicy } from './origins.ts';
 import type { Refusals } from './refusals.ts';
 
+/** The dependencies of the HTTP adapter. */
 export interface HttpDeps {
   readonly context: Context;
   readonly access: Access;

@@ -1,11 +1,12 @@
 import { announceStep } from '../core/event-loop-watchdog.ts';
+import type { Observe } from '../core/events.ts';
 import { parseTraceparent } from '../core/trace-context.ts';
-import { accessLog } from './access-log.ts';
 import { accountRoutes } from './account.ts';
 import { withoutBasePath } from './base-path.ts';
+import type { AddressOf } from './client-address.ts';
 import { docsRoutes } from './docs-page.ts';
 import { guard } from './guard.ts';
-import { createHttpApp, type HttpApp } from './http-app.ts';
+import { createHttpApp, type HttpApp, patternOf, type ResponseHead } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { operationRoutes } from './operation-routes.ts';
 import { checkHost, checkOrigin } from './origins.ts';
@@ -53,6 +54,45 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(operationRoutes(deps))
     .use(streamRoutes(deps)) as unknown as HttpApp;
 }
+
+/** Reports each answered request to `observe` and its span. Adds no hook if `observe` ignores answered requests and there are no spans. */
+const accessLog = (observe: Observe, addressOf: AddressOf, hasSpans: boolean) => (app: HttpApp) => {
+  if (observe.ignores?.has('request_answered') && !hasSpans) return app;
+  return app
+    .onRequest((context) => {
+      context.startedAt = performance.now();
+      context.client = addressOf(context.request);
+    })
+    .onAfterResponse(
+      ({
+        request: { method },
+        path,
+        route,
+        set,
+        responseValue,
+        requestId,
+        account,
+        startedAt,
+        client,
+        traceId,
+        span,
+      }) => {
+        const answer = {
+          client,
+          bytes: typeof responseValue === 'string' ? Buffer.byteLength(responseValue) : (set as ResponseHead).bytes,
+          method,
+          route: patternOf(app, path, route),
+          status: responseValue instanceof Response ? responseValue.status : Number(set.status ?? 200),
+          duration_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
+          request_id: requestId,
+          account: account?.id,
+          trace_id: traceId,
+        };
+        observe({ kind: 'request_answered', ...answer });
+        span?.end(answer);
+      },
+    );
+};
 
 /** Returns a handler that answers requests with the application. If there is tracing, each request is answered within a span. */
 export function handlerOf(app: HttpApp, { tracing, basePath }: Pick<HttpDeps, 'tracing' | 'basePath'>): Handler {

@@ -12,7 +12,7 @@ export type ListenSettings = Pick<
   'host' | 'port' | 'tls' | 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'behindProxy'
 >;
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: PemPair | undefined;

@@ -4,6 +4,7 @@ import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import * as x509 from '@peculiar/asn1-x509';
 import type { PemPair } from './tls.ts';
 
+/** A certificate and its private key, as PEM texts. */
 export type IssuedPair = Pick<PemPair, 'cert' | 'key'>;
 
 interface Period {

@@ -1,6 +1,7 @@
 import { CLIENT_ERRORS } from '../core/errors.ts';
 import type { BinaryForm } from '../operations/engine/operation.ts';
 
+/** Returns the components to which the operations of the OpenAPI document refer. */
 export function components(): Record<string, unknown> {
   const statuses = new Set(Object.values(CLIENT_ERRORS).map(({ status }) => status));
   return {

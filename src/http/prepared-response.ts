@@ -1,5 +1,6 @@
 import { fieldsOf, type ResponseHead, respond } from './http-app.ts';
 
+/** A response that is prepared once and sent many times. */
 export interface PreparedResponse {
   readonly body: string | Blob;
   /** The strong entity tag of the uncompressed form. The tag of a compressed form consists of the strong tag and the content coding. */

@@ -76,6 +76,7 @@ function noRoute(allowed: readonly string[]): ClientError {
   return new ClientError('not_found', 'There is no such path', { hint: 'See GET /openapi.json for all paths.' });
 }
 
+/** Returns the 405 error for a path that supports only the allowed methods. */
 export function methodNotAllowed(allowed: readonly string[]): ClientError {
   return new ClientError('method_not_allowed', 'This path does not support the request method', {
     hint: `Use ${allowed.join(', ')}.`,

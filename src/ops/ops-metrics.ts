@@ -3,7 +3,7 @@ import { type Observation, STREAM_ENDS } from '../core/events.ts';
 import { recordOf } from '../core/record-of.ts';
 import type { FeedReport, FeedStatus } from '../operations/feed-status.ts';
 
-export interface MetricSources {
+interface MetricSources {
   readonly version: string;
   readonly commit: string;
   readonly schema: number;

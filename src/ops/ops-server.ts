@@ -3,13 +3,14 @@ import { type AddressInfo, createServer, isIP, type Socket } from 'node:net';
 import { OperatorError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 
-export interface OpsReports {
+interface OpsReports {
   /** Returns the reasons why the server should get no requests now, one sentence per reason. The list is empty if the server is ready. */
   readonly notReady: () => readonly string[];
   /** Returns the metrics in Prometheus text format, with the media type. */
   readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;
 }
 
+/** The address of `--ops`. */
 export interface OpsAddress {
   readonly host: string;
   readonly port: number;

@@ -8,7 +8,7 @@ import { isLoopback } from '../core/loopback.ts';
 import { withinMs } from '../core/within-ms.ts';
 import { startClockWatch } from '../feeds/clock-watch.ts';
 import { createDiskSpace } from '../feeds/disk-space.ts';
-import { startIngests } from '../feeds/ingest.ts';
+import { type IngestDeps, startIngests } from '../feeds/ingest.ts';
 import { startPacking } from '../feeds/packing.ts';
 import { startRetention } from '../feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
@@ -96,10 +96,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   const reload = async () => {
     await renewInternalTls();
     certificate?.reload();
-    observe({
-      kind: 'reloaded',
-      files: certificate ? Object.values(tlsFiles).filter((file) => file !== undefined) : [],
-    });
+    const files = certificate ? Object.values(tlsFiles).filter((file) => file !== undefined) : [];
+    observe({ kind: 'reloaded', files });
   };
   const renewInternalTls = async (): Promise<void> => {
     if (settings.tls !== 'internal' || !certificate) return;
@@ -213,13 +211,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   }
   resources.adopt(startClockWatch({ store, observe }), (watch) => watch.stop());
   let recorder: LevelRecorder | undefined;
-  const ingests = startIngests(feeds, {
-    store,
-    observe,
-    nowMs: Date.now,
-    room,
-    onStored: (chains) => recorder?.wake(chains),
-  });
+  const onStored: IngestDeps['onStored'] = (chains) => recorder?.wake(chains);
+  const ingests = startIngests(feeds, { store, observe, nowMs: Date.now, room, onStored });
   resources.defer(async () => {
     if (!(await ingests.stop())) hanging.add('feeds');
   });
@@ -247,9 +240,8 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
     recorder.wake();
     const background = { store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 };
     const { keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels } = settings;
-    resources.adopt(startRetention({ ...background, kept: { chains, intraday, prints, levels } }), ({ stop }) =>
-      stop(),
-    );
+    const retention = startRetention({ ...background, kept: { chains, intraday, prints, levels } });
+    resources.adopt(retention, ({ stop }) => stop());
     resources.adopt(startPacking(background), ({ stop }) => stop());
     await Promise.race([recorder.idle(), stopped.promise]);
     // `Bun.shrink` frees the memory that was needed only for the load: with the simulated market, a third of 115 MiB.

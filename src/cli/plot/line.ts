@@ -1,3 +1,4 @@
+/** The characters and colours that a terminal can show. */
 export interface Style {
   /** True if the terminal shows block, box and braille characters. If false, plots consist of ASCII characters. */
   readonly unicode: boolean;

@@ -3,6 +3,7 @@ import type { Observe } from '../../core/events.ts';
 import { type ConnectionLimits, connectionsToClose, isCrowded, type KnownConnection } from './connections-to-close.ts';
 import { descriptorsMax, type OwnConnection, openDescriptors, openOwnSockets, peerName } from './own-sockets.ts';
 
+/** The fields and methods of a server that the connection monitor uses. */
 export interface ConnectionServer {
   readonly port?: number | undefined;
   requestIP(request: Request): { readonly address: string; readonly port: number } | null;

@@ -2,6 +2,7 @@ import { ptr } from 'bun:ffi';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { openLibc } from '../../core/libc.ts';
 
+/** An open connection that a server of this process has accepted. */
 export interface OwnConnection {
   readonly descriptor: number;
   /** The client's address and port, in the form of `peerName`. */
@@ -96,9 +97,7 @@ export function openOwnSockets() {
   return {
     /** Yields the connections that were accepted on a port. Each step yields the connections of STEP_DESCRIPTORS descriptors. */
     accepted: (port: number) => readOpen((descriptor) => connectionOf(descriptor, port)),
-    /**
-     * Directs all new connections of a port to the listener at `index` in the kernel's order. Returns false if the system does not allow it.
-     */
+    /** Directs all new connections of a port to the listener at `index` in the kernel's order. Returns false if this is not allowed. */
     steer(port: number, index: number): boolean {
       const [descriptor] = [...readOpen((each) => (isListener(each, port) ? each : undefined))].flat();
       if (descriptor === undefined) return false;
@@ -114,6 +113,7 @@ export function openOwnSockets() {
   };
 }
 
+/** Returns a text that identifies a client by its address and port. */
 export function peerName(address: string, port: number): string {
   return `${address} ${port}`;
 }

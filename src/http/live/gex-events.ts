@@ -4,7 +4,7 @@ import type { MarketStore } from '../../market/store.ts';
 import { recordedGexNodes } from '../../operations/gex/gex-nodes.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 
-export interface GexEvent {
+interface GexEvent {
   readonly seq: number;
   readonly ticker: string;
   readonly bytes: Uint8Array;
