@@ -133,3 +133,13 @@ export enum RowItem {
   /** A comma. */
   separator = 255,
 }
+
+/** The columns of the kernels of `mixture.ts`. `logDensity` has one number per point, and the other columns one per lognormal. */
+export enum MixtureColumn {
+  nodes,
+  masses,
+  widths,
+  centers,
+  heights,
+  logDensity,
+}
