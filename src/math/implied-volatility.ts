@@ -11,13 +11,9 @@ export interface PricedOptionColumns extends Omit<OptionColumns, 'iv'> {
 }
 
 /**
- * Returns the volatility (0.2 = 20 %) at which Black-Scholes-Merton gives each price. The result is 0 if the price is at or below the
- * discounted intrinsic value. The result is NaN if no volatility gives the price: if the price is at or above the largest possible value of
- * the option (S e^(-qT) for a call, K e^(-rT) for a put), if an input is not finite, or if spot, strike or tte is not positive.
- *
- * Accuracy: the error is at most 0.9 times the change that results from rounding each input once and the volatility once. The error was
- * measured on 41,000 rows. The rows are random options and a grid: T from 1e-4 to 10 years, iv from 0.01 to 5, strikes up to 20 standard
- * deviations from the forward.
+ * Returns the volatility (0.2 = 20 %) at which Black-Scholes-Merton gives each price: 0 for a price at or below the discounted intrinsic value,
+ * and NaN for a price at or above the option's largest value (S e^(-qT) for a call, K e^(-rT) for a put), an input that is not finite, or a
+ * spot, strike or tte that is not positive. The error is at most 0.9 times what one rounding of each input and of the result can cause.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function impliedVolatility(options: PricedOptionColumns): Float64Array {
