@@ -24,10 +24,9 @@ export function logLevels({ first, step, count }: LogLevels): Float64Array {
 }
 
 /**
- * Returns one sum for each level of spot (> 0): the sum of `weight * gamma` over all contracts, with gamma at this level. Gamma is per 1.00
- * of spot. The volatility of each strike is the same at every level, and the forward moves in proportion to spot. A contract whose weight,
- * T or iv is 0 adds nothing. A NaN in a contract makes the sums NaN. The result agrees with sums over `greeks` to about 1e-13 of the gross
- * gamma. For `LogLevels`, the function is six times as fast, and the result agrees with sums over `greeks` to 1e-12.
+ * Returns the sum of `weight * gamma` over all contracts at each level of spot (> 0). Gamma is per 1.00 of spot. Volatilities stay, and the
+ * forward moves in proportion to spot. A contract whose weight, T or iv is 0 adds nothing. A NaN makes the sums NaN. Sums agree with `greeks`
+ * to 1e-13 of the gross gamma, and to 1e-12 for `LogLevels`, which take a sixth of the time.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | LogLevels): Float64Array {

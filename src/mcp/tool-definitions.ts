@@ -61,10 +61,8 @@ function withProvenance(
 }
 
 /**
- * Shortens an output schema so that it takes few tokens of a model's context. `perform` validates answers against the full schema, and
- * OpenAPI shows the full schema. A nullable field has `null` in its type. The short schema of an inner object is its description, which
- * names the fields with their units. If the description of a list of objects names all fields of the objects, this description is also the
- * short schema.
+ * Shortens an output schema so that it takes few tokens of a model's context. `perform` and OpenAPI use the full schema. An inner object, or
+ * a list of objects whose description names all their fields, keeps only this description.
  */
 function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
   return {

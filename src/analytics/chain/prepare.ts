@@ -13,11 +13,9 @@ import { bySeries, inOrderOfSettlement } from './rows.ts';
 import { strikeVolatilities } from './volatility.ts';
 
 /**
- * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
- * volatility for each contract. Counts the used contracts, and counts the excluded contracts by reason. The result depends only on `chain`
- * and `options`, so it is cached for each combination of the two. `tokens` is the rate-limit cost if the result is not cached. Throws
- * `ClientError('no_chain')` if no live contract is left. The error says which expiries have settled by the result of `nowMs`, ms since the
- * epoch.
+ * Prepares a chain for analysis, without contracts that are settled, adjusted or not selected. The result is cached by `chain` and `options`.
+ * `tokens` is the rate-limit cost if it is not cached. Throws `ClientError('no_chain')` if no live contract is left. The error says which
+ * expiries have settled by the result of `nowMs`, ms since the epoch.
  */
 export function prepareChain(
   chain: Chain,

@@ -4,7 +4,7 @@ import { exposureSums, type Hedges, partialSums } from '../../math/exposure-kern
 import { CHUNK_ROWS } from '../../math/kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type DayAhead, dayAheadOf } from './day-ahead.ts';
-import { gexBySeries, gexScale } from './gex-by-series.ts';
+import { gexBySeries } from './gex-by-series.ts';
 import { HedgeBlock } from './hedge-block.ts';
 
 /** Dealers' exposures over the whole chain, dollars. */
@@ -117,17 +117,3 @@ class PricedSums {
 const BLOCK = new HedgeBlock(BLOCK_PAIRS);
 /** Dealers' dollar positions in the current block of pairs. The column is filled and read within one step. */
 const WEIGHT = new Float64Array(BLOCK_PAIRS);
-
-/** Returns the GEX of each contract, dollars per 1 % move: gamma * contracts held * multiplier * spot^2 * 0.01. */
-export function gexByContract({
-  chain,
-  count,
-  gamma,
-  position,
-  multiplier,
-}: Pick<PreparedChain, 'chain' | 'count' | 'gamma' | 'position' | 'multiplier'>): Float64Array {
-  const scale = gexScale(chain);
-  const gex = new Float64Array(count);
-  for (let i = 0; i < count; i++) gex[i] = position[i]! * gamma[i]! * multiplier[i]! * scale;
-  return gex;
-}

@@ -4,11 +4,9 @@ import type { Exposures } from './dollar-exposures.ts';
 export type GammaRegime = 'positive_gamma' | 'negative_gamma' | 'undetermined';
 
 /**
- * The smallest sign margin for a determined regime, in percent of gross gamma. Three other methods (feed gammas, flat forwards, and the own
- * volatility of each contract) give different figures for the same quotes. On the recorded chains, these methods change the sign margin by
- * at most three points. These methods reverse the sign of net GEX only if the sign margin is below the limit. So below the limit, the sign
- * depends on the method. The limit accounts only for the uncertainty of the quotes. The dealers' positions are less certain than the
- * quotes.
+ * The smallest sign margin for a determined regime, in percent of gross gamma. On the recorded chains, other methods (feed gammas, flat
+ * forwards, the own volatility of each contract) reverse the sign of net GEX only below this limit. The limit says nothing about the
+ * dealers' positions, which are less certain than the quotes.
  */
 export const SIGN_MARGIN_MIN_PCT = 2.5;
 

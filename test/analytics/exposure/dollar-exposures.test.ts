@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { exposuresOf, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
+import { gexByContract } from '../gex-by-contract.ts';
 import { blackScholesDelta, deltaAlongForward, netGex, type PlainOption } from '../plain.ts';
 import { contract, contractsIn, EXPIRY, FEED_GAMMA, LATER, prepared, quoted, range } from '../small-chains.ts';
 

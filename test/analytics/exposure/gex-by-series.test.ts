@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { gexBySeries } from '../../../src/analytics/exposure/gex-by-series.ts';
+import { gexByContract } from '../gex-by-contract.ts';
 import { contract, FEED_GAMMA, LATER, prepared } from '../small-chains.ts';
 
 const ready = prepared(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { AnalysisOptions } from '../../../src/analytics/chain/options.ts';
-import { gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../../../src/analytics/exposure/sign-margin.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
+import { gexByContract } from '../gex-by-contract.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
 import { preparedChain } from '../small-chains.ts';
 

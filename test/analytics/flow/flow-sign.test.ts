@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { exposuresOf, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposuresByStrike } from '../../../src/analytics/exposure/exposures-by-strike.ts';
 import { gammaFlip } from '../../../src/analytics/exposure/gamma-flip.ts';
 import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';
@@ -10,6 +10,7 @@ import { signedByFlow, signedShare } from '../../../src/analytics/flow/flow-sign
 import { signPrints } from '../../../src/analytics/flow/trade-side.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
+import { gexByContract } from '../gex-by-contract.ts';
 import { deltaAfterADay } from '../independent.ts';
 import { simulatedTape } from '../simulated-tape.ts';
 import { contractsIn, prepared, preparedChain, quoted, range } from '../small-chains.ts';
