@@ -68,7 +68,7 @@ interface CachedAnswer {
 
 async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const { answers } = deps;
-  const ofArguments = answers && keyOfArguments(call.args);
+  const ofArguments = answers && !tool.ofNow && keyOfArguments(call.args);
   const key = ofArguments && `mcp ${call.linksResources} ${tool.name} ${ofArguments}`;
   const cached = key ? answers.get<CachedAnswer>(key) : undefined;
   if (cached?.tool === tool) return cached.present();

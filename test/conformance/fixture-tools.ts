@@ -74,7 +74,8 @@ const WITH_PICTURE: Operation = {
 
 function tool(name: string, description: string, run: Operation['run']): Operation {
   return {
-    ...{ name, title: name, description, page: 'house', example: {}, run },
+    // Some of the tools change the server, so no answer may be cached.
+    ...{ name, title: name, description, page: 'house', example: {}, run, ofNow: true },
     input: Type.Object({}, { additionalProperties: false }),
     full: Type.Object({ text: Type.String({ description: 'What is said.' }) }, { additionalProperties: false }),
     tool: { question: name, method: name, units: [], answers: ['text'] },
