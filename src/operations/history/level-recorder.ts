@@ -40,6 +40,9 @@ export interface LevelRecorder {
  */
 const HELD_CONTRACTS_MAX = 60_000;
 
+/** After this time, ms, the computation of levels waits for the event loop. The steps of a small chain are much shorter. */
+const TURN_MS = 2;
+
 /** If more snapshots wait, levels are computed for this time before they are stored, ms. */
 const BATCH_MS = 15;
 
@@ -96,13 +99,16 @@ export function createLevelRecorder({
       held.delete(id);
       // The snapshot was removed after its id was listed.
       if (!chain) return;
+      let turnAt = performance.now();
       for (const steps = levelRecordOf(chain, store, largePrintMinUsd); ; ) {
-        // Waits for the event loop, so that requests can run before each step.
+        const { value, done } = steps.next();
+        if (done) return void computed.push({ id, levels: value });
+        if (performance.now() - turnAt < TURN_MS) continue;
+        // Waits for the event loop, so that requests can run.
         await new Promise(setImmediate);
         if (stopped) return;
         announceStep('levels of a snapshot');
-        const { value, done } = steps.next();
-        if (done) return void computed.push({ id, levels: value });
+        turnAt = performance.now();
       }
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: id, error });
