@@ -33,10 +33,7 @@ export interface AcceptResult {
     readonly isAhead: boolean;
     /** True if the chain is newer than all stored chains of its ticker. Stored chains over AHEAD_MS ahead of the clock are ignored. */
     readonly isFresh: boolean;
-    /**
-     * Number of contracts that the source listed. For a fresh chain, `expected` is at least the number of unsettled contracts in the last
-     * snapshot.
-     */
+    /** Number of contracts that the source listed, for a fresh chain at least the unsettled contracts of the last snapshot. */
     readonly expected: number;
   };
 }
@@ -125,10 +122,7 @@ function isStoredAs(id: number, chain: Chain, store: IngestStore): boolean {
   return stored !== undefined && sameQuotes(stored, chain);
 }
 
-/**
- * Reads a stored snapshot. Returns `undefined` if disk damage makes the snapshot unreadable. A request for the damaged snapshot reports the
- * damage.
- */
+/** Reads a stored snapshot, or returns `undefined` if it is damaged. A request for the damaged snapshot reports the damage. */
 function unlessDamaged<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -152,10 +146,7 @@ const REPLACEMENT_SHARE_MIN = 0.9;
 /** The maximum share of unreadable rows in a new chain, if its ticker has a stored chain. */
 const REJECTED_SHARE_MAX = 0.2;
 
-/**
- * Returns the reason why a chain must not be stored, or `undefined` if the chain may be stored. `stored` is the newest stored chain that is
- * not later than `chain`.
- */
+/** Returns why a chain must not be stored, or `undefined`. `stored` is the newest stored chain that is not later. */
 function whyImplausible(chain: Chain, stored: SnapshotHead | undefined, nowMs: number): string | undefined {
   if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
     return `the quotes are dated ${new Date(chain.asOf).toISOString()}, which is too far from the present`;

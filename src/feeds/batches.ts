@@ -7,10 +7,7 @@ const BATCH_DELIVERIES = 64;
 const BATCH_PRINTS = 10_000;
 /** Maximum time that a batch waits for further deliveries, ms. A provider delivers only one snapshot every few seconds. */
 const WAIT_MS = 200;
-/**
- * Maximum time for which a source blocks requests, ms. Without this limit, a source that never waits, such as a file, would block all
- * requests until it ends. A single delivery may take longer.
- */
+/** Maximum time for which a source blocks requests, ms, because a source that never waits would block them until it ends. */
 const TURN_MS = 5;
 
 const LATE = Symbol('late');

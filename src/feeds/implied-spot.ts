@@ -9,10 +9,7 @@ import { unreadable } from './rejections.ts';
  */
 const CONTRADICTION_RATIO = 3;
 
-/**
- * Returns the given spot, or the spot that the quotes imply if no spot is given. Returns NaN if no spot is given and the quotes imply no
- * spot. Throws a `ClientError` if the given spot contradicts the implied spot.
- */
+/** Returns the given spot, or else the implied spot, or NaN. Throws a `ClientError` if the given spot contradicts the implied spot. */
 export function spotOf(given: number | undefined, rows: readonly ContractRow[], asOf: number): number {
   const implied = impliedSpot(rows, asOf);
   if (given === undefined) return implied;

@@ -34,10 +34,7 @@ const REOPEN_MS = 5_000;
 /** Maximum pause between two checks of the clock, ms. So the loop soon notices a step of the clock or a sleep of the machine. */
 const SLEEP_MS_MAX = 5_000;
 
-/**
- * Polls a feed by its schedule until the ingest is stopped. Stores the deliveries of the polls and of the feed's stream. If a poll fails,
- * the error is reported, and the next poll takes place as usual.
- */
+/** Stores the deliveries of a feed's polls and stream until the ingest is stopped. A failed poll is reported, and polls go on. */
 export function startIngest(deps: IngestDeps): Ingest {
   const { feed, nowMs } = deps;
   const abort = new AbortController();
@@ -75,10 +72,7 @@ export function startIngest(deps: IngestDeps): Ingest {
 export interface Ingests {
   /** Resolves when the local feeds are loaded. The service answers from the stored data until feeds over a network deliver. */
   readonly localLoaded: Promise<unknown>;
-  /**
-   * Stops all feeds. Resolves with true when all feeds have ended, or with false if a feed is still running after INGEST_STOP_MS. Further
-   * calls return the result of the first call.
-   */
+  /** Stops all feeds. Resolves with true, or with false if a feed still runs after INGEST_STOP_MS. Later calls have the same result. */
   stop(): Promise<boolean>;
 }
 
@@ -183,10 +177,7 @@ const BUSY_TRIES = 12;
 /** Pause between two tries. */
 const BUSY_PAUSE_MS = 250;
 
-/**
- * Runs a write and returns its result. Repeats the write while another process holds the database lock. Throws the lock error after the
- * last try, or when `signal` is aborted. Throws any other error at once.
- */
+/** Runs a write, and repeats it while another process holds the lock. Throws the lock error after the last try or abort, others at once. */
 async function retryBusy<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -204,10 +195,7 @@ interface Counts {
   refusals: number;
 }
 
-/**
- * Stores deliveries in short transactions, and returns the counts of stored and rejected data. Returns early if `signal` is aborted. Throws
- * `NoDiskSpace` if the data folder is full.
- */
+/** Stores deliveries in short transactions, until `signal` is aborted. Returns the counts. Throws `NoDiskSpace` if the folder is full. */
 async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, signal?: AbortSignal): Promise<Counts> {
   const { feed, store, observe, nowMs, onStored, room } = deps;
   const counts = { chains: 0, prints: 0, refusals: 0 };

@@ -86,23 +86,14 @@ function readOptions(nowMs: number, onProgress: (bytes: number) => void): FileRe
   return { nowMs, onProgress, readIsolated: (content) => readFileIsolated(content, nowMs, onProgress) };
 }
 
-/**
- * Maximum number of prints that are buffered in memory, some 30 MB. From a tape with many underlyings, the buffer collects some thousand
- * prints for each underlying and day, so that these prints can be packed together.
- */
+/** Maximum number of buffered prints, some 30 MB: of a tape with many underlyings, some thousand for each underlying and day. */
 const BUFFERED_MAX = 100_000;
 /** Maximum number of prints that one transaction writes. Other processes wait for the end of the transaction before they can write. */
 const WRITTEN_MAX = 16_384;
-/**
- * Maximum number of rows that one transaction packs. The number is large, because this process serves no requests. Other processes wait
- * only for the lock of the database.
- */
+/** Maximum number of rows that one transaction packs. Only other processes wait for it, because this process serves no requests. */
 const PACKED_AT_ONCE = 16_384;
 
-/**
- * Buffers prints, and delivers the prints of one underlying and day together. The order within one underlying and day stays the same. All
- * other deliveries stay in the same order.
- */
+/** Delivers the prints of an underlying and day together, in their order. All other deliveries stay in the same order. */
 async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
   const days = new Map<string, PrintBatch>();
   let buffered = 0;
@@ -188,10 +179,7 @@ interface Place {
   readonly isNamed: boolean;
 }
 
-/**
- * Finds the files of all paths, and the problems with files and folders. The origin of a file or a problem is its path in the folder `dir`.
- * Throws `OperatorError` if a path does not exist.
- */
+/** Finds files and problems of all paths. An origin is a path in the folder `dir`. Throws `OperatorError` if a path does not exist. */
 async function filesOf(paths: readonly string[]) {
   const missing = paths.filter((path) => !existsSync(path));
   if (missing.length > 0) {

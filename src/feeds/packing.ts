@@ -21,10 +21,7 @@ const AFTER_START_MS = 60_000;
 /** Ratio of the pause after a transaction to the transaction's duration. With this ratio, packing uses at most a quarter of a processor. */
 const PAUSE_RATIO = 3;
 
-/**
- * Packs the prints of past New York days into columns. The first run begins after `afterMs`. Further runs begin 10, 20, 30 … minutes after
- * the call of this function. No run begins while another run is in progress.
- */
+/** Packs the prints of past New York days: first after `afterMs`, then 10, 20, 30 … minutes after the call, one run at a time. */
 export function startPacking(deps: PackingDeps, afterMs = AFTER_START_MS): { stop(): Promise<void> } {
   const onError = (error: unknown) => deps.observe({ kind: 'packing_failed', error });
   return runEvery((isStopped) => packTape(deps, isStopped), { afterMs, everyMs: EVERY_MS, onError });

@@ -39,10 +39,7 @@ const FLAGS_BY_WORD: ReadonlyMap<string, Flags> = mapOf({
   ...{ multi_leg: leg, multileg: leg, spread: leg },
 });
 
-/**
- * Returns the flags from a sale condition and a tape's `report_flags` together. The report flags may be written as `{sweep,floor}`, as
- * `["sweep"]` or as words with any separators. Unknown conditions and words have no effect.
- */
+/** Returns the flags of a sale condition and of report flags: `{sweep,floor}`, `["sweep"]` or words. Unknown words have no effect. */
 export function executionOf(reportFlags: string, condition: string): Execution {
   const words = reportFlags.toLowerCase().match(/[a-z_]+/g) ?? [];
   const flags = [CONDITIONS.get(condition.toLowerCase()), ...words.map((word) => FLAGS_BY_WORD.get(word))];

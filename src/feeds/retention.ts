@@ -89,9 +89,7 @@ function limitOf(kind: RetainedKind, { store, kept, nowMs }: Omit<RetentionDeps,
   return newYorkInstant(addDays(newYorkDate(from), -days), '00:00');
 }
 
-/**
- * Returns the number of days to keep, by type of data. Types that would lose a large share of their data at once are left out and reported.
- */
+/** Returns the days to keep by type of data. Reports and leaves out types that would lose a large share of their data at once. */
 function withoutLarge(deps: RetentionDeps): RetentionDays {
   const { store, kept, observe, nowMs } = deps;
   const small = (Object.keys(kept) as RetainedKind[]).filter((kind) => {

@@ -28,10 +28,7 @@ export interface Chain {
   readonly openInterest: Float64Array;
   /** Implied volatility from the feed, decimal per year. */
   readonly iv: Float64Array;
-  /**
-   * Delta and gamma from the feed. Delta is the change of the option's price per dollar of spot, and gamma is the change of delta per
-   * dollar of spot.
-   */
+  /** Delta and gamma from the feed: change of the price, and of delta, per dollar of spot. */
   readonly delta: Float64Array;
   readonly gamma: Float64Array;
   /** Shares per contract. */
@@ -40,10 +37,7 @@ export interface Chain {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/**
- * The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). The contracts of a series share a settlement, a
- * forward and a smile.
- */
+/** The contracts of one root and expiry, rows `start` (included) to `end` (excluded), with one settlement, forward and smile. */
 export interface Series {
   readonly root: string;
   /** `YYYY-MM-DD` */

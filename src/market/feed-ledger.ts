@@ -69,20 +69,14 @@ export interface ReceivedSnapshot {
   readonly asOf: number;
   /** Whether the snapshot is newer than every previous snapshot of this ticker. */
   readonly isFresh: boolean;
-  /**
-   * The number of contracts that the snapshot should have. The expected number is the larger of two numbers: the contracts that the source
-   * listed, and the unsettled contracts of the last stored snapshot.
-   */
+  /** The larger of two numbers: contracts that the source listed, and unsettled contracts of the last stored snapshot. */
   readonly expected: number;
   readonly received: number;
   /** Numbers of rejected rows, by reason. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/**
- * A rejection of market data. `origin` is the source of the data: a file, the ticker of a provider, or a stream. `at` is in ms since the
- * epoch.
- */
+/** A rejection of market data from `origin`: a file, the ticker of a provider, or a stream. `at` is in ms since the epoch. */
 export interface Rejection {
   readonly feed: string;
   readonly origin: string;

@@ -13,19 +13,13 @@ export interface LevelRecord {
   readonly grossGex: number;
   /** The spot at which net gamma changes its sign. */
   readonly gexFlip: number;
-  /**
-   * False if net gamma keeps its sign within 50 % of spot. If net gamma does not change its sign, `gexFlip` is the price within 50 % of
-   * spot that has the smallest absolute net gamma.
-   */
+  /** False if net gamma keeps its sign within 50 % of spot. `gexFlip` is then the price where its absolute value is smallest. */
   readonly flipResolved: boolean;
   readonly callWall: number;
   readonly putWall: number;
   /** The max pain strike of the dominant expiry: the strike at which the options of this expiry pay out least. */
   readonly maxPain: number;
-  /**
-   * The dominant expiry, `YYYY-MM-DD`. The dominant expiry has the most premium in large prints or, if there are no large prints, the most
-   * gamma.
-   */
+  /** The dominant expiry, `YYYY-MM-DD`: the most premium in large prints or, without large prints, the most gamma. */
   readonly expiry: string;
   /** Net delta exposure, dollars. */
   readonly dex: number;

@@ -106,10 +106,7 @@ export function canonicalTicker(text: string): string {
     .replace(/[/-]/, '.');
 }
 
-/**
- * Returns whether the text has the form of a canonical ticker: `SPY`, `BRK.B`, `AMD1`. Callers must check every text from outside the
- * program with this function.
- */
+/** Returns whether a text is a canonical ticker such as `BRK.B` or `AMD1`. Every text from outside the program must be checked. */
 export function isTicker(text: string): boolean {
   return TICKER.test(text);
 }
@@ -167,10 +164,7 @@ const seriesIn = memoizeBytes(SERIES_CACHED_MAX, (text) => parseOptionSymbol(`${
 
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 
-/**
- * Roots of cash-settled index options with European exercise (contract specifications of Cboe and Nasdaq). Put-call parity holds exactly
- * for options with these roots.
- */
+/** Roots of index options with European exercise (contract specifications of Cboe and Nasdaq), for which put-call parity is exact. */
 export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
   ...['SPX', 'SPXW', 'SPXPM', 'XSP', 'NANOS', 'XEO', 'DJX', 'VIX', 'VIXW'],
   ...['RUT', 'RUTW', 'MRUT', 'RLG', 'RLV', 'RUI', 'NDX', 'NDXP', 'XND', 'NQX', 'MXEA', 'MXEF'],

@@ -63,10 +63,7 @@ export interface MarketStore
    * version changes.
    */
   version(): string;
-  /**
-   * Runs `work` in one transaction, and returns the result of `work`. If `work` throws, no write of `work` is committed. The function
-   * `work` must not be asynchronous. Transactions can be nested.
-   */
+  /** Runs `work` in one transaction, which may be nested. If `work` throws, nothing is committed. `work` must not be asynchronous. */
   transaction<T>(work: () => T): T;
 }
 
@@ -77,10 +74,7 @@ export type DataKind = 'snapshots' | 'prints' | 'closes' | 'dividends' | 'levels
 export type DataKey = DataKind | `${DataKind} ${string}`;
 
 export interface DataChanges {
-  /**
-   * Returns how often this process has written some data. Data that was read under equal counts, and under an equal text of `otherChanges`,
-   * is unchanged.
-   */
+  /** Returns how often this process has written some data. The data is unchanged while the count and `otherChanges` are equal. */
   changes(key: DataKey): number;
   /**
    * Returns a text that changes with every write that `changes` does not count, for example with retention, with a damaged snapshot, and
@@ -90,10 +84,7 @@ export interface DataChanges {
 }
 
 export interface SnapshotStore {
-  /**
-   * Stores a snapshot and marks its levels as not computed. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`.
-   * Returns the id of the snapshot.
-   */
+  /** Stores a snapshot, in place of one of the same underlying, `asOf` and `simulated`, and marks its levels as due. Returns its id. */
   saveChain(chain: Chain): number;
   /**
    * Returns the id of the newest snapshot that is not dated later than `presentMs`. If all snapshots are dated later, returns the id of the
@@ -102,10 +93,7 @@ export interface SnapshotStore {
   latestChainId(underlying: string, simulated: boolean, presentMs?: number): number | undefined;
   /** Returns the id of the newest snapshot up to an instant, or `undefined` if there is no such snapshot. */
   chainIdAt(underlying: string, simulated: boolean, instantMs: number): number | undefined;
-  /**
-   * Returns the moments of two snapshots: the last snapshot at or before an instant, and the first later snapshot up to `untilMs`. A moment
-   * is null if there is no such snapshot.
-   */
+  /** Returns the moments of the last snapshot up to an instant and of the first later one up to `untilMs`; null if there is none. */
   snapshotsAround(
     underlying: string,
     simulated: boolean,
@@ -116,10 +104,7 @@ export interface SnapshotStore {
   chain(id: number): Chain | undefined;
   /** Like `chain`, but without the quotes, so the call takes a tenth of the time. */
   snapshotHead(id: number): SnapshotHead | undefined;
-  /**
-   * Returns the underlyings that have a snapshot, in sorted order: at most `limit` names, starting at `from`. Without `from` and `limit`,
-   * returns all names.
-   */
+  /** Returns the underlyings with a snapshot, sorted: all, or at most `limit` names, starting at `from`. */
   underlyings(simulated: boolean, from?: string, limit?: number): string[];
   /** Returns the stored snapshots of one or all underlyings, simulated and recorded, ordered by underlying and time. */
   snapshots(underlying?: string): SnapshotListing[];
@@ -130,9 +115,7 @@ export interface SnapshotStore {
    * of this moment. Returns the number of moments whose data was removed, including moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
-  /**
-   * Returns the snapshots that were set aside because they are damaged. Saving a snapshot of the same moment replaces a damaged snapshot.
-   */
+  /** Returns the damaged snapshots that were set aside. Saving a snapshot of the same moment replaces a damaged one. */
   damagedSnapshots(): SnapshotListing[];
   /** Reads every stored snapshot and checks its checksum. Does not change the store. */
   checkSnapshots(): Iterable<SnapshotListing & { readonly isDamaged: boolean }>;
@@ -141,15 +124,9 @@ export interface SnapshotStore {
 }
 
 export interface RetentionStore {
-  /**
-   * Removes some of the data that is older than the limits, in one transaction. Returns the numbers of removed prints, chains and levels.
-   * All numbers are 0 when no old data is left.
-   */
+  /** Removes some data older than the limits, in one transaction. Returns the numbers of removed rows, all 0 when no old data is left. */
   removeOld(limits: Retention): { readonly prints: number; readonly chains: number; readonly levels: number };
-  /**
-   * Returns the moments of the oldest and the newest stored data of a kind, up to `untilMs`. Uses the simulated data if nothing is
-   * recorded. Returns undefined if there is no data.
-   */
+  /** Returns the first and the last moment of a kind of data up to `untilMs`; of simulated data if nothing is recorded. */
   dataSpan(
     kind: 'chains' | 'prints' | 'levels',
     untilMs: number,
@@ -185,15 +162,9 @@ export interface PrintStore {
    * the prints.
    */
   largePrints(...range: PrintRange): Iterable<TapeColumns>;
-  /**
-   * Returns the sums of the prints that `prints` returns. Leaves out prints of contracts with an adjusted deliverable. The call is fast if
-   * the store has sums for this minimum premium (`sumPrintsFrom`).
-   */
+  /** Returns the sums of `prints` without adjusted deliverables, fast for the minimum premium of `sumPrintsFrom`. */
   printSums(...range: PrintRange): readonly PrintSum[];
-  /**
-   * Sets the minimum premium, dollars, of a print that is included in the stored sums. The sums are updated when prints are written. If the
-   * minimum premium changes, the store sums all stored prints again.
-   */
+  /** Sets the minimum premium of prints in the stored sums, dollars. If it changes, the store sums all prints again. */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
    * Returns the first stretch of the tape from `fromMs` on. A stretch consists of consecutive prints. The stretch has at most `mostParts`
@@ -213,10 +184,7 @@ export interface PrintStore {
 
 export interface CloseStore {
   saveCloses(closes: readonly Close[]): void;
-  /**
-   * Returns the last `limit` closes up to and including `date`, the oldest close first. If a day has no close, the spot of the day's last
-   * snapshot up to `untilMs` replaces the close.
-   */
+  /** Returns the last `limit` closes up to `date`, oldest first. If a close is missing, the last spot of the day up to `untilMs` counts. */
   closes(ticker: string, date: string, limit: number, simulated: boolean, untilMs?: number): Close[];
   /** Returns the stored closes from `fromDate` to `toDate`, the oldest close first. Never uses a spot instead of a missing close. */
   officialCloses(ticker: string, fromDate: string, toDate: string, simulated: boolean): Close[];
@@ -236,10 +204,7 @@ export interface LevelCursor {
 }
 
 export interface LevelStore {
-  /**
-   * Returns the ids of the simulated and recorded snapshots whose levels are not computed yet, the last stored snapshot first. If `afterId`
-   * is given, returns only snapshots that were stored after the snapshot with this id.
-   */
+  /** Returns the ids of all snapshots with due levels, the last stored first. With `afterId`, only of snapshots stored after that one. */
   levelsDue(afterId?: number): number[];
   /** Returns the number of snapshots of some underlyings up to `untilMs` whose levels are not computed yet. */
   levelsDueOf(underlyings: readonly string[], simulated: boolean, untilMs: number): number;
@@ -268,10 +233,7 @@ export interface LevelStore {
     untilMs: number,
     simulated: boolean,
   ): (number | null)[];
-  /**
-   * Returns the last sequence number of the log of levels, which simulated and recorded levels share. The entry with this number may have
-   * been removed. Returns 0 if no levels were ever stored.
-   */
+  /** Returns the last number of the log that simulated and recorded levels share. Its entry may have been removed. 0 if there was none. */
   lastLevelSeq(): number;
   /** Returns the present place in the logs of stored and of removed levels. */
   levelCursor(): LevelCursor;
@@ -285,15 +247,9 @@ export interface LevelStore {
    * newer than all stored levels of their ticker. Levels of loaded history do not become entries.
    */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
-  /**
-   * Like `levelEvents`, but returns only the entries of the given underlyings. The time of the call depends on the number of given
-   * underlyings and returned entries. Entries of other underlyings do not slow down the call.
-   */
+  /** Like `levelEvents`, for some underlyings only. The entries of other underlyings do not slow down the call. */
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
-  /**
-   * Finds the first entry of the underlyings after a sequence number. Returns the time at which this entry was stored, ms since the epoch.
-   * Returns `undefined` if there is no such entry.
-   */
+  /** Returns when the first entry of the underlyings after a sequence number was stored, ms since the epoch, or `undefined`. */
   firstMissedAt(underlyings: readonly string[], afterSeq: number, simulated: boolean): number | undefined;
   /** Returns an underlying's newest levels up to a sequence number of the log, or `undefined` if there are no levels. */
   currentLevels(underlying: string, upToSeq: number, simulated: boolean): LevelEvent | undefined;

@@ -31,10 +31,7 @@ export interface TapeVersion {
 export interface PrintsQuery extends TapeVersion {
   /** The prints, which are read from the store while the caller iterates. */
   readonly prints: Iterable<Print>;
-  /**
-   * Returns the same prints as stretches. If `fromMs` is given, returns only the prints from this moment on. The prints are read from the
-   * store while the caller iterates. Undefined if the prints are in memory.
-   */
+  /** Returns the same prints as stretches, from `fromMs` on, read while the caller iterates. Undefined if the prints are in memory. */
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
 }
 

@@ -4,10 +4,7 @@ import { isRecord } from '../core/json-shape.ts';
 import { canonicalTicker } from './option-symbol.ts';
 import { createTickerNames, type NamesOfTickers, type TickerNames } from './ticker-names.ts';
 
-/**
- * The tickers that Zomma watches, grouped by theme, and the sector ETF of each single name. A single name is the share of one company. A
- * universe never changes.
- */
+/** The watched tickers by theme, and the sector ETF of each single name (share of one company). A universe never changes. */
 export interface Universe {
   /** The tickers of each theme. Themes and tickers are in display order. */
   readonly themes: Readonly<Record<string, readonly string[]>>;
@@ -146,10 +143,7 @@ function pointer(key: string): string {
   return `/${cleanLine(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/**
- * The single names of each sector ETF. The flow of an ETF can follow the flow of a single name. The index of the ETF contains the single
- * name, or both have the same risk. For example, IBIT and MSTR both hold bitcoin.
- */
+/** The single names of each sector ETF, which its index contains or whose risk it shares: IBIT and MSTR both hold bitcoin. */
 const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   SMH: ['NVDA', 'AVGO', 'TSM', 'INTC', 'AMD'],
   IGV: ['MSFT', 'ORCL', 'PLTR'],

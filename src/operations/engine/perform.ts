@@ -60,10 +60,7 @@ export const restView = memoizeByObject((operation: Operation): View => {
   return view(operation, withDigits(operation, withMoment(operation, input)), answers);
 });
 
-/**
- * The number of digits in wide answers, which have columns of computed figures. With 10 digits, all prices and strikes of markets are exact,
- * and answers are a quarter to a third shorter.
- */
+/** The number of digits in answers with columns of figures. 10 are exact for market prices, and a quarter to a third shorter than all. */
 const digits = Type.Optional(
   Type.Integer({
     description:
@@ -132,10 +129,7 @@ function schemaMismatch({ name }: Operation): Error {
   return new Error(`The answer of ${name} does not fit its schema`);
 }
 
-/**
- * Returns an error if the combination of valid arguments is too extreme for a finite answer. Returns `undefined` if every number of the
- * answer is finite, or if the caller sent no numbers.
- */
+/** Returns an error that names the numeric arguments if a number of the answer is not finite. Otherwise returns `undefined`. */
 function notFiniteError(input: TObject, args: unknown, body: unknown): ClientError | undefined {
   const field = notFinite(body);
   if (field === undefined || !isRecord(args)) return undefined;

@@ -6,10 +6,7 @@ import type { Steps } from '../../core/steps.ts';
 export interface SchedulerLimits {
   /** Maximum number of incomplete jobs of one account. The scheduler rejects further jobs, because further jobs would only wait. */
   readonly accountJobsMax: number;
-  /**
-   * Maximum number of begun jobs per account. A job has begun when its first step has run. A job that has not begun only takes memory for
-   * its arguments.
-   */
+  /** Maximum number of begun jobs per account. Until its first step has run, a job takes memory for its arguments only. */
   readonly accountBegunMax: number;
   /** If all accounts together have at least `begunMax` begun jobs, an account with a begun job cannot begin another job. */
   readonly begunMax: number;
@@ -104,10 +101,7 @@ export function createScheduler(
     if (isScheduled) setImmediate(turn);
   };
 
-  /**
-   * Takes the next job of an account. If the account may begin a job and has a job that has not begun, takes this job. Otherwise, takes a
-   * begun job.
-   */
+  /** Takes an account's job that has not begun, if the account may begin one. Otherwise takes a begun job. */
   const take = ({ begun, waiting }: Lane): Entry => {
     const isNew = waiting.length > 0 && begun.length < (begunOfAll < begunMax ? accountBegunMax : 1);
     if (!isNew) return begun.shift()!;
@@ -128,9 +122,7 @@ export function createScheduler(
     return true;
   };
 
-  /**
-   * Runs one step of a job. Lets the job fail if its caller no longer waits or its deadline has passed. Returns true if the job is done.
-   */
+  /** Runs one step of a job, or lets it fail if the caller no longer waits or the deadline has passed. Returns true if the job is done. */
   const proceed = (entry: Entry): boolean => {
     const { job, submittedAt } = entry;
     if (job.isDropped?.()) return fail(entry, new DOMException('The caller no longer waits', 'AbortError'));
@@ -159,10 +151,7 @@ export function createScheduler(
     isScheduled = true;
   };
 
-  /**
-   * Runs steps of a job until the job is done, or until prompt jobs have used PROMPT_MS since the last turn. Returns true if the job is
-   * done.
-   */
+  /** Runs steps of a job until prompt jobs have used PROMPT_MS since the last turn. Returns true if the job is done. */
   const completesAtOnce = (entry: Entry): boolean => {
     const from = entry.submittedAt - promptMs;
     let isDone = false;

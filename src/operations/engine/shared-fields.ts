@@ -13,9 +13,7 @@ const TTE_MIN = 1e-8;
 const TTE_MAX = 100;
 const IV_MIN = 1e-4;
 const IV_MAX = 100;
-/**
- * Maximum of an amount, dollars, larger than any flow or exposure of one underlying. The bound keeps sums and products in answers finite.
- */
+/** Maximum of an amount, dollars, above any flow or exposure of an underlying. The bound keeps sums and products finite. */
 const DOLLARS_MAX = 1e15;
 
 export const priceField = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });

@@ -7,10 +7,7 @@ import { isRecord } from '../../core/json-shape.ts';
 /** A custom schema keyword. If the keyword is true, all array fields of the object must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
-/**
- * Maximum number of field errors in an answer. Ten errors are enough to correct a request. Together with NAME_MAX, this limit bounds the
- * size of the answer to a hostile request.
- */
+/** Maximum number of field errors in an answer. With NAME_MAX, the maximum bounds the size of the answer to a hostile request. */
 const FIELD_ERRORS_MAX = 10;
 /** Maximum length of an unknown field's name in an error, characters. */
 const NAME_MAX = 40;

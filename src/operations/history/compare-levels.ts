@@ -59,10 +59,7 @@ export function movedLevels(before: LevelRow, after: LevelRow): LevelComparison[
 /** The changes of the contracts that dealers hedge most. */
 type ChangedContracts = Omit<LevelComparison, 'moved'>;
 
-/**
- * Compares the contracts that dealers hedge most at two moments, ms since the epoch. Also returns the expiries that have settled in between.
- * Returns `undefined` if the chain of a moment is no longer stored.
- */
+/** Compares the most hedged contracts at two moments, and lists the expiries settled between. `undefined` if a chain is not stored. */
 export function* changedContracts(
   name: string,
   beforeMs: number,

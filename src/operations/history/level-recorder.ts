@@ -34,10 +34,7 @@ export interface LevelRecorder {
   stop(): Promise<void>;
 }
 
-/**
- * Maximum number of contracts in the chains that wait in memory for the recording of their levels. They take at most 6 MB. The recorder
- * reads the snapshots of further chains from the store.
- */
+/** Maximum number of contracts in chains that wait in memory, at most 6 MB. Snapshots of further chains are read from the store. */
 const HELD_CONTRACTS_MAX = 60_000;
 
 /** After this time, ms, the computation of levels waits for the event loop. The steps of a small chain are much shorter. */
@@ -131,10 +128,7 @@ export function createLevelRecorder({
     }
   };
 
-  /**
-   * Returns the snapshots that became due since the last call, in the order in which they were stored. The first call sets `backlog`, and
-   * returns only the id that `firstId` returns, if this id is due.
-   */
+  /** Returns the ids that became due since the last call, oldest first. The first call sets `backlog`, and returns only `firstId`. */
   const listNew = (): number[] => {
     if (backlog === undefined) {
       const due = store.levelsDue();

@@ -123,10 +123,7 @@ function beginNotes(name: string, { from }: Request, { market }: Context): strin
   return [`No levels of ${name} from before ${newYorkDate(oldest!)} are stored.`];
 }
 
-/**
- * Returns the moments of the rows in the requested period. If there is no period, returns the newest moment. Throws `ClientError` if there
- * is no row.
- */
+/** Returns the moments of the rows in a period, or else the newest moment. Throws `ClientError` if there is no row. */
 function timesOf(name: string, { per, ...range }: Request, { market }: Context): number[] {
   const { fromMs, toMs } = rangeOf(range, CODE);
   if (fromMs === undefined && range.to === undefined) return [newestOf(name, toMs, { market })];

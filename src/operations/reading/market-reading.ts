@@ -118,10 +118,7 @@ function ageOf(asOf: number, nowMs: number, staleAfterMs: number): Age {
 
 type Age = Pick<Provenance, 'age_s' | 'stale'>;
 
-/**
- * Returns the age of quotes, and the period in which the age stays the same: from `fromMs` (included) to `untilMs` (excluded). The period is
- * empty if the quotes become stale within the second.
- */
+/** Returns the age of quotes and the period with this age, `untilMs` excluded. The period is empty if the quotes become stale within it. */
 function ageWithPeriod(asOf: number, nowMs: number, staleAfterMs: number) {
   const age = ageOf(asOf, nowMs, staleAfterMs);
   const untilMs = asOf + 1000 * age.age_s + 500;
@@ -173,20 +170,14 @@ export function settledSince(series: readonly Pick<Series, 'expiry' | 'settlesAt
   return [`Settled since the quotes, so not live: ${expiries.slice(0, SETTLED_NAMED).join(', ')}${more}.`];
 }
 
-/**
- * Returns a note for a replay if the flow window begins before the oldest stored prints. Without the note, a reader could wrongly conclude
- * that there was no flow before the oldest stored prints.
- */
+/** Returns a note for a replay whose flow window begins before the oldest stored prints, because the flow of that time is not known. */
 function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): string[] {
   const storedFrom = market.isPast ? market.printsKeptFrom() : 0;
   if (asOf - FLOW_WINDOW_DAYS * DAY_MS >= storedFrom) return [];
   return [`Prints before ${iso(storedFrom)} are no longer stored: flow figures do not include them.`];
 }
 
-/**
- * Returns the last `limit` daily closes that were known at the snapshot, the oldest first. If the snapshot is earlier than the close of its
- * day, the spot of the snapshot replaces the close.
- */
+/** Returns the last `limit` closes known at a snapshot, oldest first. Before the close of its day, the spot replaces that close. */
 export function closesKnown(
   { underlying, asOf, spot, simulated }: Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'simulated'>,
   limit: number,

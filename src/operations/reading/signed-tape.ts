@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import { countAllocated } from '../../core/garbage.ts';
 import type { Step, StepCache, Steps } from '../../core/steps.ts';
 import { DAY_MS, iso, tradesFrom, tradesWithin } from '../../market/calendar.ts';
@@ -6,7 +5,7 @@ import type { Chain } from '../../market/chain.ts';
 import { type PrintsQuery, type Stretch, stretchesOf } from '../../market/tape.ts';
 import { type Context, hasPassed } from '../engine/operation.ts';
 import { tapeCost } from '../engine/request-cost.ts';
-import { defaulted, number } from '../engine/schemas.ts';
+import { defaulted, integerIn, number } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 
 /** Length of the longest window, calendar days. */
@@ -16,12 +15,11 @@ const DAYS_MAX = 366;
 export const tapeInput = {
   ticker,
   days: defaulted(
-    Type.Integer({
-      description:
-        'Length of the window in calendar days. It ends at the snapshot or at the last print, whichever is later.',
-      minimum: 1,
-      maximum: DAYS_MAX,
-    }),
+    integerIn(
+      'Length of the window in calendar days. It ends at the snapshot or at the last print, whichever is later.',
+      1,
+      DAYS_MAX,
+    ),
     30,
   ),
   min_premium: defaulted(number('Minimum premium of a print, dollars.', { minimum: 0, maximum: 1e12 }), 0),

@@ -46,10 +46,7 @@ export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels,
   return { components, realised, expiring };
 }
 
-/**
- * Computes the whipsaw index from stored levels, 0 to 100. Returns null if no contract had a volatility, and `undefined` if an earlier version
- * of the program stored the levels.
- */
+/** Computes the index from stored levels, 0 to 100; null without volatility, `undefined` for levels of an earlier program. */
 export function whipsawIndexOfLevels(levels: LevelRecord, context: Context): number | null | undefined {
   const { spot, netGex: netGamma, grossGex: grossGamma, expiringGex: expiringGamma, nearestIv: iv } = levels;
   if (expiringGamma === null) return undefined;

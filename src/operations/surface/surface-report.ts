@@ -161,10 +161,7 @@ function varianceOf(events: readonly EventVariance[], settlement: number): numbe
   return events.reduce((sum, event) => sum + (event.settlement <= settlement ? event.variance : 0), 0);
 }
 
-/**
- * Returns the sum of the event variances up to an instant. Between two settlements, the variance of an event accrues in proportion to
- * trading time, like the variance of the surface.
- */
+/** Returns the sum of the event variances up to an instant. Between two settlements, it accrues in proportion to trading time. */
 function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVariance[], at: number): number {
   const years = clock.years(at);
   return events.reduce((sum, { settlement, variance }) => {
