@@ -1,9 +1,8 @@
 import { memoize } from '../core/cache.ts';
 
 /**
- * The trading calendar of the New York Stock Exchange from 1990 on. The holidays of every year follow NYSE rule 7.2, and the early closes
- * follow the rules that the exchange publishes. Closures and early closes outside these rules are listed in this file. Dates are
- * `YYYY-MM-DD` in New York. Instants are ms since the epoch.
+ * The trading calendar of the New York Stock Exchange from 1990 on, by NYSE rule 7.2 and the published early closes, with a list of
+ * exceptions. Dates are `YYYY-MM-DD` in New York. Instants are ms since the epoch.
  */
 
 export const DAY_MS = 86_400_000;
@@ -33,9 +32,8 @@ export function closeOf(date: string): number {
 }
 
 /**
- * Returns the instant at which contracts with an expiry date settle. AM contracts settle at the opening prices, PM contracts at the close.
- * An expiry date may not be a trading day: until 2015 it was usually a Saturday, and a third Friday can be Good Friday. Contracts with such
- * an expiry date settle on the previous trading day.
+ * Returns the settlement of an expiry: AM at the opening prices, PM at the close, of the trading day up to that date, because expiries may
+ * be Saturdays (until 2015) or Good Friday.
  */
 export function settlementInstant(expiry: string, settlement: 'AM' | 'PM'): number {
   return settlement === 'AM' ? openOf(expiry) : closeOf(expiry);
@@ -56,9 +54,8 @@ export function nextTradingDay(date: string): string {
 }
 
 /**
- * Returns the end of a horizon of `days` calendar days that begins at `fromMs`: the close of the horizon's last day. If the exchange is
- * closed on the last day, the end is the close of the next trading day. If `days` is 0 and `fromMs` is after the close, the end is before
- * `fromMs`.
+ * Returns the close of the last day of a horizon of `days` calendar days from `fromMs`, or of the next trading day. For 0 days after the
+ * close, it is before `fromMs`.
  */
 export function horizonEnd(fromMs: number, days: number): number {
   const date = addDays(newYorkDate(fromMs), days);

@@ -1,8 +1,7 @@
 import { recordOf } from '../core/record-of.ts';
 /**
- * The option quotes of one underlying at one instant, as parallel columns. Rows are sorted by series and then by strike. At the same
- * strike, the call comes before the put. `NaN` means "not given". A chain never changes after its creation, so caches of analyses may use
- * the chain object as a key.
+ * The option quotes of an underlying at one instant, as columns in order of series, strike, and call before put. `NaN` means "not given". A
+ * chain never changes, so that it may be the key of caches.
  */
 export interface Chain {
   readonly underlying: string;

@@ -45,9 +45,8 @@ export interface Retention {
 }
 
 /**
- * The storage of market data. Simulated and recorded data are stored in the same tables. A method that reads returns either simulated or
- * recorded data, unless its comment states otherwise. Each write is one transaction, but `packTape` takes many transactions. Every other
- * process sees a write immediately.
+ * The storage of market data. Reads return either simulated or recorded data, unless a comment states otherwise. Each write is one
+ * transaction, except `packTape`, and other processes see it immediately.
  */
 export interface MarketStore
   extends DataChanges,
@@ -58,9 +57,8 @@ export interface MarketStore
     DividendStore,
     LevelStore {
   /**
-   * Returns a text that changes with every write, except writes of the feeds' state and of the audit trail. The text changes immediately for
-   * a write of this process, and within 10 ms for a write of another process. Data that was read under one version is valid until the
-   * version changes.
+   * Returns a text that changes with every write except of feeds' state and audit trail: at once for this process, within 10 ms for others.
+   * Data read under one version is valid until it changes.
    */
   version(): string;
   /** Runs `work` in one transaction, which may be nested. If `work` throws, nothing is committed. `work` must not be asynchronous. */
@@ -140,26 +138,23 @@ export type PrintRange = [underlying: string, fromMs: number, toMs: number, simu
 
 export interface PrintStore {
   /**
-   * Stores prints. If the id of a print is already stored, the print is not stored again, but it may correct or cancel the stored print. If
-   * `atOnce` is set and the batch has a thousand or more prints of one day, the store writes these prints directly as packed columns (see
-   * `packTape`).
+   * Stores prints. A print whose id is stored may only correct or cancel that print. With `atOnce`, a thousand or more prints of a day are
+   * written directly as packed columns (see `packTape`).
    */
   savePrints(
     prints: Prints,
     options?: { readonly atOnce?: boolean },
   ): { readonly added: number; readonly changed: number };
   /**
-   * Packs the prints of the days before `beforeDay` into columns, in short transactions. Each step packs at most `rowsAtOnce` prints, and
-   * then yields the number of packed prints. Other work can run between two steps. If a call is interrupted, the next call continues its
-   * work.
+   * Packs the prints of days before `beforeDay` into columns. Each step packs at most `rowsAtOnce` in a transaction, and yields their
+   * number. The next call continues an interrupted one.
    */
   packTape(beforeDay: string, rowsAtOnce?: number): Generator<number, void>;
   /** Returns the prints of a range in time order. Canceled prints are left out. */
   prints(...range: PrintRange): Print[];
   /**
-   * Yields the prints that `prints` returns, in columns of a few thousand prints. The prints are read while the caller iterates. The prints
-   * are in order of time, and prints of the same moment are in order of arrival. Packing during the iteration does not change the order of
-   * the prints.
+   * Yields the prints of `prints` as columns of a few thousand, by time and then arrival, read while the caller iterates. Packing meanwhile
+   * does not change the order.
    */
   largePrints(...range: PrintRange): Iterable<TapeColumns>;
   /** Returns the sums of `prints` without adjusted deliverables, fast for the minimum premium of `sumPrintsFrom`. */

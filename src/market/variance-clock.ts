@@ -25,9 +25,8 @@ export const CALENDAR = 'calendar';
 export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.15, shutDay: 0.05 };
 
 /**
- * Measures trading time. Open sessions have full weight, and half days have the weight of their hours. Nights and days without trading have
- * little weight. Over a weekend, a volatility per year of trading time does not change, but a volatility per calendar year does. An average
- * calendar year is one year of this clock.
+ * Measures trading time: sessions have full weight, half days that of their hours, nights and days without trading little. Volatilities per
+ * year of trading time do not change over a weekend. An average calendar year is one year of this clock.
  */
 export class VarianceClock {
   private readonly perYear: number;

@@ -102,9 +102,8 @@ function sign(side: Side): number {
 export const SIDE = Type.Union([Type.Literal(1), Type.Literal(-1)], { description: '1 for a call, -1 for a put.' });
 
 /**
- * Reads the columns of a binary body: float64, little-endian, one column after the other. Returns arrays that share the memory of the body.
- * Throws `ClientError` (422) if the length does not fit the columns, if there are too many rows, or if a value is out of bounds. The error
- * names the column and the row of the first value out of bounds.
+ * Reads the columns of a binary body: float64, little-endian, in a row. The arrays share its memory. Throws `ClientError` (422) that names
+ * the column and row of the first value out of bounds, or if the length does not fit the columns or there are too many rows.
  */
 export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: Readonly<Record<Name, TSchema>>) {
   const names = Object.keys(schemas) as Name[];

@@ -56,9 +56,8 @@ export function withMoment(operation: Operation, input: TObject): TObject {
 }
 
 /**
- * Returns the context of a replay. The market of a replay has no data after the moment `at`. The ages in a replay are computed for the
- * moment `at`, so the answer does not depend on the time of the request. Throws `ClientError` with the given code if `at` is invalid or in
- * the future.
+ * Returns the context of a replay, without data or time after the moment `at`, so that its answers never change. Throws `ClientError` with
+ * the given code if `at` is invalid or in the future.
  */
 export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
   const instantMs = momentOf(at, '/at', 'last', code);

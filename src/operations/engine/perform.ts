@@ -79,10 +79,9 @@ function withDigits({ ofMarket, rest }: Operation, input: TObject): TObject {
 }
 
 /**
- * Validates the arguments, runs the operation and picks the keys of the view. Throws `ClientError` with the given code if the arguments are
- * invalid. Throws `ClientError` (unprocessable) if numeric arguments lead to a number that is not finite. Passes on every `ClientError` of
- * the operation. Throws a plain `Error` if the answer does not match its schema for another reason. An answer that does not match its
- * schema is a defect.
+ * Validates the arguments, runs the operation and picks the keys of the view. Throws `ClientError`: with the given code for invalid
+ * arguments, unprocessable if they lead to a number that is not finite, and those of the operation. Any other answer that does not match
+ * its schema is a defect, and throws `Error`.
  */
 export function* perform(
   { operation, input, output, answers, echoes }: View,

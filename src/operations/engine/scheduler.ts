@@ -35,9 +35,8 @@ export interface Job<Result> {
   /** Returns whether the caller no longer waits for the result. Called before each step, except immediate steps of prompt jobs. */
   readonly isDropped?: (() => boolean) | undefined;
   /**
-   * True if steps run immediately while no other job waits. Pipelined HTTP/1.1 requests need prompt jobs, because the runtime closes a
-   * connection if a second request arrives while the first request waits for a turn. All other jobs wait for a turn, because several
-   * answers in one turn take less CPU time.
+   * True if steps run immediately while no other job waits. The runtime closes a connection whose second pipelined HTTP/1.1 request arrives
+   * while the first waits for a turn. Other jobs wait, because several answers in one turn take less CPU time.
    */
   readonly isPrompt?: true;
   /** False if the job does not count towards `accountJobsMax`, because another limit applies to it, such as the limit on streams. */
@@ -61,9 +60,8 @@ export interface Scheduler {
 }
 
 /**
- * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. If an account without jobs
- * submits a job, its used time is set to the used time of the account that was served last. A small request of a new account therefore
- * waits only for the current turn, even if other accounts have requested much work. `nowMs` is a clock in ms.
+ * Creates a scheduler with fair queueing: the next job is of the account with the least used time. An account without jobs starts with the
+ * used time of the account served last, so that its small request waits only for the current turn. `nowMs` is a clock in ms.
  */
 export function createScheduler(
   limits: Partial<SchedulerLimits> = {},

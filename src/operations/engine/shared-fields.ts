@@ -2,9 +2,8 @@ import { Type } from '@sinclair/typebox';
 import { defaulted, number, oneOf } from './schemas.ts';
 
 /**
- * Bounds of fields that several operations share. The bounds prevent answers that are not finite, and reject values with a wrong unit (4
- * instead of 0.04 for 4 %, days instead of years). The bounds are wide enough for every traded option. Prices are in dollars, volatilities
- * are decimals per year.
+ * Bounds of shared fields, wide enough for every traded option. The bounds keep answers finite, and reject wrong units (4 for 4 %, days for
+ * years). Prices are in dollars, volatilities are decimals per year.
  */
 const PRICE_MIN = 1e-6;
 const PRICE_MAX = 1e9;

@@ -13,9 +13,8 @@ const FIELD_ERRORS_MAX = 10;
 const NAME_MAX = 40;
 
 /**
- * Checks a value against an object schema. Returns the value with the defaults of absent fields. Throws `ClientError` with the given code
- * if the value is invalid. The error names each invalid field and the condition that the field must meet. The error never contains values.
- * The error contains the names of unknown fields, shortened to NAME_MAX characters.
+ * Returns a value with the defaults of absent fields. Throws `ClientError` with the given code that names each invalid field and its
+ * condition, never a value, and unknown fields by their first NAME_MAX characters.
  */
 export function validate(schema: TObject, value: unknown, code: ClientErrorCode): Record<string, unknown> {
   const { check, defaults } = compiled(schema);

@@ -149,9 +149,8 @@ type RecordedGexNodes = Pick<
 };
 
 /**
- * Returns the REST answer for the snapshot of a level record, for live events. The answer also has the regime, the gross exposure, and
- * whether the flip is resolved. The provenance has no age, so the content of an event does not depend on when the event is sent. Because of
- * the return type, the compiler requires every key of the REST answer.
+ * Returns the REST answer for a level record, for live events, with regime, gross exposure and whether the flip is resolved. The provenance
+ * has no age, because events must not depend on the time of sending. The return type requires every key.
  */
 export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   return {

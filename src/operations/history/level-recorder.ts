@@ -23,9 +23,8 @@ export interface RecorderDeps {
 
 export interface LevelRecorder {
   /**
-   * Starts to record the levels of every due snapshot. A snapshot is due while its levels are not stored. Callers may call this function
-   * after every write. A call during a recording is cheap. `stored` are chains whose snapshots were just stored. The recorder does not read
-   * these snapshots from the store.
+   * Records the levels of every snapshot whose levels are not stored. A call is cheap, so that callers may call it after every write.
+   * `stored` are chains that were just stored, so that the recorder does not read them from the store.
    */
   wake(stored?: readonly StoredChain[]): void;
   /** Resolves when the recorder has no work. */
@@ -53,11 +52,9 @@ interface Computed {
 const POLL_MS = 500;
 
 /**
- * Records the levels of stored snapshots, including snapshots of other processes. The recorder first records the snapshots stored since the
- * start, the oldest snapshot first. The recorder then records the snapshots that were due at the start, the newest snapshot first. The
- * store lists the due snapshots until their levels are stored, so no level is lost if the process ends. If two
- * processes record at the same time, they record the same levels. If a snapshot is damaged or a defect prevents its recording, the recorder tries the snapshot once per start and
- * reports it to `observe`.
+ * Records the levels of stored snapshots, also of other processes: first those stored since the start, oldest first, then those due at the
+ * start, newest first. Snapshots are due until their levels are stored, so that none is lost if the process ends. Two processes record the
+ * same levels. A snapshot whose recording fails is reported to `observe`, and tried once per start.
  */
 export function createLevelRecorder({
   store,
