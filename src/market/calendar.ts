@@ -53,10 +53,7 @@ export function nextTradingDay(date: string): string {
   return day;
 }
 
-/**
- * Returns the close of the last day of a horizon of `days` calendar days from `fromMs`, or of the next trading day. For 0 days after the
- * close, it is before `fromMs`.
- */
+/** Returns the end of a horizon of `days` calendar days: a close, of the next trading day if need be. It may be before `fromMs`. */
 export function horizonEnd(fromMs: number, days: number): number {
   const date = addDays(newYorkDate(fromMs), days);
   return closeOf(isTradingDay(date) ? date : nextTradingDay(date));

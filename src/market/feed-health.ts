@@ -1,14 +1,7 @@
 import { DAY_MS, isStale } from './calendar.ts';
 import type { FeedState, TickerState } from './feed-ledger.ts';
 
-/**
- * Health of one ticker of a feed. The health is the first of these values whose condition holds:
- * - `missing`: no snapshot has ever arrived.
- * - `failing`: the last attempt brought no snapshot.
- * - `stale`: the quotes are too old.
- * - `partial`: contracts are missing.
- * - `fresh`: no other condition holds.
- */
+/** The first that applies: no snapshot ever, none at the last attempt, old quotes, contracts are missing, or none of these. */
 export type TickerHealth = 'missing' | 'failing' | 'stale' | 'partial' | 'fresh';
 
 /**

@@ -4,10 +4,7 @@ export interface FeedLedger {
   checkpoints(feed: string): Map<string, string>;
   /** Stores a checkpoint. If the value is null, removes the checkpoint. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
-  /**
-   * Sets the running feeds and the tickers that each feed requests. The store keeps the states of feeds that do not run, but `feedStates`
-   * does not return these states. If a feed requests a list of tickers, deletes the state of the feed's other tickers.
-   */
+  /** Sets the running feeds. Keeps the states of other feeds, and deletes those of tickers that a feed no longer requests. */
   openFeeds(feeds: readonly OpenedFeed[]): void;
   /** Deletes the state of a feed that does not run. Keeps the checkpoints and gaps of the feed. Returns false if there is no such feed. */
   forgetFeed(feed: string): boolean;
@@ -28,10 +25,7 @@ export interface FeedLedger {
   /** Returns the gaps that overlap a period, the newest gap first. A gap is a period in which the stream of a feed was down. */
   gapsIn(fromMs: number, toMs: number): Gap[];
   feedStates(): FeedState[];
-  /**
-   * Corrects the state after the clock was set. Shifts the moments since `sinceMs` by `byMs`, because the clock that wrote them was wrong by
-   * this time. Forgets the moments that are still after `nowMs`. Records the step if `byMs` is not 0.
-   */
+  /** Shifts the moments since `sinceMs` by the step of the clock, forgets moments after `nowMs`, and records a step that is not 0. */
   clockStepped(step: { readonly sinceMs: number; readonly byMs: number; readonly nowMs: number }): void;
   /** Returns the last steps of the clock, the newest step first. */
   clockSteps(): ClockStep[];

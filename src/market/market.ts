@@ -25,10 +25,7 @@ export interface Market {
    * `ClientError('no_chain')` if a tracked ticker has no chain. Throws `ClientError('unknown_ticker')` if the ticker is not tracked.
    */
   chain(ticker: string): Chain;
-  /**
-   * Returns the canonical name of a ticker. The text may be any spelling of the ticker, or the name of the company, fund or index. The
-   * ticker need not be tracked. For the root of an index's weekly options, returns the name of the index.
-   */
+  /** Returns the name of a ticker, tracked or not, from any spelling, the name of a company, fund or index, or a root of weekly options. */
   nameOf(spelling: string): string;
   /** Whether the text is a name or an old symbol, and not a spelling of the ticker. */
   isByName(spelling: string): boolean;
@@ -65,10 +62,7 @@ export interface Market {
   closes(ticker: string, date: string, limit: number): Close[];
   /** Returns the delivered closes of the dates (both included), oldest first, and in the past only those up to its moment. */
   officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
-  /**
-   * Returns the known cash dividends of a chain's underlying in order of date. The ex-dates range from the chain's day to the last
-   * settlement. A market at a past moment also returns dividends that became known later.
-   */
+  /** Returns the known dividends from the chain's day to its last settlement, by date. In the past, also those known later. */
   dividends(chain: Chain): readonly CashDividend[];
   /** Returns the number of snapshots of some tickers whose levels are not computed yet, up to the market's moment. */
   levelsDue(tickers: readonly string[]): number;
@@ -89,10 +83,7 @@ export interface Market {
   at(instantMs: number): Market;
 }
 
-/**
- * A chain may be dated at most this far in the future, ms, because clocks differ by minutes. A later date means that the source used a
- * wrong time zone or a wrong digit. A chain with a wrong date must not replace the present chain.
- */
+/** Maximum time by which a chain may be ahead of the clock, ms. A later date is an error, and must not replace the present chain. */
 export const AHEAD_MS = 15 * 60_000;
 
 /** Creates a market that reads from a store. `nowMs` is the wall clock, ms since the epoch. */
@@ -304,10 +295,7 @@ interface CachedChain {
 /** Maximum number of past chains in memory. The largest chain takes about 3 MB, and its analysis takes another 3 MB. */
 const PAST_CHAINS_MAX = 8;
 
-/**
- * Returns true if the chain of an instant is unknown, because the snapshot may have been removed. Retention can remove all snapshots of a
- * day except the last snapshot. If the other snapshots may have been removed, the chain is unknown for instants before the last snapshot.
- */
+/** Returns whether retention may have removed the snapshot of an instant, as it keeps the last of a day. The chain is then unknown. */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
   const dayEndsAt = newYorkInstant(addDays(newYorkDate(instantMs), 1), '00:00') - 1;

@@ -134,10 +134,7 @@ const STRIKE_LENGTH = 8;
 const ROOT_LENGTH = 6;
 const [SPACE, CALL, PUT] = [0x20, 0x43, 0x50];
 
-/**
- * Returns whether the characters from `from` (included) to `to` (excluded) are a root: 1 to 6 capitals. In a root of two or more
- * characters, the last character may be a digit from 1 to 9. The contracts of a root with a digit have an adjusted deliverable.
- */
+/** Returns whether [from, to) is a root: 1 to 6 capitals, of which the last may be a digit 1 to 9, as in adjusted contracts. */
 function isRoot(text: string, from: number, to: number): boolean {
   if (to <= from || to - from > ROOT_LENGTH) return false;
   for (let i = from; i < to; i++) {
@@ -173,10 +170,7 @@ export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
 /** OEX is the only index whose options have American exercise. */
 const INDEX_ROOTS: ReadonlySet<string> = new Set([...EUROPEAN_INDEX_ROOTS, 'OEX']);
 
-/**
- * The ticker of the underlying, for each root that differs from this ticker. Roots that differ from the ticker belong to weekly or
- * PM-settled index options, or to share classes. The ticker of a share class contains a dot, but an OSI symbol cannot contain a dot.
- */
+/** The ticker for each root that differs from it: of weekly or PM-settled index options, and of share classes, whose tickers have a dot. */
 const UNDERLYING_OF_ROOT: Readonly<Record<string, string>> = {
   SPXW: 'SPX',
   SPXPM: 'SPX',

@@ -40,10 +40,7 @@ export interface PrintSum {
   /** `YYYY-MM-DD` */
   readonly expiry: string;
   readonly callPut: 1 | -1;
-  /**
-   * The side of the quote at which the prints traded. If the feed does not have the side, the side is derived from the quote at the time of
-   * the trade. The side is `none` if the feed has neither the side nor the quote.
-   */
+  /** The side of the quote at which the prints traded, by the feed or else by the quote at the trade; `none` if neither is known. */
   readonly side: 'ask' | 'bid' | 'mid' | 'none';
   readonly multiLeg: boolean;
   /** Whether the contracts have an absolute delta above `OPINION_DELTA_MAX`. */
@@ -54,10 +51,7 @@ export interface PrintSum {
   readonly premium: number;
 }
 
-/**
- * A trade counts as an opinion about the price if the contract's absolute delta is at most this value. Contracts with a larger absolute
- * delta are deep in the money, and their trades count as dividend and financing trades. Trades with an unknown delta count as opinions.
- */
+/** Maximum absolute delta of a trade with an opinion about the price. Deeper trades are for dividends or financing. */
 const OPINION_DELTA_MAX = 0.9;
 
 /** Returns the premium of a print, dollars. */

@@ -30,10 +30,7 @@ export interface SnapshotHead extends SnapshotListing, Pick<Chain, 'count' | 'se
 /** The kinds of data that have a retention. `intraday` means all snapshots of a day except the day's last snapshot. */
 export type RetainedKind = 'chains' | 'intraday' | 'prints' | 'levels';
 
-/**
- * Limits of retention. Data that is not older than its limit is kept. The limits are midnights in New York, ms since the epoch. If a limit
- * is `undefined`, all data is kept. The newest snapshot of each ticker is always kept.
- */
+/** Limits of retention, midnights in New York, ms since the epoch; `undefined` keeps all. A ticker's newest snapshot is always kept. */
 export interface Retention {
   readonly printsFromMs?: number | undefined;
   readonly chainsFromMs?: number | undefined;
@@ -84,10 +81,7 @@ export interface DataChanges {
 export interface SnapshotStore {
   /** Stores a snapshot, in place of one of the same underlying, `asOf` and `simulated`, and marks its levels as due. Returns its id. */
   saveChain(chain: Chain): number;
-  /**
-   * Returns the id of the newest snapshot that is not dated later than `presentMs`. If all snapshots are dated later, returns the id of the
-   * newest snapshot. Returns `undefined` if the underlying has no snapshot. The call is fast enough for every request.
-   */
+  /** Returns the id of the newest snapshot up to `presentMs`, or else of the newest of all, fast enough for every request. */
   latestChainId(underlying: string, simulated: boolean, presentMs?: number): number | undefined;
   /** Returns the id of the newest snapshot up to an instant, or `undefined` if there is no such snapshot. */
   chainIdAt(underlying: string, simulated: boolean, instantMs: number): number | undefined;
@@ -108,10 +102,7 @@ export interface SnapshotStore {
   snapshots(underlying?: string): SnapshotListing[];
   /** Returns the id of each New York day's last snapshot in the period from `fromMs` to `toMs`, the oldest day first. */
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
-  /**
-   * Permanently removes snapshots of an underlying and their levels, simulated and recorded. If `asOf` is given, removes only the snapshots
-   * of this moment. Returns the number of moments whose data was removed, including moments that only had levels.
-   */
+  /** Removes snapshots of an underlying, all or of one moment, and their levels. Returns the number of moments with removed data. */
   forgetSnapshots(underlying: string, asOf?: number): number;
   /** Returns the damaged snapshots that were set aside. Saving a snapshot of the same moment replaces a damaged one. */
   damagedSnapshots(): SnapshotListing[];
@@ -218,10 +209,7 @@ export interface LevelStore {
   levelSpots(underlying: string, fromMs: number, toMs: number, simulated: boolean): LevelSpot[];
   /** Returns the newest levels up to `untilMs`, or `undefined` if there are no such levels. */
   newestLevels(underlying: string, untilMs: number, simulated: boolean): LevelEvent | undefined;
-  /**
-   * Returns the 30-day volatilities of some New York days (`YYYY-MM-DD`), in the given order. The volatility of a day comes from the day's
-   * last levels up to `untilMs`. A volatility is null if the day has no levels, or if the last levels have no volatility.
-   */
+  /** Returns the 30-day volatility of each day (`YYYY-MM-DD`), from its last levels up to `untilMs`; null if it is unknown. */
   volatilitiesOfDays(
     underlying: string,
     days: readonly string[],
@@ -237,10 +225,7 @@ export interface LevelStore {
    * a day were removed after this place. Levels that replace levels of the same moment count as stored and as removed.
    */
   levelChanges(after: LevelCursor, simulated: boolean): { readonly stored: LevelEvent[]; readonly removed: string[] };
-  /**
-   * Returns at most `limit` entries of the log after a sequence number, in the order of storage. Levels become an entry only if they are
-   * newer than all stored levels of their ticker. Levels of loaded history do not become entries.
-   */
+  /** Returns at most `limit` entries of the log, as stored. Only levels newer than all of their ticker are entries, not loaded history. */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /** Like `levelEvents`, for some underlyings only. The entries of other underlyings do not slow down the call. */
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];

@@ -13,10 +13,7 @@ export interface Stretch {
   prints(): Print[];
 }
 
-/**
- * One of these numbers is the maximum number of parts in a `Stretch`. Reading one part print by print takes a few milliseconds. The store
- * therefore also has sums for blocks of `few` parts, for blocks of `many` parts, and for whole days.
- */
+/** Maximum parts of a `Stretch`. A part takes a few ms print by print, so the store has sums of blocks of `few` and `many`, and of days. */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 
 /** The length and the version of a tape within a period. */

@@ -73,10 +73,7 @@ const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
 /** Maximum number of tickers. The server polls the chain of each ticker every minute, and stores the chains in memory. */
 const TICKERS_MAX = 1_000;
 
-/**
- * Returns whether a theme may have this name. Theme names are keys of JSON, which clients show and copy: they have no control characters,
- * direction marks or zero-width characters, and no client mistakes them for the prototype of an object.
- */
+/** Returns whether a theme may have this name, a key of JSON: no control characters, direction marks, zero width or prototype names. */
 function isThemeName(name: string): boolean {
   return name !== '__proto__' && !/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/u.test(name);
 }

@@ -12,10 +12,7 @@ const INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{
 /** Returns the schema of a text field for an instant or a date. `momentOf` parses the text. */
 export const moment = (description: string) => textField(`${description}: ${MOMENT}.`);
 
-/**
- * Parses an instant or a New York date, and returns ms since the epoch. The argument `end` selects the first or the last moment of the day
- * if the text is a date. Throws `ClientError` with the given code if the text is invalid. The error also names the `word` that the field takes.
- */
+/** Parses an instant or a date, whose first or last moment is `end`. Throws `ClientError` with the code, which names the `word` too. */
 export function momentOf(
   text: string,
   field: string,

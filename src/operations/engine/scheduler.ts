@@ -16,10 +16,7 @@ export interface SchedulerLimits {
 
 const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunMax: 8, deadlineMs: 30_000 };
 
-/**
- * Length of a turn, ms. A turn is a series of steps without a pause. A turn ends after the first step at whose end the turn has taken at
- * least TURN_MS. Between two turns, the event loop serves sockets.
- */
+/** Length after which a turn, a series of steps without a pause, ends, ms. Between two turns, the event loop serves sockets. */
 const TURN_MS = 8;
 /** Maximum time for prompt jobs between two turns, ms. */
 const PROMPT_MS = 20;

@@ -167,10 +167,7 @@ function largePremium(context: Context, chain: Chain): number | undefined {
   return flow.reduce((sum, { premium }) => sum + premium, 0);
 }
 
-/**
- * Returns the correlation between the daily returns of a stock and an ETF, from the last closes up to the date `until`. `until` is the day
- * of the stock's snapshot. If there is no snapshot, the function uses the newest closes. Returns null if too few closes are known.
- */
+/** Returns the correlation of daily returns of a stock and an ETF up to `until`, the day of the snapshot; null for too few closes. */
 function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
   // Reads a few additional closes, because a day's close may be missing for the stock or for the ETF.
   const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);

@@ -198,10 +198,7 @@ export function createLevelRecorder({
   };
 }
 
-/**
- * Computes the level record of a chain from the stored prints and dividends. Returns `undefined` if the chain has no live contract.
- * `largePrintMinUsd` is the minimum premium of a large print, dollars.
- */
+/** Computes a chain's level record from stored prints and dividends; `undefined` without a live contract. The premium is in dollars. */
 export function* levelRecordOf(
   chain: Chain,
   store: MarketStore,

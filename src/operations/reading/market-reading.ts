@@ -28,10 +28,7 @@ export function readMarket(ticker: string, context: Context): Steps<MarketReadin
   return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN }, ticker, context);
 }
 
-/**
- * Prepares one expiry of a ticker's newest chain with the default options. Without `expiry`, prepares all expiries. Throws `ClientError` if
- * the ticker has no chain, if the chain does not list the expiry, or if the expiry has settled.
- */
+/** Prepares one expiry of the newest chain, or all. Throws `ClientError` without a chain, and for an unlisted or settled expiry. */
 export function readExpiry(expiry: string | undefined, ticker: string, context: Context): Steps<MarketReading> {
   return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, expiries: expirySelection(expiry) }, ticker, context);
 }

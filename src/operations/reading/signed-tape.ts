@@ -25,10 +25,7 @@ export const tapeInput = {
   min_premium: defaulted(number('Minimum premium of a print, dollars.', { minimum: 0, maximum: 1e12 }), 0),
 };
 
-/**
- * Returns the result of `work` for the prints of a chain's underlying in the last `days` days. The work runs in steps, because reading many
- * prints takes a long time. The last results are cached while the prints are unchanged.
- */
+/** Returns the result of `work` for the prints of the last `days` days, in steps. Results are cached while the prints are unchanged. */
 export function* cachedTapeResult<Result>(
   cache: StepCache<Chain, Result>,
   chain: Chain,
@@ -45,10 +42,7 @@ export function* cachedTapeResult<Result>(
 /** Maximum number of cached results per chain. */
 export const CACHED_RESULTS_MAX = 4;
 
-/**
- * Calls `take` with each stretch of a tape, in steps. A stretch is a run of consecutive prints in at most `mostParts` parts. One call of
- * `take` lasts a few milliseconds.
- */
+/** Calls `take` with runs of consecutive prints in at most `mostParts` parts, in steps. A call takes a few milliseconds. */
 export function* forEachStretch(
   tape: PrintsQuery,
   mostParts: number,

@@ -16,10 +16,7 @@ export const TARGET_DTE = 30;
 /** Number of daily returns from which the realised volatility is computed. */
 const REALISED_DAYS = 20;
 
-/**
- * Returns the implied volatility of the whipsaw index, decimal per year: the at-the-money volatility of the expiry nearest to TARGET_DTE
- * days, whichever expiry is scanned. Returns null if no series has a smile.
- */
+/** Returns the at-the-money volatility of the expiry nearest to TARGET_DTE days, decimal per year; null if no series has a smile. */
 export function* whipsawIv(prepared: PreparedChain): Steps<number | null> {
   const series = seriesNearest(prepared, TARGET_DTE);
   if (!series) return null;

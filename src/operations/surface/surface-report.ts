@@ -245,10 +245,7 @@ function nearestSlice({ slices }: FittedSurface, at: number): SurfaceSlice {
   );
 }
 
-/**
- * Returns the total variance at several times. The square roots of the times are evenly spaced. The first time lies after 16 % of the time
- * from the quotes to the first settlement. The last time is the last settlement.
- */
+/** Returns the total variance at times whose roots are even, from 16 % of the time to the first settlement to the last settlement. */
 function* gridOf(surface: FittedSurface) {
   const { clock, slices } = surface;
   const [first, last] = [slices[0]!, slices.at(-1)!];
