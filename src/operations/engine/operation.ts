@@ -33,10 +33,7 @@ export interface Operation<
   /** Absent if the operation is not offered as a tool. */
   readonly tool?: ToolForm<Key>;
   readonly rest?: RestForm<Full>;
-  /**
-   * Computes the answer. Returns the answer directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key.
-   * The operation may leave out keys that the caller does not get.
-   */
+  /** Computes the answer, in steps if the work takes long. Keys that the caller does not get (`isWanted`) may be left out. */
   run(
     input: Static<Input>,
     context: Context,

@@ -1,10 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defaulted, number, oneOf } from './schemas.ts';
 
-/**
- * Bounds of shared fields, wide enough for every traded option. The bounds keep answers finite, and reject wrong units (4 for 4 %, days for
- * years). Prices are in dollars, volatilities are decimals per year.
- */
+/** Bounds in dollars or decimals per year, wider than any traded option. The bounds keep answers finite, and reject percent and days. */
 const PRICE_MIN = 1e-6;
 const PRICE_MAX = 1e9;
 /** Minimum time to expiry, years: a third of a second. */

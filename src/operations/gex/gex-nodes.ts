@@ -195,16 +195,14 @@ function wallSignNotes(prepared: PreparedChain, { call, put }: Walls): string[] 
   if (prepared.sign !== DEFAULT_SIGN) return [];
   const [atCalls, atPuts] = netGexAt(prepared, [call.strike, put.strike]) as [number, number];
   const inMillions = (gex: number) => `${(gex / MILLION).toPrecision(3)} million dollars per 1 % move`;
-  return [
-    ...(atCalls < 0
-      ? [
-          `At the call wall ${call.strike}, puts outweigh calls: its net gamma is ${inMillions(atCalls)}, which amplifies moves.`,
-        ]
-      : []),
-    ...(atPuts > 0
-      ? [
-          `At the put wall ${put.strike}, calls outweigh puts: its net gamma is ${inMillions(atPuts)}, which damps moves.`,
-        ]
-      : []),
-  ];
+  const notes: string[] = [];
+  if (atCalls < 0)
+    notes.push(
+      `At the call wall ${call.strike}, puts outweigh calls: its net gamma is ${inMillions(atCalls)}, which amplifies moves.`,
+    );
+  if (atPuts > 0)
+    notes.push(
+      `At the put wall ${put.strike}, calls outweigh puts: its net gamma is ${inMillions(atPuts)}, which damps moves.`,
+    );
+  return notes;
 }

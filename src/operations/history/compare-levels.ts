@@ -106,12 +106,11 @@ export function comparisonNotes(
   after: LevelRow,
   found: { readonly changed: ChangedContracts; readonly settled: readonly string[] } | undefined,
 ): string[] {
-  const notes =
-    before.expiry === after.expiry
-      ? []
-      : [
-          `max_pain is of the dominant expiry, which has changed from ${before.expiry} to ${after.expiry}: the two are not comparable.`,
-        ];
+  const notes: string[] = [];
+  if (before.expiry !== after.expiry)
+    notes.push(
+      `max_pain is of the dominant expiry, which has changed from ${before.expiry} to ${after.expiry}: the two are not comparable.`,
+    );
   if (!found) return [...notes, 'The chain of one of the moments is no longer stored, so contracts are not compared.'];
   const { changed, settled } = found;
   if (settled.length > 0) {
