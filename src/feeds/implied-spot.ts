@@ -9,10 +9,7 @@ import { unreadable } from './rejections.ts';
  */
 const CONTRADICTION_RATIO = 3;
 
-/**
- * Returns the given spot, or the spot that the quotes imply if no spot is given. Returns NaN if no spot is given and the quotes imply no
- * spot. Throws a `ClientError` if the given spot contradicts the implied spot.
- */
+/** Returns the given spot, or else the implied spot, or NaN. Throws a `ClientError` if the given spot contradicts the implied spot. */
 export function spotOf(given: number | undefined, rows: readonly ContractRow[], asOf: number): number {
   const implied = impliedSpot(rows, asOf);
   if (given === undefined) return implied;
@@ -50,15 +47,20 @@ const PAIRS_USED = 5;
 
 /** Returns the strikes at which the call and the put of a root both have a bid and an ask. `gap` is the call's mid minus the put's mid. */
 function pairsOf(rows: readonly ContractRow[]): { strike: number; gap: number }[] {
-  const mids = new Map<string, number>();
-  for (const row of rows) {
-    if (row.bid > 0 && row.ask >= row.bid && Number.isFinite(row.ask)) {
-      mids.set(`${row.root} ${row.strike} ${row.callPut}`, (row.bid + row.ask) / 2);
-    }
-  }
+  const [calls, puts] = [midsOf(rows, 1), midsOf(rows, -1)];
   return rows.flatMap(({ root, strike, callPut }) => {
-    const call = callPut === 1 ? mids.get(`${root} ${strike} 1`) : undefined;
-    const put = mids.get(`${root} ${strike} -1`);
+    const call = callPut === 1 ? calls.get(root)?.get(strike) : undefined;
+    const put = puts.get(root)?.get(strike);
     return call === undefined || put === undefined ? [] : [{ strike, gap: call - put }];
   });
+}
+
+/** Returns the mids of all calls (1) or puts (-1) with a bid and an ask, by root and strike. */
+function midsOf(rows: readonly ContractRow[], side: 1 | -1): Map<string, Map<number, number>> {
+  const mids = new Map<string, Map<number, number>>();
+  for (const { root, strike, callPut, bid, ask } of rows) {
+    if (callPut !== side || !(bid > 0 && ask >= bid && Number.isFinite(ask))) continue;
+    mids.getOrInsertComputed(root, () => new Map()).set(strike, (bid + ask) / 2);
+  }
+  return mids;
 }

@@ -34,10 +34,7 @@ const REOPEN_MS = 5_000;
 /** Maximum pause between two checks of the clock, ms. So the loop soon notices a step of the clock or a sleep of the machine. */
 const SLEEP_MS_MAX = 5_000;
 
-/**
- * Polls a feed by its schedule until the ingest is stopped. Stores the deliveries of the polls and of the feed's stream. If a poll fails,
- * the error is reported, and the next poll takes place as usual.
- */
+/** Stores the deliveries of a feed's polls and stream until the ingest is stopped. A failed poll is reported, and polls go on. */
 export function startIngest(deps: IngestDeps): Ingest {
   const { feed, nowMs } = deps;
   const abort = new AbortController();
@@ -197,9 +194,7 @@ interface Counts {
   refusals: number;
 }
 
-/**
- * Stores deliveries in short transactions, and returns their counts, early if `signal` is aborted. Throws `NoDiskSpace` on a full folder.
- */
+/** Stores deliveries in short transactions, until `signal` is aborted. Returns the counts. Throws `NoDiskSpace` if the folder is full. */
 async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, signal?: AbortSignal): Promise<Counts> {
   const { feed, store, observe, nowMs, onStored, room } = deps;
   const counts = { chains: 0, prints: 0, refusals: 0 };

@@ -1,10 +1,7 @@
 import { closeOf, isTradingDay, newYorkDate, nextTradingDay, openOf, previousTradingDay } from '../market/calendar.ts';
 import type { Pace } from '../market/feed.ts';
 
-/**
- * Time between the close of the market and the final quotes. Options on indices and index funds still trade for `AFTER_CLOSE_MS` after the
- * close, while the quotes of other options become final.
- */
+/** Time between the close and the final quotes, because options on indices and index funds still trade for this time. */
 const AFTER_CLOSE_MS = 15 * 60_000;
 
 /**

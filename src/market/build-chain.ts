@@ -66,22 +66,15 @@ export const VALUE_MAX = 1e9;
 export const IV_MAX = 100;
 
 /**
- * Checks the rows, sorts them, and returns them as an immutable chain.
- *
- * The treatment of a bad value depends on its field.
- *
+ * Checks the rows, sorts them, and returns them as an immutable chain. The treatment of a bad value depends on its field:
  * - A row with an impossible expiry, side or strike is rejected (`bad_contract`). A row whose root belongs to another underlying is
  *   rejected too (`foreign_underlying`).
- *
  * - If several rows have the same contract, the chain keeps the first row. The other rows are rejected (`duplicate`).
- *
  * - A bid, ask, last, volume, open interest, IV or gamma is impossible if it is negative, infinite or above its bound: `IV_MAX` for an IV,
  *   `VALUE_MAX` for the others. A delta is impossible if its absolute value is above 1. An impossible value becomes "not given" and is
  *   counted under `bad_value`, but its row is kept.
- *
  * - A multiplier that is negative, infinite or above `VALUE_MAX` becomes 100 and is counted under `bad_value`. A multiplier of 0 becomes
  *   100 and is not counted.
- *
  * - An IV of 0 becomes "not given" and is not counted, because feeds write 0 if they have no IV.
  *
  * Throws `ClientError('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable,

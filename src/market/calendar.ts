@@ -1,9 +1,8 @@
 import { memoize } from '../core/cache.ts';
 
 /**
- * The trading calendar of the New York Stock Exchange from 1990 on. The holidays of every year follow NYSE rule 7.2, and the early closes
- * follow the rules that the exchange publishes. Closures and early closes outside these rules are listed in this file. Dates are
- * `YYYY-MM-DD` in New York. Instants are ms since the epoch.
+ * The trading calendar of the New York Stock Exchange from 1990 on, by NYSE rule 7.2 and the published early closes, with a list of
+ * exceptions. Dates are `YYYY-MM-DD` in New York. Instants are ms since the epoch.
  */
 
 export const DAY_MS = 86_400_000;
@@ -24,27 +23,20 @@ export function isHalfDay(date: string): boolean {
   return yearOf(date.slice(0, 4)).halfDays.has(date);
 }
 
-/**
- * Returns the instant at which the exchange opens on a date, 09:30. If the date is not a trading day, returns 09:30 of the previous trading
- * day.
- */
+/** Returns the open on a date, 09:30 in New York, or the open of the trading day before it. */
 export const openOf = memoize(DATES_MAX, (date: string): number =>
   newYorkInstant(isTradingDay(date) ? date : previousTradingDay(date), '09:30'),
 );
 
-/**
- * Returns the instant at which the exchange closes on a date: 16:00, or 13:00 on half days. If the date is not a trading day, returns the
- * close of the previous trading day.
- */
+/** Returns the close on a date, 16:00 or on half days 13:00 in New York, or the close of the trading day before it. */
 export const closeOf = memoize(DATES_MAX, (date: string): number => {
   const day = isTradingDay(date) ? date : previousTradingDay(date);
   return newYorkInstant(day, isHalfDay(day) ? '13:00' : '16:00');
 });
 
 /**
- * Returns the instant at which contracts with an expiry date settle. AM contracts settle at the opening prices, PM contracts at the close.
- * An expiry date may not be a trading day: until 2015 it was usually a Saturday, and a third Friday can be Good Friday. Contracts with such
- * an expiry date settle on the previous trading day.
+ * Returns the settlement of an expiry: AM at the opening prices, PM at the close, of the trading day up to that date, because expiries may
+ * be Saturdays (until 2015) or Good Friday.
  */
 export function settlementInstant(expiry: string, settlement: 'AM' | 'PM'): number {
   return settlement === 'AM' ? openOf(expiry) : closeOf(expiry);
@@ -64,11 +56,7 @@ export const nextTradingDay = memoize(DATES_MAX, (date: string): string => {
   return day;
 });
 
-/**
- * Returns the end of a horizon of `days` calendar days that begins at `fromMs`: the close of the horizon's last day. If the exchange is
- * closed on the last day, the end is the close of the next trading day. If `days` is 0 and `fromMs` is after the close, the end is before
- * `fromMs`.
- */
+/** Returns the end of a horizon of `days` calendar days: a close, of the next trading day if need be. It may be before `fromMs`. */
 export function horizonEnd(fromMs: number, days: number): number {
   const date = addDays(newYorkDate(fromMs), days);
   return closeOf(isTradingDay(date) ? date : nextTradingDay(date));
@@ -81,10 +69,7 @@ export function lastQuoted(nowMs: number): number {
   return Math.min(nowMs, closeOf(today));
 }
 
-/**
- * Returns how long the exchange was open between two instants, ms. The count ends when it exceeds `mostMs`, so a result above `mostMs` is
- * only a lower bound.
- */
+/** Returns how long the exchange was open between two instants, ms. A result above `mostMs` is only a lower bound. */
 export function openMsBetween(fromMs: number, toMs: number, mostMs: number): number {
   let open = 0;
   for (let day = newYorkDate(fromMs); open <= mostMs; day = nextTradingDay(day)) {
@@ -95,10 +80,7 @@ export function openMsBetween(fromMs: number, toMs: number, mostMs: number): num
   return open;
 }
 
-/**
- * Returns whether quotes are stale: the exchange was open for more than `staleAfterMs` since the time of the quotes. Only trading hours
- * count, because no newer quotes appear outside trading hours.
- */
+/** Returns whether the exchange was open for more than `staleAfterMs` since `asOf`. No newer quotes appear outside trading hours. */
 export function isStale(asOf: number, nowMs: number, staleAfterMs: number): boolean {
   return nowMs - asOf > staleAfterMs && openMsBetween(asOf, nowMs, staleAfterMs) > staleAfterMs;
 }
@@ -125,14 +107,9 @@ export function newYorkDate(atMs: number): string {
   return date;
 }
 
-/**
- * The last results of `newYorkDate`, the newest first. A result is valid for the instants from `from` (included) to `to` (excluded). The
- * results are cached, because most calls are for the present day or the days of the newest quotes, and `Temporal` is slow.
- */
+/** The last results of `newYorkDate`, newest first, for instants before `to`. `Temporal` is slow, and most calls are for the same days. */
 const lastDays = Array.from({ length: 4 }, () => ({ date: '', from: 0, to: 0 }));
-/**
- * Only dates of instants before YEARS_END are cached. A cached date needs the start of the next day, whose year must also have four digits.
- */
+/** Only dates of earlier instants are cached, because the start of the next day must have a year of four digits. */
 const YEARS_END = Date.UTC(9999, 0, 1);
 
 /** Returns the date and time in New York at an instant, `YYYY-MM-DDTHH:MM:SS`, with milliseconds if they are not zero. */
@@ -143,10 +120,7 @@ export function newYorkTime(atMs: number): string {
     .toString();
 }
 
-/**
- * Returns the instant at which New York clocks show `time` (`HH:MM` or `HH:MM:SS`) on `date`. In autumn, clocks show one hour twice. For a
- * time in the repeated hour, returns the earlier instant.
- */
+/** Returns the instant of a New York time (`HH:MM` or `HH:MM:SS`). In the repeated hour of autumn, returns the earlier instant. */
 export function newYorkInstant(date: string, time: string): number {
   return instantOf(`${date}T${time}`);
 }
@@ -183,10 +157,7 @@ export function weekdayOf(date: string): number {
   return (((dayNumber(date) + 4) % 7) + 7) % 7;
 }
 
-/**
- * Returns the date of the nth (1 to 5) `weekday` (0 Sunday to 6 Saturday) in a month (1 to 12). If `nth` is -1, returns the last date of
- * the month with this weekday.
- */
+/** Returns the nth (1 to 5, or -1 for the last) `weekday` (0 Sunday to 6 Saturday) of a month (1 to 12). */
 export function nthWeekday(year: number, month: number, weekday: number, nth: number): string {
   if (nth < 0) {
     const last = isoDate(year, month, daysInMonth(year, month));
@@ -263,10 +234,7 @@ const UNSCHEDULED_CLOSURES: readonly string[] = [
 
 const UNSCHEDULED_HALF_DAYS: readonly string[] = ['1997-12-26', '1999-12-31', '2003-12-26'];
 
-/**
- * Returns the day on which the exchange is closed for a holiday with a fixed date. If the date is a Saturday, the exchange is closed on the
- * preceding Friday. If the date is a Sunday, the exchange is closed on the following Monday.
- */
+/** Returns the closed day for a holiday with a fixed date: the Friday before a Saturday, and the Monday after a Sunday. */
 function observed(year: number, month: number, day: number): string {
   const date = isoDate(year, month, day);
   const weekday = weekdayOf(date);

@@ -1,8 +1,7 @@
 import { recordOf } from '../core/record-of.ts';
 /**
- * The option quotes of one underlying at one instant, as parallel columns. Rows are sorted by series and then by strike. At the same
- * strike, the call comes before the put. `NaN` means "not given". A chain never changes after its creation, so caches of analyses may use
- * the chain object as a key.
+ * The option quotes of an underlying at one instant, as columns in order of series, strike, and call before put. `NaN` means "not given". A
+ * chain never changes, so that it may be the key of caches.
  */
 export interface Chain {
   readonly underlying: string;
@@ -28,10 +27,7 @@ export interface Chain {
   readonly openInterest: Float64Array;
   /** Implied volatility from the feed, decimal per year. */
   readonly iv: Float64Array;
-  /**
-   * Delta and gamma from the feed. Delta is the change of the option's price per dollar of spot, and gamma is the change of delta per
-   * dollar of spot.
-   */
+  /** Delta and gamma from the feed: change of the price, and of delta, per dollar of spot. */
   readonly delta: Float64Array;
   readonly gamma: Float64Array;
   /** Shares per contract. */
@@ -40,10 +36,7 @@ export interface Chain {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/**
- * The contracts of one root and expiry date: rows `start` (included) to `end` (excluded). The contracts of a series share a settlement, a
- * forward and a smile.
- */
+/** The contracts of one root and expiry, rows `start` (included) to `end` (excluded), with one settlement, forward and smile. */
 export interface Series {
   readonly root: string;
   /** `YYYY-MM-DD` */

@@ -11,10 +11,7 @@ export function parseDigits(text: string, from: number, to: number): number {
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/**
- * Parses a decimal number such as `-1.5e3`. Returns the nearest double, or infinity if the number is too large. Returns `NaN` for any other
- * text, even for texts that `Number` accepts: an empty text, `0x10`, `Infinity`.
- */
+/** Parses a decimal number such as `-1.5e3`. NaN for other texts, also those that `Number` accepts: an empty text, `0x10`, `Infinity`. */
 export function parseDecimal(text: string): number {
   return DECIMAL.test(text) ? Number(text) : Number.NaN;
 }

@@ -1,14 +1,7 @@
 import { DAY_MS, isStale } from './calendar.ts';
 import type { FeedState, TickerState } from './feed-ledger.ts';
 
-/**
- * Health of one ticker of a feed. The health is the first of these values whose condition holds:
- * - `missing`: no snapshot has ever arrived.
- * - `failing`: the last attempt brought no snapshot.
- * - `stale`: the quotes are too old.
- * - `partial`: contracts are missing.
- * - `fresh`: no other condition holds.
- */
+/** The first that applies: no snapshot ever, none at the last attempt, old quotes, contracts are missing, or none of these. */
 export type TickerHealth = 'missing' | 'failing' | 'stale' | 'partial' | 'fresh';
 
 /**
@@ -49,10 +42,7 @@ const GAPS_MIN = 3;
 /** The shortest time after which a ticker is stale, ms of trading hours. */
 const STALE_MS_MIN = 60_000;
 
-/**
- * Returns the time without a new snapshot after which a ticker is stale, ms of trading hours. `staleAfterMs` is the longest such time, and
- * holds until the pace of the ticker is known.
- */
+/** Returns the time without a snapshot after which a ticker is stale, ms of trading hours: `staleAfterMs` until its pace is known. */
 export function tickerStaleAfterMs({ gaps }: Pick<TickerState, 'gaps'>, staleAfterMs: number): number {
   if (gaps.length < GAPS_MIN) return staleAfterMs;
   const sorted = gaps.toSorted((a, b) => a - b);
@@ -91,10 +81,7 @@ export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number
   return isWhole ? 'ok' : 'degraded';
 }
 
-/**
- * Returns whether the next poll is overdue, or a running poll makes no progress. A poll in the future counts as overdue, because the clock
- * was ahead when the moments were written.
- */
+/** Returns whether a poll is overdue or makes no progress. A poll in the future is overdue, because the clock was ahead. */
 export function isOverdue(state: FeedState, nowMs: number): boolean {
   const { nextAt, polledAt, tickers } = state;
   if (isClockOff(state, nowMs)) return true;

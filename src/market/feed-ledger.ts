@@ -4,9 +4,7 @@ export interface FeedLedger {
   checkpoints(feed: string): Map<string, string>;
   /** Stores a checkpoint. If the value is null, removes the checkpoint. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
-  /**
-   * Sets the running feeds and their tickers, and deletes the state of a feed's other tickers. The states of feeds that do not run stay.
-   */
+  /** Sets the running feeds. Keeps the states of other feeds, and deletes those of tickers that a feed no longer requests. */
   openFeeds(feeds: readonly OpenedFeed[]): void;
   /** Deletes the state of a feed that does not run. Keeps the checkpoints and gaps of the feed. Returns false if there is no such feed. */
   forgetFeed(feed: string): boolean;

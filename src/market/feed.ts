@@ -3,9 +3,7 @@ import type { Chain } from './chain.ts';
 import type { PrintBatch } from './print-batch.ts';
 import type { Close, Print } from './prints.ts';
 
-/**
- * A source of market data. A feed parses and validates data. A feed delivers valid data, and for all other data a rejection with a reason.
- */
+/** A source of market data. A feed delivers valid data, and for all other data a rejection with a reason. */
 export interface Feed {
   /** The kind of source: `simulated`, `files`, `cboe` and others. At most one feed of each kind runs. */
   readonly name: string;
@@ -33,10 +31,7 @@ export interface Pace {
   readonly everyMs: number;
   /** With `session`, polls run in trading hours. With `always`, polls run at all times. */
   readonly hours: 'always' | 'session';
-  /**
-   * The delay of the source's quotes, ms. The polling hours begin and end this much later, so that the feed receives the quotes of the
-   * close.
-   */
+  /** The delay of the source's quotes, ms. Polling hours begin and end this much later, so that they include the quotes of the close. */
   readonly delayMs: number;
 }
 
@@ -59,10 +54,7 @@ export type Delivery =
   | { readonly kind: 'resolved'; readonly origin: string }
   /** The stream of a source connected or disconnected. The feed misses prints while the stream is down. */
   | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
-  /**
-   * A checkpoint that the feed needs after a restart. The checkpoint and the preceding deliveries are stored in one transaction. If the
-   * value is null, the checkpoint is removed from the store.
-   */
+  /** A checkpoint for the next start, stored with the deliveries before it in one transaction. A value of null removes the checkpoint. */
   | { readonly kind: 'checkpoint'; readonly key: string; readonly value: string | null };
 
 /** The result of loading one file. Rows can be contracts, prints, closes or dividends. */

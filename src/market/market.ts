@@ -25,17 +25,11 @@ export interface Market {
    * `ClientError('no_chain')` if a tracked ticker has no chain. Throws `ClientError('unknown_ticker')` if the ticker is not tracked.
    */
   chain(ticker: string): Chain;
-  /**
-   * Returns the canonical name of a ticker. The text may be any spelling of the ticker, or the name of the company, fund or index. The
-   * ticker need not be tracked. For the root of an index's weekly options, returns the name of the index.
-   */
+  /** Returns the name of a ticker, tracked or not, from any spelling, the name of a company, fund or index, or a root of weekly options. */
   nameOf(spelling: string): string;
   /** Whether the text is a name or an old symbol, and not a spelling of the ticker. */
   isByName(spelling: string): boolean;
-  /**
-   * Returns the canonical name of a tracked ticker. Tracked tickers are the tickers of the universe and the tickers with a chain. Throws
-   * `ClientError('unknown_ticker')` if the ticker is not tracked.
-   */
+  /** Returns the name of a ticker of the universe or with a chain. Throws `ClientError('unknown_ticker')` for any other ticker. */
   tracked(ticker: string): string;
   /** Like `chain`, but returns `undefined` if there is no chain. */
   findChain(ticker: string): Chain | undefined;
@@ -43,20 +37,14 @@ export interface Market {
   tickersWithChain(from?: string, limit?: number): readonly string[];
   /** Returns the moment of a ticker's newest snapshot, ms since the epoch. Does not read the snapshot. */
   quotedAt(ticker: string): number | undefined;
-  /**
-   * Returns the moment from which a snapshot that is dated too far in the future counts as the ticker's newest snapshot, ms since the epoch.
-   * Returns `undefined` if there is no such snapshot, and in a market at a past moment.
-   */
+  /** Returns the moment at which a snapshot dated too far in the future becomes the newest, ms since the epoch; `undefined` in the past. */
   nextChainFrom(ticker: string): number | undefined;
   /**
    * Returns the sums of the prints with a premium of at least `minPremiumUsd` dollars in a period of `days` times 24 hours. The period ends
    * at the moment of the chain or of the last print, whichever is later. Leaves out prints of contracts with an adjusted deliverable.
    */
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
-  /**
-   * Returns the prints of one New York day with a premium of at least `minPremiumUsd` dollars. Leaves out prints after the end of the
-   * period of `flow`, and prints of contracts with an adjusted deliverable.
-   */
+  /** Returns the prints of a New York day of at least `minPremiumUsd` dollars, without those that `flow` leaves out. */
   largeOn(chain: Chain, day: string, minPremiumUsd: number): LargeTape;
   /** Returns the start of the period for which the store has all prints, ms since the epoch. Returns 0 if no prints were removed. */
   printsKeptFrom(): number;
@@ -67,23 +55,14 @@ export interface Market {
   tape(chain: Chain, days?: number): StoredTape;
   /** Returns whether the ticker has prints. If there are no prints, flow is computed from snapshots. */
   hasPrints(ticker: string): boolean;
-  /**
-   * For each New York day of the `days` calendar days up to the chain's moment, returns the store's id of the day's last snapshot. The
-   * oldest snapshot comes first.
-   */
+  /** Returns the id of the last snapshot of each of the `days` New York days up to the chain's moment, oldest first. */
   recentChainIds(chain: Chain, days: number): number[];
   chainById(id: number): Chain | undefined;
   /** Returns the last `limit` daily closes up to and including `date`, the oldest close first. */
   closes(ticker: string, date: string, limit: number): Close[];
-  /**
-   * Returns the closes that a feed delivered for the dates from `fromDate` to `toDate`, the oldest close first. A market at a past moment
-   * returns only the closes up to this moment.
-   */
+  /** Returns the delivered closes of the dates (both included), oldest first, and in the past only those up to its moment. */
   officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
-  /**
-   * Returns the known cash dividends of a chain's underlying in order of date. The ex-dates range from the chain's day to the last
-   * settlement. A market at a past moment also returns dividends that became known later.
-   */
+  /** Returns the known dividends from the chain's day to its last settlement, by date. In the past, also those known later. */
   dividends(chain: Chain): readonly CashDividend[];
   /** Returns the number of snapshots of some tickers whose levels are not computed yet, up to the market's moment. */
   levelsDue(tickers: readonly string[]): number;
@@ -104,10 +83,7 @@ export interface Market {
   at(instantMs: number): Market;
 }
 
-/**
- * A chain may be dated at most this far in the future, ms, because clocks differ by minutes. A later date means that the source used a
- * wrong time zone or a wrong digit. A chain with a wrong date must not replace the present chain.
- */
+/** Maximum time by which a chain may be ahead of the clock, ms. A later date is an error, and must not replace the present chain. */
 export const AHEAD_MS = 15 * 60_000;
 
 /** Creates a market that reads from a store. `nowMs` is the wall clock, ms since the epoch. */
@@ -127,10 +103,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     flows = new Map();
     tapeVersions = new Map();
   };
-  /**
-   * Reads the snapshot whose id `find` returns. If the snapshot is damaged, the store sets the snapshot aside, and `find` then returns the
-   * id of the previous snapshot.
-   */
+  /** Reads the snapshot that `find` returns. The store sets a damaged snapshot aside, and `find` then returns the one before it. */
   const readFound = (
     find: () => number | undefined,
     held: (id: number) => Chain | undefined,
@@ -324,10 +297,7 @@ interface CachedChain {
 /** Maximum number of past chains in memory. The largest chain takes about 3 MB, and its analysis takes another 3 MB. */
 const PAST_CHAINS_MAX = 8;
 
-/**
- * Returns true if the chain of an instant is unknown, because the snapshot may have been removed. Retention can remove all snapshots of a
- * day except the last snapshot. If the other snapshots may have been removed, the chain is unknown for instants before the last snapshot.
- */
+/** Returns whether retention may have removed the snapshot of an instant, as it keeps the last of a day. The chain is then unknown. */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
   const dayEndsAt = newYorkInstant(addDays(newYorkDate(instantMs), 1), '00:00') - 1;
@@ -355,9 +325,7 @@ function noChainAt(ticker: string, atMs: number, { before, after }: Around): Cli
 
 type Around = ReturnType<MarketStore['snapshotsAround']>;
 
-/**
- * Returns the stored dividends of a chain's underlying in order of date. The ex-dates range from the chain's day to the last settlement.
- */
+/** Returns the stored dividends from the chain's day to the last settlement, in order of date. */
 export function storedDividends(store: MarketStore, { underlying, asOf, series, simulated }: Chain): CashDividend[] {
   const lastMs = Math.max(...series.map(({ settlesAt }) => settlesAt));
   return store.dividends(underlying, newYorkDate(asOf), newYorkDate(lastMs), simulated);
@@ -375,10 +343,7 @@ function withoutAdjusted(columns: TapeColumns): TapeColumns {
   );
 }
 
-/**
- * Returns the canonical ticker of any spelling of a symbol. For the root of weekly index options or of a share class, returns the ticker of
- * the underlying.
- */
+/** Returns the canonical ticker of any spelling, also of the root of weekly index options or of a share class. */
 export function symbolOf(spelling: string): string {
   const ticker = tickerWithin(spelling);
   const { underlying, adjusted } = rootOf(ticker);

@@ -5,9 +5,8 @@ import type { Series } from './chain.ts';
 const NAMED = 4;
 
 /**
- * Returns sentences for an error that name the expiries nearest to a date, in order of date. If `date` is not a valid date, these are the
- * first expiries from `today` on. Expiries that have settled by `nowMs` are named as settled if they are among the nearest. Dates are
- * `YYYY-MM-DD`, moments are ms since the epoch.
+ * Returns sentences that name the expiries nearest to a date, in order, or the first from `today` on for an invalid date, with those
+ * settled by `nowMs` as settled. Dates are `YYYY-MM-DD`, moments ms since the epoch.
  */
 export function nearestListed(
   series: readonly Pick<Series, 'expiry' | 'settlesAt'>[],

@@ -106,10 +106,7 @@ export function canonicalTicker(text: string): string {
     .replace(/[/-]/, '.');
 }
 
-/**
- * Returns whether the text has the form of a canonical ticker: `SPY`, `BRK.B`, `AMD1`. Callers must check every text from outside the
- * program with this function.
- */
+/** Returns whether a text is a canonical ticker such as `BRK.B` or `AMD1`. Every text from outside the program must be checked. */
 export function isTicker(text: string): boolean {
   return TICKER.test(text);
 }
@@ -137,10 +134,7 @@ const STRIKE_LENGTH = 8;
 const ROOT_LENGTH = 6;
 const [SPACE, CALL, PUT] = [0x20, 0x43, 0x50];
 
-/**
- * Returns whether the characters from `from` (included) to `to` (excluded) are a root: 1 to 6 capitals. In a root of two or more
- * characters, the last character may be a digit from 1 to 9. The contracts of a root with a digit have an adjusted deliverable.
- */
+/** Returns whether [from, to) is a root: 1 to 6 capitals, of which the last may be a digit 1 to 9, as in adjusted contracts. */
 function isRoot(text: string, from: number, to: number): boolean {
   if (to <= from || to - from > ROOT_LENGTH) return false;
   for (let i = from; i < to; i++) {
@@ -167,10 +161,7 @@ const seriesIn = memoizeBytes(SERIES_CACHED_MAX, (text) => parseOptionSymbol(`${
 
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 
-/**
- * Roots of cash-settled index options with European exercise (contract specifications of Cboe and Nasdaq). Put-call parity holds exactly
- * for options with these roots.
- */
+/** Roots of index options with European exercise (contract specifications of Cboe and Nasdaq), for which put-call parity is exact. */
 export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
   ...['SPX', 'SPXW', 'SPXPM', 'XSP', 'NANOS', 'XEO', 'DJX', 'VIX', 'VIXW'],
   ...['RUT', 'RUTW', 'MRUT', 'RLG', 'RLV', 'RUI', 'NDX', 'NDXP', 'XND', 'NQX', 'MXEA', 'MXEF'],
@@ -179,10 +170,7 @@ export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
 /** OEX is the only index whose options have American exercise. */
 const INDEX_ROOTS: ReadonlySet<string> = new Set([...EUROPEAN_INDEX_ROOTS, 'OEX']);
 
-/**
- * The ticker of the underlying, for each root that differs from this ticker. Roots that differ from the ticker belong to weekly or
- * PM-settled index options, or to share classes. The ticker of a share class contains a dot, but an OSI symbol cannot contain a dot.
- */
+/** The ticker for each root that differs from it: of weekly or PM-settled index options, and of share classes, whose tickers have a dot. */
 const UNDERLYING_OF_ROOT: Readonly<Record<string, string>> = {
   SPXW: 'SPX',
   SPXPM: 'SPX',

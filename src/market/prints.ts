@@ -51,10 +51,7 @@ export interface PrintSum {
   readonly premium: number;
 }
 
-/**
- * A trade counts as an opinion about the price if the contract's absolute delta is at most this value. Contracts with a larger absolute
- * delta are deep in the money, and their trades count as dividend and financing trades. Trades with an unknown delta count as opinions.
- */
+/** Maximum absolute delta of a trade with an opinion about the price. Deeper trades are for dividends or financing. */
 const OPINION_DELTA_MAX = 0.9;
 
 /** Returns the premium of a print, dollars. */

@@ -41,10 +41,7 @@ export function newestSimulated(nowMs: number): number {
   return Math.floor(lastQuoted(nowMs) / MINUTE_MS) * MINUTE_MS;
 }
 
-/**
- * Returns the moments of the past snapshots that a new store gets, newest first: every half hour of the last five trading days, and every
- * close of the last 60 trading days. All these moments are before `newest`, the moment of the newest quotes.
- */
+/** Returns a new store's past moments, newest first: half hours of five trading days, and closes of 60, all before `newest`. */
 export function pastMoments(newest: number): number[] {
   return tradingDaysTo(newest, CLOSE_DAYS)
     .flatMap((date, i) => (i < HALF_HOUR_DAYS ? halfHoursOf(date) : [closeOf(date)]))

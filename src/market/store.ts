@@ -30,9 +30,7 @@ export interface SnapshotHead extends SnapshotListing, Pick<Chain, 'count' | 'se
 /** The kinds of data that have a retention. `intraday` means all snapshots of a day except the day's last snapshot. */
 export type RetainedKind = 'chains' | 'intraday' | 'prints' | 'levels';
 
-/**
- * Limits of retention: midnights in New York, ms since the epoch. `undefined` keeps all. The newest snapshot of a ticker is always kept.
- */
+/** Limits of retention, midnights in New York, ms since the epoch; `undefined` keeps all. A ticker's newest snapshot is always kept. */
 export interface Retention {
   readonly printsFromMs?: number | undefined;
   readonly chainsFromMs?: number | undefined;
@@ -104,10 +102,7 @@ export interface SnapshotStore {
   snapshots(underlying?: string): SnapshotListing[];
   /** Returns the id of each New York day's last snapshot in the period from `fromMs` to `toMs`, the oldest day first. */
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
-  /**
-   * Permanently removes snapshots of an underlying and their levels, simulated and recorded. If `asOf` is given, removes only the snapshots
-   * of this moment. Returns the number of moments whose data was removed, including moments that only had levels.
-   */
+  /** Removes snapshots of an underlying, all or of one moment, and their levels. Returns the number of moments with removed data. */
   forgetSnapshots(underlying: string, asOf?: number): number;
   /** Returns the damaged snapshots that were set aside. A new snapshot of the same moment replaces a damaged one. */
   damagedSnapshots(): SnapshotListing[];

@@ -26,10 +26,7 @@ export function unknownTicker(sought: Sought, universe: Universe, withData: read
   });
 }
 
-/**
- * Returns a sentence on what a caller probably wants who asks for a ticker without data: the fund of an index, the symbols in a sentence, or
- * else the tickers with the most similar symbols or names. Returns `undefined` if nothing is similar.
- */
+/** Returns what a caller probably wants: the fund of an index, the symbols in a sentence, or similar names; `undefined` for nothing. */
 export function insteadOf(
   { spelling, ticker }: Pick<Sought, 'spelling' | 'ticker'>,
   universe: Universe,

@@ -19,10 +19,7 @@ export interface TickerNames {
   nearest(spelling: string, tickers: readonly string[]): string[];
 }
 
-/**
- * Creates the index of the standard names and of further names. Further names take precedence over standard names. If two tickers have the
- * same name, the name belongs to the last of these tickers.
- */
+/** Creates the index of names. Further names take precedence over standard names, and of equal names the last counts. */
 export function createTickerNames(further: NamesOfTickers = {}): TickerNames {
   const entries = [standardNames as NamesOfTickers, further].flatMap((names) =>
     Object.entries(names).flatMap(([ticker, list]) => list.map((name) => [lettersOf(name), ticker] as const)),
@@ -56,10 +53,7 @@ function lettersOf(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/**
- * Removes an exchange before a symbol (`NASDAQ:META`), and a market after a symbol (`META US`, `META.US`, `AAPL US Equity`). Returns the
- * canonical ticker.
- */
+/** Returns the ticker without an exchange before it (`NASDAQ:META`) or a market after it (`META US`, `META.US`, `AAPL US Equity`). */
 export function tickerWithin(text: string): string {
   if (PLAIN.test(text)) return text;
   const symbol = text

@@ -4,10 +4,7 @@ import { isRecord } from '../core/json-shape.ts';
 import { canonicalTicker } from './option-symbol.ts';
 import { createTickerNames, type NamesOfTickers, type TickerNames } from './ticker-names.ts';
 
-/**
- * The tickers that Zomma watches, grouped by theme, and the sector ETF of each single name. A single name is the share of one company. A
- * universe never changes.
- */
+/** The watched tickers by theme, and the sector ETF of each single name (share of one company). A universe never changes. */
 export interface Universe {
   /** The tickers of each theme. Themes and tickers are in display order. */
   readonly themes: Readonly<Record<string, readonly string[]>>;
@@ -76,10 +73,7 @@ const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
 /** Maximum number of tickers. The server polls the chain of each ticker every minute, and stores the chains in memory. */
 const TICKERS_MAX = 1_000;
 
-/**
- * Returns whether a theme may have this name. Theme names are keys of JSON, which clients show and copy: they have no control characters,
- * direction marks or zero-width characters, and no client mistakes them for the prototype of an object.
- */
+/** Returns whether a theme may have this name, a key of JSON: no control characters, direction marks, zero width or prototype names. */
 function isThemeName(name: string): boolean {
   return name !== '__proto__' && !/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/u.test(name);
 }
@@ -146,10 +140,7 @@ function pointer(key: string): string {
   return `/${cleanLine(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/**
- * The single names of each sector ETF. The flow of an ETF can follow the flow of a single name. The index of the ETF contains the single
- * name, or both have the same risk. For example, IBIT and MSTR both hold bitcoin.
- */
+/** The single names of each sector ETF, which its index contains or whose risk it shares: IBIT and MSTR both hold bitcoin. */
 const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   SMH: ['NVDA', 'AVGO', 'TSM', 'INTC', 'AMD'],
   IGV: ['MSFT', 'ORCL', 'PLTR'],

@@ -25,9 +25,8 @@ export const CALENDAR = 'calendar';
 export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.15, shutDay: 0.05 };
 
 /**
- * Measures trading time. Open sessions have full weight, and half days have the weight of their hours. Nights and days without trading have
- * little weight. Over a weekend, a volatility per year of trading time does not change, but a volatility per calendar year does. An average
- * calendar year is one year of this clock.
+ * Measures trading time: sessions have full weight, half days that of their hours, nights and days without trading little. Volatilities per
+ * year of trading time do not change over a weekend. An average calendar year is one year of this clock.
  */
 export class VarianceClock {
   private readonly perYear: number;
@@ -37,7 +36,7 @@ export class VarianceClock {
   /** The closes of these days, without the last one. */
   private readonly closes: number[] = [];
   /** The number of sessions from the first instant in `opens` to each instant in `opens`. */
-  private readonly sessions: number[] = [];
+  private readonly sums: number[] = [];
   private day: string;
   /** The number of sessions from the open of the first day to the start of the clock. */
   private readonly startSessions: number;
@@ -53,7 +52,7 @@ export class VarianceClock {
     const date = newYorkDate(startMs);
     this.day = isTradingDay(date) && startMs >= tradingDay(date).open ? date : previousTradingDay(date);
     this.opens.push(tradingDay(this.day).open);
-    this.sessions.push(0);
+    this.sums.push(0);
     this.startSessions = this.sessionsTo(startMs);
   }
 
@@ -63,7 +62,12 @@ export class VarianceClock {
     // More than ten years after the start, variance accrues evenly over calendar time. Without this limit, a corrupt expiry in the year
     // 9999 would make the clock count three million days.
     const near = Math.min(atMs, this.startMs + SESSIONS_KNOWN_MS);
-    return (this.sessionsTo(near) - this.startSessions) / this.perYear + (atMs - near) / YEAR_MS;
+    return this.sessions(near) / this.perYear + (atMs - near) / YEAR_MS;
+  }
+
+  /** Returns the number of sessions from the start of the clock to an instant within ten years, linear in the weights. */
+  sessions(atMs: number): number {
+    return this.sessionsTo(atMs) - this.startSessions;
   }
 
   /** Returns the number of sessions from the open of the first day to an instant. */
@@ -78,16 +82,16 @@ export class VarianceClock {
     const [from, to] = [this.opens[low]!, this.opens[low + 1]!];
     const close = this.closes[low]!;
     const session = (close - from) / SESSION_MS;
-    const gap = this.sessions[low + 1]! - this.sessions[low]! - session;
+    const gap = this.sums[low + 1]! - this.sums[low]! - session;
     const open = (Math.min(atMs, close) - from) / SESSION_MS;
-    return this.sessions[low]! + open + gap * (Math.max(0, atMs - close) / (to - close));
+    return this.sums[low]! + open + gap * (Math.max(0, atMs - close) / (to - close));
   }
 
   /** Appends the open of the next trading day. */
   private extend(): void {
     const { open, close, next, shutDays } = tradingDay(this.day);
     const { night, shutDay } = this.gaps;
-    this.sessions.push(this.sessions.at(-1)! + (close - open) / SESSION_MS + night + shutDays * shutDay);
+    this.sums.push(this.sums.at(-1)! + (close - open) / SESSION_MS + night + shutDays * shutDay);
     this.opens.push(tradingDay(next).open);
     this.closes.push(close);
     this.day = next;

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../market/calendar.ts';
-import { CALENDAR, type ClockWeights, DEFAULT_WEIGHTS, VarianceClock } from '../../market/variance-clock.ts';
+import { CALENDAR, DEFAULT_WEIGHTS, VarianceClock } from '../../market/variance-clock.ts';
 
 /** The total variance at the money that quotes imply up to a settlement. */
 export interface VariancePoint {
@@ -34,18 +34,27 @@ const DEFAULT_PULL = 0.003;
 export function fitClock(asOf: number, points: readonly VariancePoint[]): VarianceClock {
   const near = points.filter(({ settlesAt }) => settlesAt - asOf <= DAYS_MAX * DAY_MS);
   if (near.length < POINTS_MIN) return new VarianceClock(asOf);
-  let best = { clock: new VarianceClock(asOf), roughness: Number.POSITIVE_INFINITY };
+  const variances = near.map(({ variance }) => variance);
+  const clockOf = (shutDay: number) => new VarianceClock(asOf, { ...DEFAULT_WEIGHTS, shutDay });
+  // The sessions to a settlement are linear in the weight, so that two clocks are enough. The unit of time does not change the roughness.
+  const [least, most] = [0, SHUT_DAY_MAX].map((shutDay) => {
+    const clock = clockOf(shutDay);
+    return near.map(({ settlesAt }) => clock.sessions(settlesAt));
+  }) as [number[], number[]];
+  let best = { shutDay: DEFAULT_WEIGHTS.shutDay, roughness: Number.POSITIVE_INFINITY };
   for (let i = 0; i <= STEPS; i++) {
-    const weights: ClockWeights = { ...DEFAULT_WEIGHTS, shutDay: (i / STEPS) * SHUT_DAY_MAX };
-    const clock = new VarianceClock(asOf, weights);
-    const pull = (DEFAULT_PULL * (weights.shutDay - DEFAULT_WEIGHTS.shutDay)) / 0.1;
-    const roughness = roughnessOf(clock, near, 'logarithmic') + pull * pull;
-    if (roughness < best.roughness) best = { clock, roughness };
+    const shutDay = (i / STEPS) * SHUT_DAY_MAX;
+    const times = least.map((each, j) => each + (i / STEPS) * (most[j]! - each));
+    const pull = (DEFAULT_PULL * (shutDay - DEFAULT_WEIGHTS.shutDay)) / 0.1;
+    const roughness = roughnessOf(times, variances, 'logarithmic') + pull * pull;
+    if (roughness < best.roughness) best = { shutDay, roughness };
   }
-  const calendar = new VarianceClock(asOf, CALENDAR);
-  const isCalendar =
-    roughnessOf(calendar, near, 'linear') < CALENDAR_GAIN_MIN * roughnessOf(best.clock, near, 'linear');
-  return isCalendar ? calendar : best.clock;
+  const [trading, calendar] = [clockOf(best.shutDay), new VarianceClock(asOf, CALENDAR)];
+  const linearRoughness = (clock: VarianceClock) => {
+    const years = near.map(({ settlesAt }) => clock.years(settlesAt));
+    return roughnessOf(years, variances, 'linear');
+  };
+  return linearRoughness(calendar) < CALENDAR_GAIN_MIN * linearRoughness(trading) ? calendar : trading;
 }
 
 /**
@@ -54,11 +63,9 @@ export function fitClock(asOf: number, points: readonly VariancePoint[]): Varian
  * Logarithmic scales suit the curvature of term structures. For `linear`, the lines are straight on linear scales of time and variance. On
  * linear scales, an event bends the term structure only at the settlements before and after the event.
  */
-function roughnessOf(clock: VarianceClock, points: readonly VariancePoint[], scale: 'logarithmic' | 'linear'): number {
-  const scaled = scale === 'linear' ? (value: number) => value : Math.log;
-  const x = points.map(({ settlesAt }) => scaled(clock.years(settlesAt)));
-  const y = points.map(({ variance }) => scaled(variance));
-  const squares = points.slice(2).map((_, i) => {
+function roughnessOf(times: readonly number[], variances: readonly number[], scale: 'logarithmic' | 'linear'): number {
+  const [x, y] = scale === 'linear' ? [times, variances] : [times.map(Math.log), variances.map(Math.log)];
+  const squares = x.slice(2).map((_, i) => {
     const share = (x[i + 1]! - x[i]!) / (x[i + 2]! - x[i]!);
     const distance = y[i + 1]! - y[i]! - share * (y[i + 2]! - y[i]!);
     return (distance / (scale === 'linear' ? 2 * y[i + 1]! : 2)) ** 2;

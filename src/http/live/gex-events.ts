@@ -150,7 +150,16 @@ function firstAfter(events: readonly GexEvent[], seq: number): number {
   return low;
 }
 
+/** Returns the event of a level record. The event is encoded when a stream first needs it, because often no stream is open. */
 function eventOf(levels: LevelEvent): GexEvent {
-  const text = sseEvent('gex', JSON.stringify(recordedGexNodes(levels)), levels.seq);
-  return { seq: levels.seq, ticker: levels.underlying, bytes: Buffer.from(text) };
+  const { seq, underlying: ticker } = levels;
+  let bytes: Uint8Array | undefined;
+  return {
+    seq,
+    ticker,
+    get bytes() {
+      bytes ??= Buffer.from(sseEvent('gex', JSON.stringify(recordedGexNodes(levels)), seq));
+      return bytes;
+    },
+  };
 }

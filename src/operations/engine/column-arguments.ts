@@ -7,19 +7,13 @@ import { defaulted } from './schemas.ts';
 import { dividendYield, rate, spot, strike, tte } from './shared-fields.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
-/**
- * Maximum number of rows in one request, enough for a full index chain. A request with so many rows takes about 30 ms. Clients split larger
- * tables.
- */
+/** Maximum number of rows in one request, enough for a full index chain. So many rows take about 30 ms. */
 export const COLUMN_ROWS_MAX = 20_000;
 
 /** Number of rows that one step of 2 or 3 ms computes. */
 const STEP_ROWS = 4_096;
 
-/**
- * For a table of at most JSON_ROWS rows, calls `compute` once. For a larger table, calls `compute` once per step. Then returns `result()`.
- * The arguments of `compute` are the first row of the step and the row after the last row of the step.
- */
+/** Calls `compute` with a first row and the row after the last: once for at most JSON_ROWS rows, else per step. Returns `result()`. */
 export function byRows<Result>(
   count: number,
   compute: (from: number, to: number) => void,
@@ -45,10 +39,7 @@ function* rowSteps<Result>(
   return result();
 }
 
-/**
- * Maximum size of a table's body, bytes. A JSON body of COLUMN_ROWS_MAX rows is smaller, because a row takes at most 154 bytes: six doubles
- * of 25 characters and a side.
- */
+/** Maximum size of a table's body, bytes. COLUMN_ROWS_MAX rows fit, because a row takes at most 154 bytes of JSON. */
 export const COLUMNS_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Returns the schema of a table's field: an array with one value per row, or one value for all rows. `scalar` is a value's schema. */
@@ -57,9 +48,7 @@ export const column = <Schema extends TSchema>(scalar: Schema) =>
     description: `${scalar.description} One value for all rows, or an array with one value per row.`,
   });
 
-/**
- * Returns the schema of a table: an object in which each field is a column or one value for all rows. `validate` rejects unequal columns.
- */
+/** Returns the schema of a table, whose fields are columns or one value for all rows. `validate` rejects unequal columns. */
 export const table = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false, [EQUAL_LENGTHS]: true });
 
@@ -113,9 +102,8 @@ function sign(side: Side): number {
 export const SIDE = Type.Union([Type.Literal(1), Type.Literal(-1)], { description: '1 for a call, -1 for a put.' });
 
 /**
- * Reads the columns of a binary body: float64, little-endian, one column after the other. Returns arrays that share the memory of the body.
- * Throws `ClientError` (422) if the length does not fit the columns, if there are too many rows, or if a value is out of bounds. The error
- * names the column and the row of the first value out of bounds.
+ * Reads the columns of a binary body: float64, little-endian, in a row. The arrays share its memory. Throws `ClientError` (422) that names
+ * the column and row of the first value out of bounds, or if the length does not fit the columns or there are too many rows.
  */
 export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: Readonly<Record<Name, TSchema>>) {
   const names = Object.keys(schemas) as Name[];

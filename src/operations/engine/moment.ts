@@ -12,10 +12,7 @@ const INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{
 /** Returns the schema of a text field for an instant or a date. `momentOf` parses the text. */
 export const moment = (description: string) => textField(`${description}: ${MOMENT}.`);
 
-/**
- * Parses an instant or a New York date, and returns ms since the epoch. The argument `end` selects the first or the last moment of the day
- * if the text is a date. Throws `ClientError` with the given code if the text is invalid. The error also names the `word` that the field takes.
- */
+/** Parses an instant or a date, whose first or last moment is `end`. Throws `ClientError` with the code, which names the `word` too. */
 export function momentOf(
   text: string,
   field: string,
@@ -49,18 +46,15 @@ function parseInstant(text: string): number | undefined {
 /** The schema of a replay's moment. The description is short, because models read this text once per market tool. */
 const at = Type.Optional(textField('Past moment: ISO 8601, or New York date (its end).'));
 
-/**
- * Returns the schema of an operation's arguments. If the operation reads the market, the arguments include `at`, the moment of a replay.
- */
+/** Returns the schema of an operation's arguments, with the moment of a replay, `at`, if the operation reads the market. */
 export function withMoment(operation: Operation, input: TObject): TObject {
   if (!operation.ofMarket) return input;
   return objectOf({ ...input.properties, at });
 }
 
 /**
- * Returns the context of a replay. The market of a replay has no data after the moment `at`. The ages in a replay are computed for the
- * moment `at`, so the answer does not depend on the time of the request. Throws `ClientError` with the given code if `at` is invalid or in
- * the future.
+ * Returns the context of a replay, without data or time after the moment `at`, so that its answers never change. Throws `ClientError` with
+ * the given code if `at` is invalid or in the future.
  */
 export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
   const instantMs = momentOf(at, '/at', 'last', code);

@@ -33,10 +33,7 @@ export interface Operation<
   /** Absent if the operation is not offered as a tool. */
   readonly tool?: ToolForm<Key>;
   readonly rest?: RestForm<Full>;
-  /**
-   * Computes the answer. Returns the answer directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key.
-   * The operation may leave out keys that the caller does not get.
-   */
+  /** Computes the answer, in steps if the work takes long. Keys that the caller does not get (`isWanted`) may be left out. */
   run(
     input: Static<Input>,
     context: Context,
@@ -51,18 +48,13 @@ export interface ToolForm<Key extends string = string> {
   readonly question: string;
   /** The anchor of the section in docs/methods that describes the method of the operation. */
   readonly method: string;
-  /**
-   * Texts on units and signs. Every MCP host shows the texts, because each text is part of the description, the arguments or the answer.
-   */
+  /** Texts on units and signs that every MCP host shows, in the description, the arguments or the answer. */
   readonly units: readonly string[];
   /** Keys that the default answer always has. */
   readonly answers: readonly Key[];
   /** Keys that the default answer has only if an argument asks for them. These keys are optional in `full`. */
   readonly onDemand?: readonly Key[];
-  /**
-   * Keys of the full result that MCP adds to the provenance of an answer. The keys show how the operation understood the arguments, and
-   * give figures that prevent wrong conclusions.
-   */
+  /** Keys that MCP adds to the provenance: how the arguments were understood, and figures that prevent wrong conclusions. */
   readonly echoes?: readonly Key[];
 }
 
@@ -97,9 +89,7 @@ export interface Answer<Result> {
   readonly provenance?: Provenance;
 }
 
-/**
- * Source and age of an answer's data. The age is computed for now or for the replay's moment. No figure except the age uses the wall clock.
- */
+/** Source and age of an answer's data. Only the age depends on the wall clock, and in a replay on the replay's moment. */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;

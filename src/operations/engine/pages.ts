@@ -2,13 +2,12 @@ import { Type } from '@sinclair/typebox';
 import { invalidField } from '../../core/errors.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { Context } from './operation.ts';
-import { textField } from './schemas.ts';
+import { integerIn, textField } from './schemas.ts';
 
 /** Maximum number of rows on a page: 100 hedging nodes with all fields take up to 21,500 tokens of a model's context. */
 export const PAGE_MAX = 100;
 
-export const limit = (description: string) =>
-  Type.Optional(Type.Integer({ description, minimum: 1, maximum: PAGE_MAX }));
+export const limit = (description: string) => Type.Optional(integerIn(description, 1, PAGE_MAX));
 
 /** The schema of the argument `cursor`, for operations that return a list in pages. */
 export const cursor = Type.Optional(textField('next_cursor of the previous page.'));
@@ -21,10 +20,7 @@ export const cursorOfNext = Type.Optional(textField('Cursor of the next page; ab
 /** The arguments that select the rows of a list. Absent arguments are undefined. */
 type RowSelection = Readonly<Record<string, string | number | undefined>>;
 
-/**
- * Returns the cursor of a row in a list that is computed from a chain. The cursor also contains a digest of the arguments that select the
- * rows, if there are any.
- */
+/** Returns the cursor of a row in a list that is computed from a chain, with a digest of the arguments that select the rows. */
 export function cursorAt(
   { underlying, asOf }: Pick<Chain, 'underlying' | 'asOf'>,
   row: number,

@@ -60,10 +60,7 @@ export const restView = memoizeByObject((operation: Operation): View => {
   return view(operation, withDigits(operation, withMoment(operation, input)), answers);
 });
 
-/**
- * The number of digits in wide answers, which have columns of computed figures. With 10 digits, all prices and strikes of markets are exact,
- * and answers are a quarter to a third shorter.
- */
+/** The number of digits in answers with columns of figures. 10 are exact for market prices, and a quarter to a third shorter than all. */
 const digits = Type.Optional(
   Type.Integer({
     description:
@@ -82,10 +79,9 @@ function withDigits({ ofMarket, rest }: Operation, input: TObject): TObject {
 }
 
 /**
- * Validates the arguments, runs the operation and picks the keys of the view. Throws `ClientError` with the given code if the arguments are
- * invalid. Throws `ClientError` (unprocessable) if numeric arguments lead to a number that is not finite. Passes on every `ClientError` of
- * the operation. Throws a plain `Error` if the answer does not match its schema for another reason. An answer that does not match its
- * schema is a defect.
+ * Validates the arguments, runs the operation and picks the keys of the view. Throws `ClientError`: with the given code for invalid
+ * arguments, unprocessable if they lead to a number that is not finite, and those of the operation. Any other answer that does not match
+ * its schema is a defect, and throws `Error`.
  */
 export function* perform(
   { operation, input, output, answers, echoes }: View,
@@ -132,10 +128,7 @@ function schemaMismatch({ name }: Operation): Error {
   return new Error(`The answer of ${name} does not fit its schema`);
 }
 
-/**
- * Returns an error if the combination of valid arguments is too extreme for a finite answer. Returns `undefined` if every number of the
- * answer is finite, or if the caller sent no numbers.
- */
+/** Returns an error that names the numeric arguments if a number of the answer is not finite. Otherwise returns `undefined`. */
 function notFiniteError(input: TObject, args: unknown, body: unknown): ClientError | undefined {
   const field = notFinite(body);
   if (field === undefined || !isRecord(args)) return undefined;

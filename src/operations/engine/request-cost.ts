@@ -20,10 +20,7 @@ export const RECORD_DAYS = 10;
 export const SNAPSHOT_CONTRACTS = 20_000;
 /** Number of prints that are read for one token, if the sums of the prints are stored. */
 export const SUMMED_PRINTS = 200_000;
-/**
- * Number of prints that are read for one token, if the request reads prints one by one. A request with a minimum premium reads prints one
- * by one.
- */
+/** Number of prints that are read one by one for one token, as a request with a minimum premium does. */
 export const SINGLE_PRINTS = 20_000;
 /** Number of table rows for one token, as JSON or as binary columns. The token that each request costs covers JSON_ROWS rows. */
 export const JSON_ROWS = 1_000;
@@ -34,9 +31,7 @@ export function analysisCost({ count }: Chain): number {
   return Math.ceil(count / ANALYSIS_CONTRACTS);
 }
 
-/**
- * Returns the cost of pricing `contracts` contracts at `spots` spots each, tokens. The request's own token covers MOVED_CONTRACTS prices.
- */
+/** Returns the cost of pricing contracts at some spots each, tokens. The request's own token covers MOVED_CONTRACTS prices. */
 export function movesCost(contracts: number, spots: number): number {
   return rowsCost(contracts * spots, MOVED_CONTRACTS);
 }

@@ -6,10 +6,7 @@ import type { Steps } from '../../core/steps.ts';
 export interface SchedulerLimits {
   /** Maximum number of incomplete jobs of one account. The scheduler rejects further jobs, because further jobs would only wait. */
   readonly accountJobsMax: number;
-  /**
-   * Maximum number of begun jobs per account. A job has begun when its first step has run. A job that has not begun only takes memory for
-   * its arguments.
-   */
+  /** Maximum number of begun jobs per account. Until its first step has run, a job takes memory for its arguments only. */
   readonly accountBegunMax: number;
   /** If all accounts together have at least `begunMax` begun jobs, an account with a begun job cannot begin another job. */
   readonly begunMax: number;
@@ -19,10 +16,7 @@ export interface SchedulerLimits {
 
 const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunMax: 8, deadlineMs: 30_000 };
 
-/**
- * Length of a turn, ms. A turn is a series of steps without a pause. A turn ends after the first step at whose end the turn has taken at
- * least TURN_MS. Between two turns, the event loop serves sockets.
- */
+/** Length after which a turn, a series of steps without a pause, ends, ms. Between two turns, the event loop serves sockets. */
 const TURN_MS = 8;
 /** Maximum time for prompt jobs between two turns, ms. */
 const PROMPT_MS = 20;
@@ -38,9 +32,8 @@ export interface Job<Result> {
   /** Returns whether the caller no longer waits for the result. Called before each step, except immediate steps of prompt jobs. */
   readonly isDropped?: (() => boolean) | undefined;
   /**
-   * True if steps run immediately while no other job waits. Pipelined HTTP/1.1 requests need prompt jobs, because the runtime closes a
-   * connection if a second request arrives while the first request waits for a turn. All other jobs wait for a turn, because several
-   * answers in one turn take less CPU time.
+   * True if steps run immediately while no other job waits. The runtime closes a connection whose second pipelined HTTP/1.1 request arrives
+   * while the first waits for a turn. Other jobs wait, because several answers in one turn take less CPU time.
    */
   readonly isPrompt?: true;
   /** False if the job does not count towards `accountJobsMax`, because another limit applies to it, such as the limit on streams. */
@@ -64,9 +57,8 @@ export interface Scheduler {
 }
 
 /**
- * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. If an account without jobs
- * submits a job, its used time is set to the used time of the account that was served last. A small request of a new account therefore
- * waits only for the current turn, even if other accounts have requested much work. `nowMs` is a clock in ms.
+ * Creates a scheduler with fair queueing: the next job is of the account with the least used time. An account without jobs starts with the
+ * used time of the account served last, so that its small request waits only for the current turn. `nowMs` is a clock in ms.
  */
 export function createScheduler(
   limits: Partial<SchedulerLimits> = {},
@@ -104,10 +96,7 @@ export function createScheduler(
     if (isScheduled) setImmediate(turn);
   };
 
-  /**
-   * Takes the next job of an account. If the account may begin a job and has a job that has not begun, takes this job. Otherwise, takes a
-   * begun job.
-   */
+  /** Takes an account's job that has not begun, if the account may begin one. Otherwise takes a begun job. */
   const take = ({ begun, waiting }: Lane): Entry => {
     const isNew = waiting.length > 0 && begun.length < (begunOfAll < begunMax ? accountBegunMax : 1);
     if (!isNew) return begun.shift()!;
@@ -128,9 +117,7 @@ export function createScheduler(
     return true;
   };
 
-  /**
-   * Runs one step of a job. Lets the job fail if its caller no longer waits or its deadline has passed. Returns true if the job is done.
-   */
+  /** Runs one step of a job, or lets it fail if the caller no longer waits or the deadline has passed. Returns true if the job is done. */
   const proceed = (entry: Entry): boolean => {
     const { job, submittedAt } = entry;
     if (job.isDropped?.()) return fail(entry, new DOMException('The caller no longer waits', 'AbortError'));
@@ -159,10 +146,7 @@ export function createScheduler(
     isScheduled = true;
   };
 
-  /**
-   * Runs steps of a job until the job is done, or until prompt jobs have used PROMPT_MS since the last turn. Returns true if the job is
-   * done.
-   */
+  /** Runs steps of a job until prompt jobs have used PROMPT_MS since the last turn. Returns true if the job is done. */
   const completesAtOnce = (entry: Entry): boolean => {
     const from = entry.submittedAt - promptMs;
     let isDone = false;

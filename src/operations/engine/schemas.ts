@@ -3,15 +3,14 @@ import { Kind, type TProperties, type TSchema, Type, TypeRegistry } from '@sincl
 export const number = (description: string, options: Record<string, unknown> = {}) =>
   Type.Number({ description, ...options });
 
-/**
- * Returns the schema of a field that callers may leave out. The field is optional in the published schema, but not in TypeScript, because
- * `validate` fills in the default before the operation runs.
- */
+/** Returns the schema of an optional field. In TypeScript the field is not optional, because `validate` fills in the default. */
 export const defaulted = <Schema extends TSchema>(schema: Schema, value: Schema['static']): Schema =>
   Type.Optional({ ...schema, default: value }) as unknown as Schema;
 
 export const count = (description: string) => Type.Integer({ description, minimum: 0 });
 export const integerField = (description: string) => Type.Integer({ description });
+export const integerIn = (description: string, minimum: number, maximum: number) =>
+  Type.Integer({ description, minimum, maximum });
 export const textField = (description: string) => Type.String({ description });
 export const flagField = (description: string) => Type.Boolean({ description });
 

@@ -1,11 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defaulted, number, oneOf } from './schemas.ts';
 
-/**
- * Bounds of fields that several operations share. The bounds prevent answers that are not finite, and reject values with a wrong unit (4
- * instead of 0.04 for 4 %, days instead of years). The bounds are wide enough for every traded option. Prices are in dollars, volatilities
- * are decimals per year.
- */
+/** Bounds in dollars or decimals per year, wider than any traded option. The bounds keep answers finite, and reject percent and days. */
 const PRICE_MIN = 1e-6;
 const PRICE_MAX = 1e9;
 /** Minimum time to expiry, years: a third of a second. */
@@ -13,9 +9,7 @@ const TTE_MIN = 1e-8;
 const TTE_MAX = 100;
 const IV_MIN = 1e-4;
 const IV_MAX = 100;
-/**
- * Maximum of an amount, dollars, larger than any flow or exposure of one underlying. The bound keeps sums and products in answers finite.
- */
+/** Maximum of an amount, dollars, above any flow or exposure of an underlying. The bound keeps sums and products finite. */
 const DOLLARS_MAX = 1e15;
 
 export const priceField = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });

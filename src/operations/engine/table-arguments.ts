@@ -13,10 +13,7 @@ export class TableArguments {
 /** Maximum number of bytes of a table beside its arrays. */
 const FRAME_BYTES_MAX = 1_024;
 
-/**
- * Reads the JSON of a table (see `table`) from its bytes, without a value for each cell. Returns undefined for JSON that is invalid or
- * unusual: the caller must then parse and validate the text. `schema` is the schema of the table.
- */
+/** Reads the JSON of a table (see `table`) without a value per cell; undefined for invalid or unusual JSON, which the caller must parse. */
 export function readTableArguments(schema: TObject, bytes: Uint8Array): TableArguments | undefined {
   // The frame is the text with a numbered object in place of each array. The table must not have another object.
   const arrays: { readonly from: number; readonly to: number }[] = [];

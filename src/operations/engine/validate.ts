@@ -7,18 +7,14 @@ import { isRecord } from '../../core/json-shape.ts';
 /** A custom schema keyword. If the keyword is true, all array fields of the object must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
-/**
- * Maximum number of field errors in an answer. Ten errors are enough to correct a request. Together with NAME_MAX, this limit bounds the
- * size of the answer to a hostile request.
- */
+/** Maximum number of field errors in an answer. With NAME_MAX, the maximum bounds the size of the answer to a hostile request. */
 const FIELD_ERRORS_MAX = 10;
 /** Maximum length of an unknown field's name in an error, characters. */
 const NAME_MAX = 40;
 
 /**
- * Checks a value against an object schema. Returns the value with the defaults of absent fields. Throws `ClientError` with the given code
- * if the value is invalid. The error names each invalid field and the condition that the field must meet. The error never contains values.
- * The error contains the names of unknown fields, shortened to NAME_MAX characters.
+ * Returns a value with the defaults of absent fields. Throws `ClientError` with the given code that names each invalid field and its
+ * condition, never a value, and unknown fields by their first NAME_MAX characters.
  */
 export function validate(schema: TObject, value: unknown, code: ClientErrorCode): Record<string, unknown> {
   const { check, defaults } = compiled(schema);

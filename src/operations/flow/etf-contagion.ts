@@ -119,23 +119,18 @@ function reasonsOf(
   { whale_fiat, current_iv, iv_ceiling }: { whale_fiat: number; current_iv: number; iv_ceiling: number },
   both: string,
 ): string[] {
-  const unmet = [
-    ...(saturated ? [] : [`current_iv ${current_iv} is below iv_ceiling ${iv_ceiling}`]),
-    ...(largeFlow
-      ? []
-      : [`the flow of ${Math.round(Math.abs(whale_fiat))} dollars is below ${Math.round(flowThresholdUsd)}`]),
-    ...(correlation === null || correlation >= CORRELATION_MIN
-      ? []
-      : [`the correlation of ${both} is ${correlation.toFixed(2)}, below ${CORRELATION_MIN}`]),
-  ];
-  return [
-    ...(unmet.length > 0 ? [`etf_proxy is null, because ${unmet.join(', and ')}.`] : []),
-    ...(correlation === null
-      ? [
-          `correlation is null, because fewer than ${CORRELATION_CLOSES} common closes of ${both} are known: whether they move together was not tested, and is not required.`,
-        ]
-      : []),
-  ];
+  const unmet: string[] = [];
+  if (!saturated) unmet.push(`current_iv ${current_iv} is below iv_ceiling ${iv_ceiling}`);
+  if (!largeFlow)
+    unmet.push(`the flow of ${Math.round(Math.abs(whale_fiat))} dollars is below ${Math.round(flowThresholdUsd)}`);
+  if (correlation !== null && !(correlation >= CORRELATION_MIN))
+    unmet.push(`the correlation of ${both} is ${correlation.toFixed(2)}, below ${CORRELATION_MIN}`);
+  const notes = unmet.length > 0 ? [`etf_proxy is null, because ${unmet.join(', and ')}.`] : [];
+  if (correlation === null)
+    notes.push(
+      `correlation is null, because fewer than ${CORRELATION_CLOSES} common closes of ${both} are known: whether they move together was not tested, and is not required.`,
+    );
+  return notes;
 }
 
 /** Returns a note if a sector ETF has no data, because a caller who looks at its flow next would find nothing. */
@@ -167,10 +162,7 @@ function largePremium(context: Context, chain: Chain): number | undefined {
   return flow.reduce((sum, { premium }) => sum + premium, 0);
 }
 
-/**
- * Returns the correlation between the daily returns of a stock and an ETF, from the last closes up to the date `until`. `until` is the day
- * of the stock's snapshot. If there is no snapshot, the function uses the newest closes. Returns null if too few closes are known.
- */
+/** Returns the correlation of daily returns of a stock and an ETF up to `until`, the day of the snapshot; null for too few closes. */
 function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
   // Reads a few additional closes, because a day's close may be missing for the stock or for the ETF.
   const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import { mannerOf } from '../../analytics/flow/aggressor-flow.ts';
 import { movesOf, type SignedPrint, signPrints } from '../../analytics/flow/trade-side.ts';
 import { type Step, StepCache, type Steps } from '../../core/steps.ts';
@@ -8,7 +7,7 @@ import { premiumOf } from '../../market/prints.ts';
 import { PARTS, type StoredTape, type Stretch } from '../../market/tape.ts';
 import { CELL, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, defaulted, objectOf, textField } from '../engine/schemas.ts';
+import { count, defaulted, integerIn, objectOf, textField } from '../engine/schemas.ts';
 import { nullableColumn, numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
@@ -25,7 +24,7 @@ export const getSignedPrints = defineOperation({
   example: { ticker: 'SPY', limit: 20 },
   input: objectOf({
     ...tapeInput,
-    limit: defaulted(Type.Integer({ description: 'Maximum number of prints.', minimum: 1, maximum: PRINTS_MAX }), 100),
+    limit: defaulted(integerIn('Maximum number of prints.', 1, PRINTS_MAX), 100),
   }),
   full: objectOf({
     ticker: textField('Underlying symbol.'),

@@ -134,10 +134,7 @@ function soldNote(by: ReturnType<typeof premiumBySide>, premium: number): string
   return `call_fiat_paid and put_fiat_paid include options that customers sold: ${percent(bought)} of the premium was bought, ${percent(sold)} sold, and ${percent(by.unknown)} is of unknown side.`;
 }
 
-/**
- * A cache of the flow by expiry. The flow is computed from the snapshots of the window. An entry belongs to the newest chain, and is valid
- * while the window has the same snapshots. Reading a month of snapshots takes tens of ms.
- */
+/** The flow by expiry from the snapshots of the window, by the newest chain. Reading a month of snapshots takes tens of ms. */
 const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
 
 function* snapshotFlows(chain: Chain, { market }: Context): Steps<ReadonlyMap<string, Flow>> {

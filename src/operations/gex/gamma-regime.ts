@@ -27,10 +27,7 @@ export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
 /** A regime is firm from this sign margin on, percent. Below it, small changes of the quotes can make the regime undetermined. */
 export const FIRM_MARGIN_PCT = 1.5 * SIGN_MARGIN_MIN_PCT;
 
-/**
- * Returns a note if the regime is undetermined or nearly so. The note states the limit, because the fields of an answer do not. Returns an
- * empty list if the sign of net GEX is certain enough.
- */
+/** Returns a note if the regime is undetermined or nearly so. The note states the limit, because the fields of an answer do not. */
 export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): string[] {
   if (exposures.grossGex === 0) return ['No contract has gamma, so the regime is undetermined.'];
   const margin = signMarginPct(exposures.gex, exposures.grossGex);

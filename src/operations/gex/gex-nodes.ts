@@ -149,9 +149,8 @@ type RecordedGexNodes = Pick<
 };
 
 /**
- * Returns the REST answer for the snapshot of a level record, for live events. The answer also has the regime, the gross exposure, and
- * whether the flip is resolved. The provenance has no age, so the content of an event does not depend on when the event is sent. Because of
- * the return type, the compiler requires every key of the REST answer.
+ * Returns the REST answer for a level record, for live events, with regime, gross exposure and whether the flip is resolved. The provenance
+ * has no age, because events must not depend on the time of sending. The return type requires every key.
  */
 export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   return {
@@ -196,16 +195,14 @@ function wallSignNotes(prepared: PreparedChain, { call, put }: Walls): string[] 
   if (prepared.sign !== DEFAULT_SIGN) return [];
   const [atCalls, atPuts] = netGexAt(prepared, [call.strike, put.strike]) as [number, number];
   const inMillions = (gex: number) => `${(gex / MILLION).toPrecision(3)} million dollars per 1 % move`;
-  return [
-    ...(atCalls < 0
-      ? [
-          `At the call wall ${call.strike}, puts outweigh calls: its net gamma is ${inMillions(atCalls)}, which amplifies moves.`,
-        ]
-      : []),
-    ...(atPuts > 0
-      ? [
-          `At the put wall ${put.strike}, calls outweigh puts: its net gamma is ${inMillions(atPuts)}, which damps moves.`,
-        ]
-      : []),
-  ];
+  const notes: string[] = [];
+  if (atCalls < 0)
+    notes.push(
+      `At the call wall ${call.strike}, puts outweigh calls: its net gamma is ${inMillions(atCalls)}, which amplifies moves.`,
+    );
+  if (atPuts > 0)
+    notes.push(
+      `At the put wall ${put.strike}, calls outweigh puts: its net gamma is ${inMillions(atPuts)}, which damps moves.`,
+    );
+  return notes;
 }

@@ -179,10 +179,7 @@ function step(message: string): Step {
   return { message, total: 3 };
 }
 
-/**
- * Returns the probability that each node's contract settles in the money, from the volatility surface. Returns null for a contract that
- * settles more than a day after the snapshot, and for a contract whose series is not in the surface.
- */
+/** Returns each contract's probability to settle in the money, by the surface; null if the surface lacks it or more than a day is left. */
 function* endsInTheMoney(prepared: PreparedChain, nodes: readonly HedgingNode[]): Steps<(number | null)[]> {
   const { asOf } = prepared.chain;
   const isNear = ({ settlesAt }: HedgingNode) => settlesAt - asOf <= DAY_MS;

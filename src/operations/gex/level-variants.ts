@@ -62,10 +62,7 @@ export const zeroDteVariant = describedObject("Contracts that expire on the snap
   volume: number('Contracts traded that day.'),
 });
 
-/**
- * Computes the levels of the contracts that expire on the snapshot's day, with the dealer sign of the prepared chain. Returns null if all
- * contracts that expire on this day have settled, or if no contract expires on this day.
- */
+/** Computes the levels of the contracts that expire on the snapshot's day, with its dealer sign. Returns null if none is live. */
 export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
   const { chain, options, series, sign } = prepared;
   const today = newYorkDate(chain.asOf);

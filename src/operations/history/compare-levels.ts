@@ -59,10 +59,7 @@ export function movedLevels(before: LevelRow, after: LevelRow): LevelComparison[
 /** The changes of the contracts that dealers hedge most. */
 type ChangedContracts = Omit<LevelComparison, 'moved'>;
 
-/**
- * Compares the contracts that dealers hedge most at two moments, ms since the epoch. Also returns the expiries that have settled in between.
- * Returns `undefined` if the chain of a moment is no longer stored.
- */
+/** Compares the most hedged contracts at two moments, and lists the expiries settled between. `undefined` if a chain is not stored. */
 export function* changedContracts(
   name: string,
   beforeMs: number,
@@ -109,12 +106,11 @@ export function comparisonNotes(
   after: LevelRow,
   found: { readonly changed: ChangedContracts; readonly settled: readonly string[] } | undefined,
 ): string[] {
-  const notes =
-    before.expiry === after.expiry
-      ? []
-      : [
-          `max_pain is of the dominant expiry, which has changed from ${before.expiry} to ${after.expiry}: the two are not comparable.`,
-        ];
+  const notes: string[] = [];
+  if (before.expiry !== after.expiry)
+    notes.push(
+      `max_pain is of the dominant expiry, which has changed from ${before.expiry} to ${after.expiry}: the two are not comparable.`,
+    );
   if (!found) return [...notes, 'The chain of one of the moments is no longer stored, so contracts are not compared.'];
   const { changed, settled } = found;
   if (settled.length > 0) {

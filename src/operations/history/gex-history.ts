@@ -8,15 +8,13 @@ import { addDays, iso, newYorkDate, newYorkInstant } from '../../market/calendar
 import type { LevelRecord } from '../../market/level-record.ts';
 import { moment, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { count, defaulted, integerIn, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { nullableColumn, numberColumn, numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { YEAR_DAYS, yearIvRank } from '../reading/year-iv-rank.ts';
-
-const POINTS = { default: 500, maximum: 5_000 };
 
 const input = objectOf({
   ticker,
@@ -27,12 +25,8 @@ const input = objectOf({
     'day',
   ),
   points: defaulted(
-    Type.Integer({
-      description: 'Maximum rows of the answer. If the range has more rows, evenly spaced rows are selected.',
-      minimum: 1,
-      maximum: POINTS.maximum,
-    }),
-    POINTS.default,
+    integerIn('Maximum rows of the answer. If the range has more rows, evenly spaced rows are selected.', 1, 5_000),
+    500,
   ),
 });
 
@@ -141,10 +135,7 @@ function columnsOf(rows: readonly LevelRecord[]) {
   };
 }
 
-/**
- * Returns a note if the levels of some snapshots of the given tickers are not computed yet. In a replay, the function throws `ClientError`
- * (unavailable) instead of a note, because the answer would change later.
- */
+/** Returns a note on snapshots without levels. In a replay, throws `ClientError` (unavailable), because the answer would change later. */
 export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
   const due = market.levelsDue([names].flat());
   if (due === 0) return [];

@@ -62,9 +62,7 @@ function firstIndex<Item>(items: readonly Item[], has: (item: Item) => boolean):
   return from;
 }
 
-/**
- * Reads the trading days of a period that have levels, a volatility and a close. Counts the trading days that are left out for each reason.
- */
+/** Reads the days of a period with levels, a volatility and a close. Counts the days that are left out for each reason. */
 export function* readLevelDays(name: string, { dates, before, closes }: LevelPeriod, market: Market) {
   const counted: CountedDay[] = [];
   const leftOut: Record<LeftOut, number> = { no_levels: before, no_volatility: 0, no_close: 0 };

@@ -23,9 +23,8 @@ export interface RecorderDeps {
 
 export interface LevelRecorder {
   /**
-   * Starts to record the levels of every due snapshot. A snapshot is due while its levels are not stored. Callers may call this function
-   * after every write. A call during a recording is cheap. `stored` are chains whose snapshots were just stored. The recorder does not read
-   * these snapshots from the store.
+   * Records the levels of every snapshot whose levels are not stored. A call is cheap, so that callers may call it after every write.
+   * `stored` are chains that were just stored, so that the recorder does not read them from the store.
    */
   wake(stored?: readonly StoredChain[]): void;
   /** Resolves when the recorder has no work. */
@@ -34,11 +33,11 @@ export interface LevelRecorder {
   stop(): Promise<void>;
 }
 
-/**
- * Maximum number of contracts in the chains that wait in memory for the recording of their levels. They take at most 6 MB. The recorder
- * reads the snapshots of further chains from the store.
- */
+/** Maximum number of contracts in chains that wait in memory, at most 6 MB. Snapshots of further chains are read from the store. */
 const HELD_CONTRACTS_MAX = 60_000;
+
+/** After this time, ms, the computation of levels waits for the event loop. The steps of a small chain are much shorter. */
+const TURN_MS = 2;
 
 /** If more snapshots wait, levels are computed for this time before they are stored, ms. */
 const BATCH_MS = 15;
@@ -53,11 +52,9 @@ interface Computed {
 const POLL_MS = 500;
 
 /**
- * Records the levels of stored snapshots, including snapshots of other processes. The recorder first records the snapshots stored since the
- * start, the oldest snapshot first. The recorder then records the snapshots that were due at the start, the newest snapshot first. The
- * store lists the due snapshots until their levels are stored, so no level is lost if the process ends. If two
- * processes record at the same time, they record the same levels. If a snapshot is damaged or a defect prevents its recording, the recorder tries the snapshot once per start and
- * reports it to `observe`.
+ * Records the levels of stored snapshots, also of other processes: first those stored since the start, oldest first, then those due at the
+ * start, newest first. Snapshots are due until their levels are stored, so that none is lost if the process ends. Two processes record the
+ * same levels. A snapshot whose recording fails is reported to `observe`, and tried once per start.
  */
 export function createLevelRecorder({
   store,
@@ -96,13 +93,16 @@ export function createLevelRecorder({
       held.delete(id);
       // The snapshot was removed after its id was listed.
       if (!chain) return;
+      let turnAt = performance.now();
       for (const steps = levelRecordOf(chain, store, largePrintMinUsd); ; ) {
-        // Waits for the event loop, so that requests can run before each step.
+        const { value, done } = steps.next();
+        if (done) return void computed.push({ id, levels: value });
+        if (performance.now() - turnAt < TURN_MS) continue;
+        // Waits for the event loop, so that requests can run.
         await new Promise(setImmediate);
         if (stopped) return;
         announceStep('levels of a snapshot');
-        const { value, done } = steps.next();
-        if (done) return void computed.push({ id, levels: value });
+        turnAt = performance.now();
       }
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: id, error });
@@ -125,10 +125,7 @@ export function createLevelRecorder({
     }
   };
 
-  /**
-   * Returns the snapshots that became due since the last call, in the order in which they were stored. The first call sets `backlog`, and
-   * returns only the id that `firstId` returns, if this id is due.
-   */
+  /** Returns the ids that became due since the last call, oldest first. The first call sets `backlog`, and returns only `firstId`. */
   const listNew = (): number[] => {
     if (backlog === undefined) {
       const due = store.levelsDue();
@@ -201,10 +198,7 @@ export function createLevelRecorder({
   };
 }
 
-/**
- * Computes the level record of a chain from the stored prints and dividends. Returns `undefined` if the chain has no live contract.
- * `largePrintMinUsd` is the minimum premium of a large print, dollars.
- */
+/** Computes a chain's level record from stored prints and dividends; `undefined` without a live contract. The premium is in dollars. */
 export function* levelRecordOf(
   chain: Chain,
   store: MarketStore,

@@ -14,14 +14,12 @@ import { StepCache, type Steps } from '../../core/steps.ts';
 import type { Market } from '../../market/market.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { RECORD_DAYS } from '../engine/request-cost.ts';
-import { count, defaulted, describedObject, flagField, objectOf, textField } from '../engine/schemas.ts';
+import { count, defaulted, describedObject, flagField, integerIn, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { nullableColumn, numberColumn, numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { dueNotes, newestProvenance } from './gex-history.ts';
 import { type LevelPeriod, levelPeriod, readLevelDays } from './level-days.ts';
-
-const DAYS = { default: 365, maximum: 3_650 };
 
 const percent = (description: string) => numberOrNull(`${description}, percent of days; null if too_few_days.`);
 
@@ -97,12 +95,8 @@ export const getLevelRecord = defineOperation({
   input: objectOf({
     ticker,
     days: defaulted(
-      Type.Integer({
-        description: 'Length of the period in calendar days. It ends with the New York day of the newest levels.',
-        minimum: 1,
-        maximum: DAYS.maximum,
-      }),
-      DAYS.default,
+      integerIn('Length of the period in calendar days. It ends with the New York day of the newest levels.', 1, 3_650),
+      365,
     ),
   }),
   full: objectOf({

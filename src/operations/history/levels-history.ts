@@ -94,10 +94,7 @@ export const getLevelsHistory = defineOperation({
 
 type Request = Static<typeof input>;
 
-/**
- * Returns the caveats that get_live_gex_nodes gives for the newest levels of the answer. If the chain of these levels is no longer stored,
- * returns those that follow from the levels alone. If the answer has several rows, the notes say which row they are about.
- */
+/** Returns the caveats of get_live_gex_nodes on the newest levels, without a stored chain only those of the levels themselves. */
 function* newestNotes(newest: LevelRecord, isOneOfSeveral: boolean, context: Context): Steps<string[]> {
   const notes: string[] = [];
   const reading = yield* readingAt(newest.underlying, newest.asOf, context);
@@ -123,10 +120,7 @@ function beginNotes(name: string, { from }: Request, { market }: Context): strin
   return [`No levels of ${name} from before ${newYorkDate(oldest!)} are stored.`];
 }
 
-/**
- * Returns the moments of the rows in the requested period. If there is no period, returns the newest moment. Throws `ClientError` if there
- * is no row.
- */
+/** Returns the moments of the rows in a period, or else the newest moment. Throws `ClientError` if there is no row. */
 function timesOf(name: string, { per, ...range }: Request, { market }: Context): number[] {
   const { fromMs, toMs } = rangeOf(range, CODE);
   if (fromMs === undefined && range.to === undefined) return [newestOf(name, toMs, { market })];

@@ -83,10 +83,7 @@ export const getOpenInterestChanges = defineOperation({
   },
 });
 
-/**
- * Returns the last snapshot up to the moment `since`, and a note if it is of an earlier session than that moment. Throws `ClientError` if no
- * such snapshot is stored.
- */
+/** Returns the last snapshot up to `since`, and a note if it is of an earlier session. Throws `ClientError` if there is none. */
 function earlierChain(after: Chain, since: string, { market }: Context): { before: Chain; notes: string[] } {
   const { underlying, asOf } = after;
   const lastUntil = (ms: number) => market.at(ms).quotedAt(underlying);

@@ -48,10 +48,7 @@ const full = objectOf({
 /** The columns of a request's binary body, in order. */
 const BINARY_INPUTS = { put_call: SIDE, spot, strike, tte, iv, rate, dividend: dividendYield };
 
-/**
- * Computes the Greeks of a binary body. The answer has the layout of the body, with the columns in the order of GREEKS. The function
- * processes whole columns, and creates no JavaScript value for a single cell.
- */
+/** Computes the Greeks of a binary body. The answer has the same layout, with the columns of GREEKS. */
 function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Uint8Array> {
   if (given !== undefined && given !== 'market' && given !== 'raw') {
     throw new ClientError('invalid_parameter', 'The query parameter units must be market or raw', {
@@ -69,10 +66,7 @@ function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Ui
   return new Uint8Array(answer.buffer);
 }
 
-/**
- * Computes prices and Greeks of many options in columns. A request for a single option returns exactly the same numbers as the row of the
- * option.
- */
+/** Computes prices and Greeks of many options in columns. A row has exactly the numbers of a request for its option alone. */
 export const computeGreeksBatch = defineOperation({
   name: 'compute_greeks_batch',
   title: 'Option Greeks in columns',

@@ -3,12 +3,22 @@ import { type ContractSelection, inOrderOfStrike, selectContracts } from '../../
 import { selectSeries } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
-import { invalidField } from '../../core/errors.ts';
+import { type ClientError, invalidField } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { cursor, cursorAt, cursorOfNext, pageFrom } from '../engine/pages.ts';
-import { count, defaulted, integerField, number, objectList, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import {
+  count,
+  defaulted,
+  integerField,
+  integerIn,
+  number,
+  objectList,
+  objectOf,
+  oneOf,
+  textField,
+} from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { fractionNotes } from '../engine/unlikely-units.ts';
 import { nullableColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
@@ -20,8 +30,6 @@ import { quoteRow, quoteRows } from './quote-rows.ts';
 /** Number of rows on a page. A tool's page of 18 rows takes up to 1,800 tokens of a model's context. REST pages can be larger. */
 const ROWS = { contracts: 10, most: 18 };
 const REST_ROWS = { default: 100, most: 1_000 };
-
-const rowLimit = (description: string, maximum: number) => Type.Integer({ description, minimum: 1, maximum });
 
 const selection = {
   ticker,
@@ -36,7 +44,7 @@ const selection = {
 const input = objectOf({
   ...selection,
   limit: Type.Optional(
-    rowLimit(`Maximum rows; default ${ROWS.contracts} contracts or ${ROWS.most} series.`, ROWS.most),
+    integerIn(`Maximum rows; default ${ROWS.contracts} contracts or ${ROWS.most} series.`, 1, ROWS.most),
   ),
   cursor,
 });
@@ -123,7 +131,7 @@ export const getOptionQuotes = defineOperation({
     path: '/api/v1/quotes/{ticker}',
     input: objectOf({
       ...selection,
-      limit: defaulted(rowLimit('Maximum rows of a page.', REST_ROWS.most), REST_ROWS.default),
+      limit: defaulted(integerIn('Maximum rows of a page.', 1, REST_ROWS.most), REST_ROWS.default),
       cursor,
     }),
   },
@@ -163,40 +171,20 @@ function step(message: string): Step {
 /** Arguments that select contracts. A request with an argument of this list must also have an expiry. */
 const OF_CONTRACTS = ['put_call', 'near_delta', 'near_pct_from_spot', 'strike_min', 'strike_max'] as const;
 
-/**
- * Returns a function that selects contracts for a given spot. Returns undefined if the request has no expiry. Throws `ClientError` if the
- * arguments contradict each other.
- */
+/** Returns a function from a spot to a selection, or undefined without an expiry. Throws `ClientError` for contradicting arguments. */
 function contractSelection(input: Input): ((spot: number) => ContractSelection) | undefined {
   const { expiry = 'all', put_call, near_delta, near_pct_from_spot: percent, strike_min, strike_max } = input;
   if (expiry === 'all') {
     const given = OF_CONTRACTS.find((name) => input[name] !== undefined);
     if (given === undefined) return undefined;
-    throw invalidField(
-      'unprocessable',
-      `/${given}`,
-      'needs expiry',
-      'Add expiry. A call with only ticker lists the expiries.',
-    );
+    throw refusal(given, 'needs expiry', 'Add expiry. A call with only ticker lists the expiries.');
   }
-  if (near_delta !== undefined && percent !== undefined) {
-    throw invalidField(
-      'unprocessable',
-      '/near_delta',
-      'must not be combined with near_pct_from_spot',
-      'Choose one of them.',
-    );
-  }
+  if (near_delta !== undefined && percent !== undefined)
+    throw refusal('near_delta', 'must not be combined with near_pct_from_spot', 'Choose one of them.');
   const hasRange = strike_min !== undefined || strike_max !== undefined;
   const { strikeMin, strikeMax } = { strikeMin: strike_min ?? 0, strikeMax: strike_max ?? Number.POSITIVE_INFINITY };
-  if (strikeMin > strikeMax) {
-    throw invalidField(
-      'unprocessable',
-      '/strike_min',
-      'must not be above strike_max',
-      'Exchange strike_min and strike_max.',
-    );
-  }
+  if (strikeMin > strikeMax)
+    throw refusal('strike_min', 'must not be above strike_max', 'Exchange strike_min and strike_max.');
   return (spot) => ({
     callPut: put_call === undefined ? undefined : put_call === 'C' ? 1 : -1,
     strikeMin,
@@ -208,6 +196,10 @@ function contractSelection(input: Input): ((spot: number) => ContractSelection) 
           ? undefined
           : { kind: 'strike', strike: spot * (1 + (percent ?? 0) / 100) },
   });
+}
+
+function refusal(argument: (typeof OF_CONTRACTS)[number], expected: string, hint: string): ClientError {
+  return invalidField('unprocessable', `/${argument}`, expected, hint);
 }
 
 /** Returns a page of an expiry's contracts in order of strike, and whether the expiry has more contracts. */

@@ -34,10 +34,7 @@ export const quoteRow = objectOf({
   ),
 });
 
-/**
- * Returns the rows of some contracts. A row includes the volatility from which its Greeks are computed. A row includes its root only if
- * `withRoot` is true. A figure is null if the data does not determine the figure.
- */
+/** Returns the rows of contracts, with their roots if `withRoot`, and the volatilities of the Greeks. Unknown figures are null. */
 export function quoteRows(prepared: PreparedChain, contracts: readonly number[], withRoot: boolean) {
   const { chain, series, seriesIndex, row } = prepared;
   const rows = Uint32Array.from(contracts);

@@ -51,10 +51,7 @@ export function flowSignNotes(prepared: PreparedChain): string[] {
   ];
 }
 
-/**
- * Returns a prepared chain whose dealer signs follow a sign convention. Throws `ClientError` (invalid_parameter) if `sign` is `flow` and no
- * live contract has a print.
- */
+/** Returns a chain with the dealer signs of a convention. Throws `ClientError` (invalid_parameter) if `flow` has no prints. */
 export function* withSign(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
   if (sign === prepared.sign) return prepared;
   const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
@@ -65,10 +62,7 @@ export function* withSign(sign: SignConvention, prepared: PreparedChain, context
   });
 }
 
-/**
- * Returns the customers' positions in a chain's contracts, computed from the tape. The result is cached while the tape is unchanged.
- * Returns `undefined` if no live contract has a print.
- */
+/** Returns the customers' positions in contracts, cached while the tape is unchanged; `undefined` if no live contract has a print. */
 export function* customerPositionsOf(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
   const positions = yield* positionsCache.of(chain, tape.version, {
     message: 'Finding the side of each print',
@@ -91,10 +85,7 @@ function* sumTape(tape: Pick<StoredTape, 'stretches'>): Steps<TapeSums> {
   return summer.sums();
 }
 
-/**
- * Returns the chain with dealer signs that are the opposite of the customers' positions. Repeated calls with the same chain and positions
- * return the same object, so that results cached for the object stay valid.
- */
+/** Returns the chain with signs opposite to the customers' positions: always the same object, because it is a key of caches. */
 export function withFlowSign(prepared: PreparedChain, positions: CustomerPositions): PreparedChain {
   const cached = flowSignCache.get(prepared);
   if (cached?.positions === positions) return cached.byFlow;

@@ -6,10 +6,7 @@ import { textField } from '../engine/schemas.ts';
 /** The schema of the argument `expiry`. If the argument is missing, an operation analyses every expiry. */
 export const expiryChoice = Type.Optional(textField('Only this expiry, YYYY-MM-DD or 0dte.'));
 
-/**
- * Returns the expiries that the argument `expiry` selects. Throws `ClientError` if the argument is neither a date of the calendar nor
- * `0dte` nor `all`. The preparation of the chain throws `ClientError` if the chain does not list the expiry.
- */
+/** Returns the expiries that `expiry` selects. Throws `ClientError` for anything but a date of the calendar, `0dte` or `all`. */
 export function expirySelection(expiry: string | undefined): ExpirySelection {
   const selection = parseExpiries(expiry?.toLowerCase() ?? 'all');
   if (selection && selection.kind !== 'next') return selection;

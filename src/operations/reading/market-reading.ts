@@ -28,10 +28,7 @@ export function readMarket(ticker: string, context: Context): Steps<MarketReadin
   return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN }, ticker, context);
 }
 
-/**
- * Prepares one expiry of a ticker's newest chain with the default options. Without `expiry`, prepares all expiries. Throws `ClientError` if
- * the ticker has no chain, if the chain does not list the expiry, or if the expiry has settled.
- */
+/** Prepares one expiry of the newest chain, or all. Throws `ClientError` without a chain, and for an unlisted or settled expiry. */
 export function readExpiry(expiry: string | undefined, ticker: string, context: Context): Steps<MarketReading> {
   return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, expiries: expirySelection(expiry) }, ticker, context);
 }
@@ -118,10 +115,7 @@ function ageOf(asOf: number, nowMs: number, staleAfterMs: number): Age {
 
 type Age = Pick<Provenance, 'age_s' | 'stale'>;
 
-/**
- * Returns the age of quotes, and the period in which the age stays the same: from `fromMs` (included) to `untilMs` (excluded). The period is
- * empty if the quotes become stale within the second.
- */
+/** Returns the age of quotes and the period with this age, `untilMs` excluded. The period is empty if the quotes become stale within it. */
 function ageWithPeriod(asOf: number, nowMs: number, staleAfterMs: number) {
   const age = ageOf(asOf, nowMs, staleAfterMs);
   const untilMs = asOf + 1000 * age.age_s + 500;
@@ -173,20 +167,14 @@ export function settledSince(series: readonly Pick<Series, 'expiry' | 'settlesAt
   return [`Settled since the quotes, so not live: ${expiries.slice(0, SETTLED_NAMED).join(', ')}${more}.`];
 }
 
-/**
- * Returns a note for a replay if the flow window begins before the oldest stored prints. Without the note, a reader could wrongly conclude
- * that there was no flow before the oldest stored prints.
- */
+/** Returns a note for a replay whose flow window begins before the oldest stored prints, because the flow of that time is not known. */
 function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): string[] {
   const storedFrom = market.isPast ? market.printsKeptFrom() : 0;
   if (asOf - FLOW_WINDOW_DAYS * DAY_MS >= storedFrom) return [];
   return [`Prints before ${iso(storedFrom)} are no longer stored: flow figures do not include them.`];
 }
 
-/**
- * Returns the last `limit` daily closes that were known at the snapshot, the oldest first. If the snapshot is earlier than the close of its
- * day, the spot of the snapshot replaces the close.
- */
+/** Returns the last `limit` closes known at a snapshot, oldest first. Before the close of its day, the spot replaces that close. */
 export function closesKnown(
   { underlying, asOf, spot, simulated }: Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'simulated'>,
   limit: number,

@@ -5,9 +5,8 @@ import { seriesAtm } from '../../analytics/surface/series-atm.ts';
 import { finiteOrNull } from '../engine/schemas.ts';
 
 /**
- * Returns the figures of one series that need no surface, with their API names: forward, volatility, skew, and sums over the contracts.
- * Prices are in dollars, volatilities are decimals per calendar year. If the quotes do not determine a smile, the figures of the smile are
- * null, and `smile_refused` has the reason.
+ * Returns the figures of a series that need no surface, by API names, in dollars and decimals per calendar year. If the quotes determine
+ * no smile, the figures of the smile are null, and `smile_refused` has the reason.
  */
 export function seriesFigures(prepared: PreparedChain, each: PreparedSeries) {
   const { iv, expectedMove, refused } = seriesAtm(prepared, each);

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import { countAllocated } from '../../core/garbage.ts';
 import type { Step, StepCache, Steps } from '../../core/steps.ts';
 import { DAY_MS, iso, tradesFrom, tradesWithin } from '../../market/calendar.ts';
@@ -6,7 +5,7 @@ import type { Chain } from '../../market/chain.ts';
 import type { StoredTape, Stretch } from '../../market/tape.ts';
 import { type Context, hasPassed } from '../engine/operation.ts';
 import { tapeCost } from '../engine/request-cost.ts';
-import { defaulted, number } from '../engine/schemas.ts';
+import { defaulted, integerIn, number } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 
 /** Length of the longest window, calendar days. */
@@ -16,21 +15,17 @@ const DAYS_MAX = 366;
 export const tapeInput = {
   ticker,
   days: defaulted(
-    Type.Integer({
-      description:
-        'Length of the window in calendar days. It ends at the snapshot or at the last print, whichever is later.',
-      minimum: 1,
-      maximum: DAYS_MAX,
-    }),
+    integerIn(
+      'Length of the window in calendar days. It ends at the snapshot or at the last print, whichever is later.',
+      1,
+      DAYS_MAX,
+    ),
     30,
   ),
   min_premium: defaulted(number('Minimum premium of a print, dollars.', { minimum: 0, maximum: 1e12 }), 0),
 };
 
-/**
- * Returns the result of `work` for the prints of a chain's underlying in the last `days` days. The work runs in steps, because reading many
- * prints takes a long time. The last results are cached while the prints are unchanged.
- */
+/** Returns the result of `work` for the prints of the last `days` days, in steps. Results are cached while the prints are unchanged. */
 export function* cachedTapeResult<Result>(
   cache: StepCache<Chain, Result>,
   chain: Chain,
@@ -47,10 +42,7 @@ export function* cachedTapeResult<Result>(
 /** Maximum number of cached results per chain. */
 export const CACHED_RESULTS_MAX = 4;
 
-/**
- * Calls `take` with each stretch of a tape from `fromMs` on, in steps. A stretch is a run of consecutive prints in at most `mostParts` parts. One call of
- * `take` lasts a few milliseconds.
- */
+/** Calls `take` with runs of consecutive prints in at most `mostParts` parts, in steps. A call takes a few milliseconds. */
 export function* forEachStretch(
   { stretches }: Pick<StoredTape, 'stretches'>,
   mostParts: number,

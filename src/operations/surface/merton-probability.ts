@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import { TTE_FLOOR_MS } from '../../analytics/chain/prepared-chain.ts';
 import { volatilityError } from '../../analytics/surface/density-figures.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
@@ -12,7 +11,7 @@ import { addDays, horizonEnd, newYorkDate, newYorkInstant } from '../../market/c
 import type { Chain } from '../../market/chain.ts';
 import { type Context, defineOperation, hasPassed } from '../engine/operation.ts';
 import { touchCost } from '../engine/request-cost.ts';
-import { count, defaulted, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { count, defaulted, integerIn, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { priceField, ticker } from '../engine/shared-fields.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { jumpLawOf, surfaceOfPrepared } from '../reading/chain-surface.ts';
@@ -41,12 +40,11 @@ export const calculateMertonProbability = defineOperation({
       0.5,
     ),
     days_to_expiry: defaulted(
-      Type.Integer({
-        description:
-          'Calendar days from the day of the quotes to the close at which the price is compared, e.g. days of get_option_quotes; a day without trading means the next trading day.',
-        minimum: 0,
-        maximum: DAYS_MAX,
-      }),
+      integerIn(
+        'Calendar days from the day of the quotes to the close at which the price is compared, e.g. days of get_option_quotes; a day without trading means the next trading day.',
+        0,
+        DAYS_MAX,
+      ),
       1,
     ),
   }),

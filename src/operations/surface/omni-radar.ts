@@ -13,7 +13,7 @@ import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { limit } from '../engine/pages.ts';
-import { defaulted, describedObject, number, objectOf, textField } from '../engine/schemas.ts';
+import { defaulted, describedObject, integerIn, number, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { regimeNotes } from '../gex/gamma-regime.ts';
@@ -80,10 +80,7 @@ export const runStrategicOmniRadar = defineOperation({
   example: { ticker: 'SPY' },
   input: objectOf({
     ticker,
-    target_dte: defaulted(
-      Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }),
-      TARGET_DTE,
-    ),
+    target_dte: defaulted(integerIn('Wanted days to expiry.', 0, DTE_MAX), TARGET_DTE),
     expiry: { ...expiryChoice, description: 'Scan this expiry and its boundaries instead, YYYY-MM-DD or 0dte.' },
     limit: limit('List this many strikes with most gamma.'),
   }),

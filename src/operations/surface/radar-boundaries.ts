@@ -64,19 +64,21 @@ export function kineticNotes({ net, prints }: FlowNotional, expiry?: string): st
   const ofExpiry = expiry === undefined ? '' : ` in ${expiry}`;
   // Whatever the unknown sides are, the flow by side has the sign of `bySide`.
   const contradicts = net * bySide < 0 && Math.abs(bySide) > ofUnknownSide;
-  return [
-    ...(all === 0 ? [`whale_fiat_kinetic is 0: the day has no large print${ofExpiry}.`] : []),
-    ...(all > counted
-      ? [
-          `whale_fiat_kinetic ${counted === 0 ? 'is 0, because it leaves out' : 'leaves out'} ${all - counted} of ${all} large prints of the day${ofExpiry}: ${missing}.`,
-        ]
-      : []),
-    ...(contradicts
-      ? [
-          `whale_fiat_kinetic counts all prints as bought. With the sides of the prints, it would be ${(bySide / MILLION).toPrecision(3)} million dollars.`,
-        ]
-      : []),
-  ];
+  const notes: string[] = [];
+  if (all === 0) notes.push(`whale_fiat_kinetic is 0: the day has no large print${ofExpiry}.`);
+  if (all > counted) {
+    const leaves = counted === 0 ? 'is 0, because it leaves out' : 'leaves out';
+    notes.push(
+      `whale_fiat_kinetic ${leaves} ${all - counted} of ${all} large prints of the day${ofExpiry}: ${missing}.`,
+    );
+  }
+  if (contradicts) {
+    const millions = (bySide / MILLION).toPrecision(3);
+    notes.push(
+      `whale_fiat_kinetic counts all prints as bought. With the sides of the prints, it would be ${millions} million dollars.`,
+    );
+  }
+  return notes;
 }
 
 export function reportBoundaries(

@@ -68,10 +68,7 @@ export interface ScannedDensity {
   readonly quotes: number;
 }
 
-/**
- * Returns a series' price distribution. If the series has no smile, the distribution is interpolated between other expiries. The last
- * DENSITIES_CACHED distributions of each surface are cached.
- */
+/** Returns a series' price distribution, cached by the surface, and without a smile interpolated between other expiries. */
 export function densityOf(surface: FittedSurface, { series: { settlesAt } }: PreparedSeries): Steps<ScannedDensity> {
   const steps = () => oneStep(() => densityAt(surface, settlesAt));
   return densities.of(surface, String(settlesAt), { message: 'Density of the expiry', steps });

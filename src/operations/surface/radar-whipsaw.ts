@@ -16,10 +16,7 @@ export const TARGET_DTE = 30;
 /** Number of daily returns from which the realised volatility is computed. */
 const REALISED_DAYS = 20;
 
-/**
- * Returns the implied volatility of the whipsaw index, decimal per year: the at-the-money volatility of the expiry nearest to TARGET_DTE
- * days, whichever expiry is scanned. Returns null if no series has a smile.
- */
+/** Returns the at-the-money volatility of the expiry nearest to TARGET_DTE days, decimal per year; null if no series has a smile. */
 export function* whipsawIv(prepared: PreparedChain): Steps<number | null> {
   const series = seriesNearest(prepared, TARGET_DTE);
   if (!series) return null;
@@ -46,10 +43,7 @@ export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels,
   return { components, realised, expiring };
 }
 
-/**
- * Computes the whipsaw index from stored levels, 0 to 100. Returns null if no contract had a volatility, and `undefined` if an earlier version
- * of the program stored the levels.
- */
+/** Computes the index from stored levels, 0 to 100; null without volatility, `undefined` for levels of an earlier program. */
 export function whipsawIndexOfLevels(levels: LevelRecord, context: Context): number | null | undefined {
   const { spot, netGex: netGamma, grossGex: grossGamma, expiringGex: expiringGamma, nearestIv: iv } = levels;
   if (expiringGamma === null) return undefined;

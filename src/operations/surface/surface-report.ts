@@ -161,10 +161,7 @@ function varianceOf(events: readonly EventVariance[], settlement: number): numbe
   return events.reduce((sum, event) => sum + (event.settlement <= settlement ? event.variance : 0), 0);
 }
 
-/**
- * Returns the sum of the event variances up to an instant. Between two settlements, the variance of an event accrues in proportion to
- * trading time, like the variance of the surface.
- */
+/** Returns the sum of the event variances up to an instant. Between two settlements, it accrues in proportion to trading time. */
 function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVariance[], at: number): number {
   const years = clock.years(at);
   return events.reduce((sum, { settlement, variance }) => {
@@ -248,10 +245,7 @@ function nearestSlice({ slices }: FittedSurface, at: number): SurfaceSlice {
   );
 }
 
-/**
- * Returns the total variance at several times. The square roots of the times are evenly spaced. The first time lies after 16 % of the time
- * from the quotes to the first settlement. The last time is the last settlement.
- */
+/** Returns the total variance at times whose roots are even, from 16 % of the time to the first settlement to the last settlement. */
 function* gridOf(surface: FittedSurface) {
   const { clock, slices } = surface;
   const [first, last] = [slices[0]!, slices.at(-1)!];

@@ -95,6 +95,7 @@ export function printSums(db: Database, { rows, packed, mayHave }: PrintSource):
     refresh,
     sumPrintsFrom: (minPremiumUsd) => sumAgain.immediate(minPremiumUsd),
     printSums(underlying, fromMs, toMs, simulated, minPremiumUsd) {
+      if (!mayHave(underlying, fromMs, toMs, simulated)) return [];
       const sums = new Map<string, SumRow>();
       const addPrints = (from: number, to: number) => {
         if (from > to) return;

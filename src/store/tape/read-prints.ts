@@ -34,7 +34,7 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
   /** Returns false if a range has no prints. Returns true if the range may have prints, even if the prints are canceled. */
   const mayHave = (underlying: string, fromMs: number, toMs: number, simulated: boolean): boolean => {
     const tape = tapeIdOf(underlying, simulated);
-    return rows.has(tape, fromMs, toMs) || parts.within(tape, fromMs, toMs).length > 0;
+    return rows.has(tape, fromMs, toMs) || parts.first(tape, fromMs, toMs) !== undefined;
   };
 
   /** Yields the prints of a range as columns. Each step reads overlapping parts or some rows. Prints may be packed between two steps. */
