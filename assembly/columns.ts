@@ -157,13 +157,3 @@ export enum RowFlag {
   /** Text follows a quotation mark within a quoted cell. */
   malformed = 4,
 }
-
-/** The columns of the kernels of `mixture.ts`. `logDensity` has one number per point, and the other columns one per lognormal. */
-export enum MixtureColumn {
-  nodes,
-  masses,
-  widths,
-  centers,
-  heights,
-  logDensity,
-}

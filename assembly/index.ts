@@ -16,7 +16,6 @@ export { impliedVolatility } from './implied-volatility';
 // The function takes p and returns x.
 export { inverseCumulative } from './inverse-normal';
 export { merton, mertonProbabilities } from './merton';
-export { mixtureLogDensities, mixturePrice, mixtureShare } from './mixture';
 // The function takes x and returns p.
 export { cumulative } from './normal';
 export { scanRows } from './row-scanner';

@@ -1,6 +1,6 @@
 import { ImpliedVolatilityColumn } from '../../assembly/columns.ts';
 import type { OptionColumns } from './black-scholes.ts';
-import { arenaColumn, type Column, kernels, mapColumns, mapRow } from './kernels.ts';
+import { type Column, kernels, mapColumns } from './kernels.ts';
 
 /**
  * Options with their prices, as columns of `count` rows. If a column is given as a number, every row has this value. The units are the
@@ -23,11 +23,3 @@ export function impliedVolatility(options: PricedOptionColumns): Float64Array {
     ImpliedVolatilityColumn.iv,
   ])[0]!;
 }
-
-/** Returns the same for one option with a spot of 1, a tte of 1 and no rates: the standard deviation of the log-return. */
-export function impliedVolatilityOf(callPut: number, price: number, strike: number): number {
-  mapRow(kernels.impliedVolatility, [callPut, price, 1, strike, 1, 0, 0]);
-  return IV[0]!;
-}
-
-const IV = arenaColumn(ImpliedVolatilityColumn.iv);

@@ -22,7 +22,6 @@ const BOUNDS: Readonly<Record<string, number>> = {
   'exposures.ts': 4,
   'gamma-profile.ts': 100,
   'gamma-by-strike.ts': 4,
-  'mixture.ts': 4,
   'slice-model.ts': 8,
 };
 

@@ -1,5 +1,4 @@
 import { falsePosition } from '../../math/false-position.ts';
-import { CHUNK_ROWS } from '../../math/kernels.ts';
 import type { PriceLaw } from './price-law.ts';
 import type { QuoteBands } from './slice-model.ts';
 
@@ -43,12 +42,14 @@ const TERNARY_STEPS = 40;
 
 /** Finds the most likely price by a grid and a ternary search. The price density is the log-price density divided by the price. */
 function modeOf(law: PriceLaw, deviation: number): number {
-  const step = (2 * MODE_REACH * deviation) / MODE_POINTS;
-  const from = -MODE_REACH * deviation;
-  const grid = law.logDensities(MODE_POINTS + 1, from, step).map((density, i) => density - (i * step + from));
-  const best = grid.indexOf(Math.max(...grid)) * step + from;
   const density = logDensityOf(law);
   const ofPrice = (x: number) => density(x) - x;
+  const step = (2 * MODE_REACH * deviation) / MODE_POINTS;
+  let best = 0;
+  for (let i = 0; i <= MODE_POINTS; i++) {
+    const x = i * step - MODE_REACH * deviation;
+    if (ofPrice(x) > ofPrice(best)) best = x;
+  }
   let [left, right] = [best - step, best + step];
   for (let i = 0; i < TERNARY_STEPS; i++) {
     const third = (right - left) / 3;
@@ -64,18 +65,16 @@ const DIVERGENCE_REACH = 9;
 const DIVERGENCE_STEP = 0.15;
 
 function divergenceFrom(law: PriceLaw, deviation: number): number {
+  const density = logDensityOf(law);
   const { nodes, widths } = law;
   const low = Math.min(...nodes.map((node, i) => Math.log(node) - DIVERGENCE_REACH * widths[i]!));
   const high = Math.max(...nodes.map((node, i) => Math.log(node) + DIVERGENCE_REACH * widths[i]!));
   const points = Math.ceil((high - low) / (DIVERGENCE_STEP * Math.min(...widths)));
   const step = (high - low) / points;
   let sum = 0;
-  let densities: Float64Array = new Float64Array(0);
   for (let i = 0; i <= points; i++) {
     const x = low + i * step;
-    const at = i % CHUNK_ROWS;
-    if (at === 0) densities = law.logDensities(Math.min(CHUNK_ROWS, points + 1 - i), x, step);
-    const own = densities[at]!;
+    const own = density(x);
     const normal = -((x / deviation + deviation / 2) ** 2 / 2) - Math.log(deviation * Math.sqrt(2 * Math.PI));
     if (own > NEGLIGIBLE_DENSITY) sum += Math.exp(own) * (own - normal) * step;
   }
@@ -92,10 +91,7 @@ const NEGLIGIBLE_DENSITY = -700;
 /** The sum leaves out components whose log-density, relative to the largest log-density, is below this value. */
 const NEGLIGIBLE = -40;
 
-/**
- * Returns a function that computes the logarithm of the density of ln(S/F). Near the mode, densities differ by roundings alone. So the search
- * for the mode uses the engine's own exponential, with which recorded answers stay the same.
- */
+/** Returns a function that computes the logarithm of the density of ln(S/F). */
 function logDensityOf({ nodes, masses, widths }: PriceLaw): (x: number) => number {
   const centers = nodes.map((node, i) => Math.log(node) - widths[i]! ** 2 / 2);
   const heights = masses.map((mass, i) => Math.log(mass / (widths[i]! * Math.sqrt(2 * Math.PI))));

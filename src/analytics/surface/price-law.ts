@@ -1,6 +1,5 @@
-import { MixtureColumn } from '../../../assembly/columns.ts';
-import { impliedVolatilityOf } from '../../math/implied-volatility.ts';
-import { arenaColumn, keepArena, kernels } from '../../math/kernels.ts';
+import { impliedVolatility } from '../../math/implied-volatility.ts';
+import { normalCdf } from '../../math/normal.ts';
 
 /**
  * The probability distribution of a price at one instant: a mixture of lognormals, with one lognormal per node. Prices and strikes are
@@ -16,24 +15,31 @@ export class PriceLaw {
 
   /** Returns the probability of ending at or below a moneyness K/F. */
   below(moneyness: number): number {
-    return kernels.mixtureShare(this.load(), 1, moneyness, BLOCK);
+    return this.sum((mass, node, width) => mass * normalCdf(Math.log(moneyness / node) / width + width / 2));
   }
 
   /** Returns the probability of ending at or above a moneyness K/F. The result is accurate in the right tail, where 1 - `below` is not. */
   above(moneyness: number): number {
-    return kernels.mixtureShare(this.load(), -1, moneyness, BLOCK);
+    return this.sum((mass, node, width) => mass * normalCdf(Math.log(node / moneyness) / width - width / 2));
   }
 
   /** Returns the undiscounted price of an option, as a multiple of the forward. `callPut` is +1 for a call and -1 for a put. */
   price(callPut: number, moneyness: number): number {
-    return kernels.mixturePrice(this.load(), callPut, moneyness, BLOCK);
+    return this.sum((mass, node, width) => {
+      const distance = (callPut * Math.log(node / moneyness)) / width;
+      if (distance < -FAR) return 0;
+      if (distance > FAR) return mass * callPut * (node - moneyness);
+      return mass * lognormalPrice(callPut, node, moneyness, width);
+    });
   }
 
   /** Returns the total variance that the out-of-the-money price at ln(K/F) implies, or 0 if this price is too small for a double. */
   totalVariance(logMoneyness: number): number {
     const moneyness = Math.exp(logMoneyness);
     const callPut = logMoneyness >= 0 ? 1 : -1;
-    return impliedVolatilityOf(callPut, this.price(callPut, moneyness), moneyness) ** 2;
+    const columns = { count: 1, callPut, spot: 1, strike: moneyness, tte: 1, rate: 0, dividend: 0 };
+    const price = this.price(callPut, moneyness);
+    return impliedVolatility({ ...columns, price: Float64Array.of(price) })[0]! ** 2;
   }
 
   /** Returns the mean, the variance, the skewness and the kurtosis (3 if normal) of the log-price ln(S/F). */
@@ -50,45 +56,28 @@ export class PriceLaw {
     return { mean, variance: second, skewness: third / second ** 1.5, kurtosis: fourth / second ** 2 };
   }
 
-  /**
-   * Returns the logarithm of the density of ln(S/F) at `points` evenly spaced points, at most 1,024. The first point is `from`. The next
-   * computation with a kernel overwrites the result.
-   */
-  logDensities(points: number, from: number, step: number): Float64Array {
-    const { nodes, masses, widths } = this;
-    const count = this.load();
-    for (let i = 0; i < count; i++) {
-      ARENA.centers[i] = Math.log(nodes[i]!) - widths[i]! ** 2 / 2;
-      ARENA.heights[i] = Math.log(masses[i]! / (widths[i]! * Math.sqrt(2 * Math.PI)));
-    }
-    kernels.mixtureLogDensities(count, points, from, step, BLOCK);
-    return ARENA.logDensity.subarray(0, points);
-  }
-
-  /** Copies the columns to the kernels' memory, unless they are there. Returns the number of rows. */
-  private load(): number {
-    if (!keepArena(this)) {
-      ARENA.nodes.set(this.nodes);
-      ARENA.masses.set(this.masses);
-      ARENA.widths.set(this.widths);
-    }
-    return this.nodes.length;
+  private sum(term: (mass: number, node: number, width: number) => number): number {
+    let sum = 0;
+    for (let i = 0; i < this.nodes.length; i++) sum += term(this.masses[i]!, this.nodes[i]!, this.widths[i]!);
+    return sum;
   }
 }
-
-const ARENA = {
-  nodes: arenaColumn(MixtureColumn.nodes),
-  masses: arenaColumn(MixtureColumn.masses),
-  widths: arenaColumn(MixtureColumn.widths),
-  centers: arenaColumn(MixtureColumn.centers),
-  heights: arenaColumn(MixtureColumn.heights),
-  logDensity: arenaColumn(MixtureColumn.logDensity),
-};
-const BLOCK = ARENA.nodes.byteOffset;
 
 /** Returns the lognormal distribution with a given total variance. */
 export function lognormalLaw(variance: number): PriceLaw {
   return new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance)));
+}
+
+/** At more than this number of standard deviations, the mass of a lognormal is too small to change a sum of doubles. */
+const FAR = 9;
+
+/** Returns the undiscounted price of an option on a lognormal. `mean` is the lognormal's mean, `width` its log's standard deviation. */
+export function lognormalPrice(callPut: number, mean: number, strike: number, width: number): number {
+  const distance = Math.log(mean / strike) / width;
+  return (
+    callPut *
+    (mean * normalCdf(callPut * (distance + width / 2)) - strike * normalCdf(callPut * (distance - width / 2)))
+  );
 }
 
 /** Limits a probability to [0, 1], because rounding errors may put a probability outside this range. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { NEAR, NearPrices, REACH } from '../../../src/analytics/surface/near-prices.ts';
-import { lognormalPrice } from './mixture-reference.ts';
+import { lognormalPrice } from '../../../src/analytics/surface/price-law.ts';
 
 describe.each([0.0004, 0.01, 0.1, 0.4])('kernels of width %d', (kernel) => {
   const prices = new NearPrices(kernel);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
 import { lawOfPower } from '../../../src/analytics/surface/rungs.ts';
-import { figuresOf } from './mixture-reference.ts';
 
 /** A skewed law: three lognormals whose mean is 1. */
 const SKEWED = new PriceLaw(
@@ -47,21 +46,6 @@ describe.each([
       3,
     );
     expect(law.above(moneyness) + law.below(moneyness)).toBeCloseTo(1, 14);
-  });
-
-  test('figures of the kernels equal the sums of the engine', () => {
-    const step = 0.01;
-    const densities = law.logDensities(61, -0.3, step).slice();
-    for (let i = 0; i <= 60; i++) {
-      const moneyness = Math.exp(i * step - 0.3);
-      const computed = { call: law.price(1, moneyness), put: law.price(-1, moneyness), below: law.below(moneyness) };
-      const others = { above: law.above(moneyness), density: Math.exp(densities[i]!) };
-      const expected = figuresOf(law, moneyness);
-      for (const [name, value] of Object.entries({ ...computed, ...others })) {
-        const exact = expected[name as keyof typeof expected];
-        expect(Math.abs(value - exact), `${name} at ${moneyness}`).toBeLessThanOrEqual(1e-9 * Math.abs(exact) + 1e-17);
-      }
-    }
   });
 
   test('moments of the log-price are those of the density', () => {
