@@ -162,7 +162,7 @@ ${generatedBy('bun bench/packed-tape.ts')}
 
 \`zomma ingest\` loads an artificial tape of one ticker. Prices, sizes and contracts are repeated in this tape as often as in trades of listed
 options (\`bench/listed-tape.ts\` describes how). Each question is the first request to a new server, one second after the server has loaded
-its data. \`min_premium\`uestions without \`min_premium\` are computed in the background by then. Before, they take some 20 to 80 ms.
+its data. The answers to questions without \`min_premium\` are computed in the background by then. Before, they take some 20 to 80 ms.
 
 The wait of other clients is the longest time that another client waited for \`/health\` meanwhile. Bytes a print are the size of the database
 file divided by the number of prints. The file also includes the chain, the digests of the prints' ids, the sums and the indexes.
