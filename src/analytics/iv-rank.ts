@@ -2,10 +2,7 @@
 export interface IvRank {
   /** `100 (now - low) / (high - low)`. Null if too few volatilities are known, if the last volatility is unknown, or if all are equal. */
   readonly rank: number | null;
-  /**
-   * The percentage of the known daily volatilities that are below the last volatility. The known volatilities include the last volatility.
-   * Null if too few volatilities are known, or if the last volatility is unknown.
-   */
+  /** The percentage of the known daily volatilities, including the last, that are below the last one. Null as for `rank`. */
   readonly percentile: number | null;
   /** The number of days whose volatility is known. */
   readonly days: number;

@@ -10,10 +10,7 @@ export interface BackgroundOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * Runs `work` repeatedly. No run begins while another run is in progress. `work` must end soon after `isStopped` returns true. The promise
- * of `stop` resolves when the current run has ended.
- */
+/** Runs `work` repeatedly, never twice at once. It must end soon after `isStopped` is true. `stop` waits for the current run. */
 export function runEvery(
   work: (isStopped: () => boolean) => Promise<unknown>,
   { afterMs, everyMs, onError }: BackgroundOptions,

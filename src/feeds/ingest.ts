@@ -21,14 +21,6 @@ export interface IngestDeps {
   readonly onStored?: (chains: readonly StoredChain[]) => void;
 }
 
-/** A feed whose deliveries are being stored. */
-export interface Ingest {
-  /** Resolves when the first poll has completed or failed, or when the ingest is stopped before the end of the first poll. */
-  readonly loaded: Promise<void>;
-  /** Stops polls and streams after the current transaction. Resolves when polls and streams have ended. */
-  stop(): Promise<void>;
-}
-
 /** Pause before an ended stream is reopened, ms. */
 const REOPEN_MS = 5_000;
 /** Maximum pause between two checks of the clock, ms. So the loop soon notices a step of the clock or a sleep of the machine. */
@@ -38,7 +30,7 @@ const SLEEP_MS_MAX = 5_000;
  * Polls a feed by its schedule until the ingest is stopped. Stores the deliveries of the polls and of the feed's stream. If a poll fails,
  * the error is reported, and the next poll takes place as usual.
  */
-export function startIngest(deps: IngestDeps): Ingest {
+export function startIngest(deps: IngestDeps) {
   const { feed, nowMs } = deps;
   const abort = new AbortController();
   const { signal } = abort;
@@ -63,7 +55,9 @@ export function startIngest(deps: IngestDeps): Ingest {
   };
   const running = Promise.all([poll(), ingestStream(deps, signal)]);
   return {
+    /** Resolves when the first poll has completed, failed, or been stopped. */
     loaded: loaded.promise,
+    /** Stops polls and streams after the current transaction. Resolves when they have ended. */
     async stop() {
       abort.abort();
       await running;
@@ -71,23 +65,17 @@ export function startIngest(deps: IngestDeps): Ingest {
   };
 }
 
-/** The feeds of a service, whose deliveries are being stored. */
-export interface Ingests {
-  /** Resolves when the local feeds are loaded. The service answers from the stored data until feeds over a network deliver. */
-  readonly localLoaded: Promise<unknown>;
-  /** Stops all feeds. Resolves with false if a feed still runs after INGEST_STOP_MS. Further calls return the first result. */
-  stop(): Promise<boolean>;
-}
-
 /** Maximum time that the service waits for a feed to stop, ms. A feed first ends its current operation, which the system may block. */
 const INGEST_STOP_MS = 3_000;
 
 /** Starts the ingest of each feed. */
-export function startIngests(feeds: readonly Feed[], deps: Omit<IngestDeps, 'feed'>): Ingests {
+export function startIngests(feeds: readonly Feed[], deps: Omit<IngestDeps, 'feed'>) {
   const ingests = feeds.map((feed) => startIngest({ ...deps, feed }));
   let stopping: Promise<boolean> | undefined;
   return {
+    /** Resolves when the local feeds are loaded. Until feeds over a network deliver, the service answers from the stored data. */
     localLoaded: Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded)),
+    /** Stops all feeds. Resolves with false if one still runs after INGEST_STOP_MS. Further calls return the first result. */
     stop: () => (stopping ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop())))),
   };
 }

@@ -12,8 +12,7 @@ import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
 import { repairArguments } from './repair-arguments.ts';
 import { columnResourcesOf } from './resources.ts';
-import { textForModel } from './text-for-model.ts';
-import { figuresForModel, PROVENANCE_KEY, provenanceForModel } from './tool-answer.ts';
+import { figuresForModel, PROVENANCE_KEY, provenanceForModel, textForModel } from './tool-answer.ts';
 
 export interface ToolCall extends Requester {
   readonly name: string;

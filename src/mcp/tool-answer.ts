@@ -1,4 +1,5 @@
 import { cleaned } from '../core/clean-text.ts';
+import type { ClientError } from '../core/errors.ts';
 import { lastQuoted } from '../market/calendar.ts';
 import { tradingSession } from '../market/trading-session.ts';
 import type { Operation, Provenance } from '../operations/engine/operation.ts';
@@ -91,3 +92,8 @@ export function describeProvenanceOf({ full, tool, ofMarket }: Operation): strin
 }
 
 const OF_MARKET = 'as_of, age and market (of the quotes), stale, simulated, source, notes (caveats).';
+
+/** Returns the text of a refusal: what is wrong, and a way on. A model sees this text alone, without header fields. */
+export function textForModel({ message, hint }: ClientError): string {
+  return hint ? `${message}. ${hint}` : message;
+}

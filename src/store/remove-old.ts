@@ -78,13 +78,10 @@ export function retention(db: Database): RetentionStore {
     }
     return removed;
   };
-  const removeIntraday = (presentMs: number, fromMs: number): number => {
-    saveKept.run('intraday', fromMs);
-    return deleteIntraday.run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
-  };
-  const removeChains = (presentMs: number, fromMs: number): number => {
-    saveKept.run('chains', fromMs);
-    return deleteChains.run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
+  const removeSnapshots = (kind: 'chains' | 'intraday', presentMs: number, fromMs: number | undefined): number => {
+    if (fromMs === undefined) return 0;
+    saveKept.run(kind, fromMs);
+    return (kind === 'chains' ? deleteChains : deleteIntraday).run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
   };
   const removeLevels = (fromMs: number): number => {
     saveKept.run('levels', fromMs);
@@ -99,8 +96,7 @@ export function retention(db: Database): RetentionStore {
     ({ printsFromMs, chainsFromMs, intradayFromMs, levelsFromMs, presentMs }: Retention) => ({
       prints: printsFromMs === undefined ? 0 : counts.batch(() => removePrints(printsFromMs)),
       chains:
-        (chainsFromMs === undefined ? 0 : removeChains(presentMs, chainsFromMs)) +
-        (intradayFromMs === undefined ? 0 : removeIntraday(presentMs, intradayFromMs)),
+        removeSnapshots('chains', presentMs, chainsFromMs) + removeSnapshots('intraday', presentMs, intradayFromMs),
       levels: levelsFromMs === undefined ? 0 : removeLevels(levelsFromMs),
     }),
   );

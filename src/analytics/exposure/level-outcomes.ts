@@ -71,9 +71,8 @@ type Counts = [held: number, touched: number, crossed: number];
 const STEP_PAIRS = 16_384;
 
 /**
- * Counts how often each level was held, touched and crossed. Counts the same outcomes for control levels. A control level is a level that
- * is moved to another day and stays the same number of daily deviations away from spot. If levels are unrelated to the moves of their days,
- * levels and control levels have the same expected shares.
+ * Counts how often each level was held, touched and crossed, and the same for control levels: a level moved to another day, as many daily
+ * deviations from spot. If levels are unrelated to the moves of their days, both have the same expected shares.
  */
 export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
   const moves = days.map(moveOf);

@@ -1,13 +1,8 @@
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { Pairs } from '../chain/prepared-chain.ts';
 
-/** The strikes of a chain, and the index of each pair's strike in the list of strikes. */
-export interface StrikeIndex {
-  /** The strikes, ascending, each once. */
-  readonly strike: Float64Array;
-  /** The index of each pair's strike in the array `strike`. */
-  readonly index: Uint32Array;
-}
+/** The strikes of a chain, ascending, each once, and the index of each pair's strike. */
+type StrikeIndex = Readonly<{ strike: Float64Array; index: Uint32Array }>;
 
 const STEP_PAIRS = 32_768;
 

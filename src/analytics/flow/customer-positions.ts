@@ -16,9 +16,8 @@ export interface CustomerPositions {
 }
 
 /**
- * Adds up the prints with a known side, by contract. Leaves out prints after the time of the chain's quotes. Customers cannot hold more
- * contracts than are open. The absolute net position is therefore at most the previous day's open interest plus the day's volume. Missing
- * open interest or volume counts as 0.
+ * Adds up the prints with a known side up to the time of the chain's quotes, by contract. A net position is at most the previous day's open
+ * interest plus the day's volume, because customers cannot hold more than is open. Missing figures count as 0.
  */
 export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
   const live = liveSeries(chain);

@@ -11,10 +11,7 @@ export interface Flow {
   readonly putPremium: number;
   readonly callContracts: number;
   readonly putContracts: number;
-  /**
-   * Premium of deep calls and puts (see `isDeep`), dollars. Trades in deep contracts count as financing and not as opinions about the
-   * price. A contract with an unknown delta does not count as deep.
-   */
+  /** Premium of deep calls and puts (see `isDeep`), dollars, which counts as financing. Unknown deltas are not deep. */
   readonly deepPremium: number;
   /** The number of large prints. If the flow comes from snapshots, each contract with a volume and a price above 0 counts once per day. */
   readonly counted: number;
@@ -36,9 +33,8 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
 }
 
 /**
- * Adds the flow of a day to `flows`, by expiry. The function is for feeds that deliver only snapshots. The day's last snapshot, `chain`,
- * gives the volume and the price of each contract (see `tradedPrice`). Leaves out adjusted series. There is no minimum premium, because
- * snapshots do not contain single trades.
+ * Adds the flow of a day to `flows`, by expiry, for feeds that deliver only snapshots: volumes and prices of the day's last snapshot (see
+ * `tradedPrice`). Leaves out adjusted series. No minimum premium applies, because snapshots contain no single trades.
  */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   for (const series of chain.series) {
@@ -47,10 +43,7 @@ export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   }
 }
 
-/**
- * Returns the premium of large prints, by series (`ROOT EXPIRY`). Leaves out legs of spreads and prints with an absolute delta above 0.9,
- * because neither counts as an opinion about the price.
- */
+/** Returns the premium of large prints by `ROOT EXPIRY`, without legs of spreads and deep prints, which are no opinions about the price. */
 export function directionalPremium(large: readonly PrintSum[]): Map<string, number> {
   const bySeries = new Map<string, number>();
   for (const { root, expiry, multiLeg, deep, premium } of large) {

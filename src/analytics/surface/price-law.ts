@@ -2,10 +2,7 @@ import { MixtureColumn } from '../../../assembly/columns.ts';
 import { impliedVolatilityOf } from '../../math/implied-volatility.ts';
 import { arenaColumn, keepArena, kernels } from '../../math/kernels.ts';
 
-/**
- * The probability distribution of a price at one instant: a mixture of lognormals, with one lognormal per node. Prices and strikes are
- * multiples of the forward, which is the mean of the distribution.
- */
+/** The distribution of a price: a mixture of lognormals, one per node. Prices and strikes are multiples of the forward, its mean. */
 export class PriceLaw {
   /** The columns have one row per lognormal: mean (`nodes`), probability (`masses`), and standard deviation of the logarithm (`widths`). */
   constructor(
@@ -50,10 +47,7 @@ export class PriceLaw {
     return { mean, variance: second, skewness: third / second ** 1.5, kurtosis: fourth / second ** 2 };
   }
 
-  /**
-   * Returns the logarithm of the density of ln(S/F) at `points` evenly spaced points, at most 1,024. The first point is `from`. The next
-   * computation with a kernel overwrites the result.
-   */
+  /** Returns the log-density of ln(S/F) at up to 1,024 evenly spaced points. The next computation with a kernel overwrites it. */
   logDensities(points: number, from: number, step: number): Float64Array {
     const { nodes, masses, widths } = this;
     const count = this.load();

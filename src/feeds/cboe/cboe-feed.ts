@@ -53,10 +53,7 @@ async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Provider
   return undefined;
 }
 
-/**
- * Default maximum number of requests per minute. The exchange states no limit. A person who requests a page every two seconds has the same
- * rate.
- */
+/** Default maximum number of requests per minute. The exchange states none. A person who clicks every two seconds has the same rate. */
 const RATE_PER_MINUTE = 30;
 const EVERY_MS = 5 * 60_000;
 /** Delay of the quotes: fifteen minutes, plus the time that the exchange takes for publication. */

@@ -27,10 +27,7 @@ export interface FetchError {
 
 export interface FetchJsonOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * Maximum time for the whole request, up to the last byte of the answer, ms. Redirects are included. Tickers are requested one after the
-   * other, so a very slow answer would delay the next tickers.
-   */
+  /** Maximum time of a request with its redirects, up to the last byte, ms. A slow answer delays the next tickers. */
   readonly timeoutMs: number;
   readonly nowMs: () => number;
   readonly signal?: AbortSignal | undefined;
@@ -38,10 +35,7 @@ export interface FetchJsonOptions {
 
 /** Maximum size of a body after unpacking: 40 MiB. The largest known answer, the delayed quotes of SPX, has 13 MB. */
 export const PROVIDER_BODY_BYTES_MAX = 40 * 1024 * 1024;
-/**
- * Maximum size of a body that this process parses: 4 MiB. Usual JSON of 4 MiB is parsed in some five milliseconds. Parsing a larger body in
- * this process would delay other requests, and could take much memory.
- */
+/** Maximum size of a body that this process parses, in some five milliseconds: 4 MiB. Parsing more would delay other requests. */
 export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
 

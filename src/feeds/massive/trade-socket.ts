@@ -15,10 +15,7 @@ export interface SocketOptions {
   readonly clock: Pick<Clock, 'now' | 'elapsed'>;
   /** Called for each status `success`, which confirms the subscription. The server sends trades after the first status `success`. */
   readonly onOpen: () => void;
-  /**
-   * Called with the messages of each frame, starting with the frame that activates the subscription. The list may be empty, and may contain
-   * messages that are not trades.
-   */
+  /** Called with the messages of each frame from the activation of the subscription on, which may be none or other than trades. */
   readonly onMessages: (messages: readonly unknown[]) => void;
   /** Called for a frame that exceeds FRAME_JSON, or that is neither a JSON object nor a JSON array. */
   readonly onMalformed: () => void;
@@ -123,16 +120,10 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
 
 /** Maximum length of a frame, characters: the length of some 25,000 trades. A frame of this length is parsed in some ten milliseconds. */
 const FRAME_CHARS_MAX = 4 * 1024 * 1024;
-/**
- * Bounds of the JSON in a frame. A trade has two containers (an object and its list of conditions) and some ten values. The container limit
- * allows some 10,000 trades in a frame.
- */
+/** Bounds of the JSON in a frame: some 10,000 trades, each with two containers (an object and its conditions) and some ten values. */
 const FRAME_JSON = { containers: 20_000, values: 1_000_000 };
 
-/**
- * Maximum number of whole intervals without an active subscription. An interval is half of `silenceMs`. The connection ends after one more
- * interval, that is after `2.5 * silenceMs`.
- */
+/** Whole intervals of half of `silenceMs` without an active subscription. The connection ends after `2.5 * silenceMs`. */
 const CONNECT_INTERVALS_MAX = 4;
 
 /** The statuses with which Massive rejects a key or a plan, each with a reason in words. A person has to correct the key or the plan. */

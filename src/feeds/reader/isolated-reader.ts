@@ -5,8 +5,14 @@ import type { Delivery } from '../../market/feed.ts';
 import { READER_COMMAND } from '../../settings/config.ts';
 import type { Content } from '../files/opened-file.ts';
 import { unreadable } from '../rejections.ts';
-import { type FromReader, READER_BYTES_MAX, type ReaderJob, TOO_MUCH_MEMORY, type ToReader } from './messages.ts';
-import { unpackDelivery } from './packed-delivery.ts';
+import {
+  type FromReader,
+  READER_BYTES_MAX,
+  type ReaderJob,
+  TOO_MUCH_MEMORY,
+  type ToReader,
+  unpackDelivery,
+} from './messages.ts';
 import { childEnv, programCommand } from './reader-process.ts';
 
 /** Interval between two checks of a reader's memory, ms. The memory grows by at most some gigabytes a second. */

@@ -21,10 +21,7 @@ export interface Term {
   readonly days: number;
   /** Standard deviation of the log-price change until the expiry, estimated from the base volatility. */
   readonly width: number;
-  /**
-   * True if the expiry is a third Friday, or the trading day before a third Friday that is a holiday. Monthly expiries have more open
-   * interest.
-   */
+  /** True for a third Friday, or the trading day before a holiday on it. Such expiries have more open interest. */
   readonly isMonthly: boolean;
 }
 

@@ -24,10 +24,7 @@ export function sharesOn(instrument: Instrument, date: string): number {
   );
 }
 
-/**
- * Returns the at-the-money volatility of the shortest expiries. The volatility varies around the base volatility, and rises when the market
- * falls.
- */
+/** Returns the at-the-money volatility of the shortest expiries, which varies, and rises when the market falls. */
 export function shortIvAt(instrument: Instrument, atMs: number): number {
   const level = bridgeAt(
     pathTime(atMs),

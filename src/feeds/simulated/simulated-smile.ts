@@ -46,10 +46,7 @@ function varianceAt({ theta, phi, skew }: Slopes, k: number): number {
   return (theta / 2) * (1 + skew * phi * k + Math.sqrt(x * x + 1 - skew * skew));
 }
 
-/**
- * The exponent gamma of phi. A larger gamma flattens the skew faster with time. If gamma is at most 0.5, no maturity has butterfly
- * arbitrage.
- */
+/** The exponent of phi. A larger one flattens the skew faster with time. Up to 0.5, no maturity has butterfly arbitrage. */
 const GAMMA = 0.3;
 /** Rate at which the variance moves from the short-term value to the long-term value, per year. */
 const REVERSION = 3;

@@ -138,10 +138,7 @@ export class StreamableSession implements McpSession {
     return new Response(this.openNotificationStream(this.deps.peerOf?.(request)), { headers });
   }
 
-  /**
-   * Opens the stream. The method is separate from `listen`, because the stream's closures keep their whole scope in memory, and the scope
-   * of `listen` includes the request.
-   */
+  /** Opens the stream, apart from `listen`: its closures keep their scope in memory, which would include the request. */
   private openNotificationStream(peer: string | undefined): ReadableStream<Uint8Array> {
     this.notificationStream?.close();
     const { liveness } = this;
@@ -176,10 +173,7 @@ export class StreamableSession implements McpSession {
     }
   }
 
-  /**
-   * Forwards a notification to the current POSTs and calls. For example, a cancellation arrives in a separate POST and cancels a request of
-   * an earlier POST. The canceled request gets no answer.
-   */
+  /** Forwards a notification to the current POSTs and calls, e.g. a cancellation of an earlier POST's request, which gets no answer. */
   private forwardToPosts(message: JSONRPCNotification): void {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
     for (const call of this.calls) if (call.id === cancelled) call.isDropped = true;

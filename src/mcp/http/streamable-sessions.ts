@@ -4,9 +4,8 @@ import { ClientError } from '../../core/errors.ts';
 import { notificationOf } from '../change-publisher.ts';
 import { isEventStream } from './guarded-stream.ts';
 import { plainCallOf, plainListOf } from './plain-call.ts';
-import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
-import type { TransportDeps } from './transport-deps.ts';
+import { newSessionId, type SessionIdField, sessionOf, type TransportDeps } from './transport-deps.ts';
 
 interface SessionLimits {
   /** The time without a request after which a session ends. Later requests get the status 404, and the client opens a new session. */
@@ -89,10 +88,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 
   return {
-    /**
-     * Answers a plain tool call or a plain request for the list of tools in a session. Returns `undefined` for any other request. The caller
-     * passes other requests to `handle`.
-     */
+    /** Answers a plain tool call or a plain request for the tools. Returns `undefined` for other requests, which go to `handle`. */
     call(account: Account, request: Request, body: unknown): Response | Promise<Response> | undefined {
       const call = plainCallOf(request, body);
       const listId = call ? undefined : plainListOf(request, body);

@@ -58,10 +58,7 @@ export function createStreamable(deps: TransportDeps) {
   };
 
   return {
-    /**
-     * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 for the session id, 422
-     * for the body, 429 or 503 for an exceeded limit.
-     */
+    /** Answers a request with a parsed body. Throws `ClientError`: 400, 403, 404 (session id), 422 (body), 429 or 503 (limits). */
     async handle(account: Account, request: Request, body?: unknown) {
       const callResponse = sessions.call(account, request, body);
       if (callResponse) return callResponse;

@@ -1,7 +1,10 @@
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
-import { isJSONRPCNotification, isJSONRPCRequest } from '@modelcontextprotocol/client';
-import { CUT_OFF, type RemoteSettings, type RpcError, rpcErrorOf } from './remote-connection.ts';
-import { createRemoteSession } from './remote-session.ts';
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type RequestId,
+} from '@modelcontextprotocol/client';
+import { CUT_OFF, createRemoteSession, type RemoteSettings, type RpcError, rpcErrorOf } from './remote-connection.ts';
 import { standardStreams } from './standard-streams.ts';
 
 /**
