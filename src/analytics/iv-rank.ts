@@ -15,11 +15,7 @@ export interface IvRank {
 const DAYS_MIN = 20;
 
 /** The known daily volatilities of a period. `low` and `high` are infinite if no volatility is known. */
-export interface IvRange {
-  readonly low: number;
-  readonly high: number;
-  readonly days: number;
-}
+export type IvRange = Readonly<{ low: number; high: number; days: number }>;
 
 export function ivRange(volatilities: readonly (number | null)[]): IvRange {
   const known = volatilities.filter((each) => each !== null);

@@ -23,11 +23,7 @@ export interface ToolCall extends Requester {
   readonly onProgress?: (step: ProgressUpdate) => Promise<void>;
 }
 
-export interface ProgressUpdate {
-  readonly progress: number;
-  readonly total?: number;
-  readonly message: string;
-}
+export type ProgressUpdate = Readonly<{ progress: number; total?: number; message: string }>;
 
 /**
  * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to

@@ -72,9 +72,7 @@ export const TICKER_RESOURCES = {
       ...(pickFields(full, LEVELS) as TProperties),
       chain: Type.Object(
         { ...contracts!.properties, expiries: textColumn('Expiries of these contracts, YYYY-MM-DD.') },
-        {
-          description: contracts!.description!,
-        },
+        { description: contracts!.description! },
       ),
     }),
   },

@@ -4,6 +4,8 @@ import type { CashDividend } from '../market/cash-dividend.ts';
 import type { Close } from '../market/prints.ts';
 import type { CloseStore, DividendStore } from '../market/store.ts';
 
+type CloseRow = Pick<Close, 'date' | 'close' | 'volume'>;
+
 /** Creates the functions that read and write closes, one per ticker and day. Without an official close, the last spot of a day counts. */
 export function closeTable(db: Database): CloseStore {
   const upsert = db.prepare<null, [Omit<Close, 'simulated'> & { simulated: number }]>(
@@ -12,10 +14,7 @@ export function closeTable(db: Database): CloseStore {
   );
   // If there are `limit` official closes, reads only the snapshots after the oldest of these closes. The query uses the index to step back
   // from day to day. The query's time therefore grows with the number of days, not of snapshots.
-  const selectNewest = db.prepare<
-    Pick<Close, 'date' | 'close' | 'volume'>,
-    [number, string, string, number, number, string]
-  >(
+  const selectNewest = db.prepare<CloseRow, [number, string, string, number, number, string]>(
     `WITH RECURSIVE official AS MATERIALIZED (
        SELECT date, close, volume FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4
      ), oldest (day) AS MATERIALIZED (
@@ -34,7 +33,7 @@ export function closeTable(db: Database): CloseStore {
      SELECT date, close, volume FROM official
      UNION ALL SELECT day, spot, NULL FROM filled WHERE spot IS NOT NULL ORDER BY date DESC LIMIT ?4`,
   );
-  const selectOfficial = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, string]>(
+  const selectOfficial = db.prepare<CloseRow, [number, string, string, string]>(
     'SELECT date, close, volume FROM closes WHERE simulated = ? AND ticker = ? AND date BETWEEN ? AND ? ORDER BY date',
   );
 

@@ -107,10 +107,8 @@ function thinTickers(db: Database): (feed: string) => void {
 const GAPS_KEPT = 9;
 
 function tickerTable(db: Database): Pick<FeedLedger, 'snapshotReceived' | 'dataReceived' | 'rejected' | 'resolved'> {
-  const upsertTicker = db.prepare<
-    null,
-    [Omit<ReceivedSnapshot, 'refused' | 'isFresh'> & { refused: string; isFresh: number; gaps: string }]
-  >(
+  type Received = Omit<ReceivedSnapshot, 'refused' | 'isFresh'> & { refused: string; isFresh: number; gaps: string };
+  const upsertTicker = db.prepare<null, [Received]>(
     `INSERT INTO feed_tickers (feed, ticker, attempted_at, fresh_at, as_of, expected, received, refused)
      VALUES ($feed, $ticker, $at, iif($isFresh, $at, NULL), $asOf, $expected, $received, $refused)
      ON CONFLICT DO UPDATE SET attempted_at = $at, failures = 0, refusal = NULL, gaps = $gaps,
@@ -119,10 +117,8 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotReceived' | 'dataR
        received = iif($asOf >= ifnull(as_of, $asOf), $received, received),
        refused = iif($asOf >= ifnull(as_of, $asOf), $refused, refused)`,
   );
-  const selectBefore = db.prepare<
-    { asOf: number | null; freshAt: number | null; polledAt: number | null; gaps: string },
-    [string, string]
-  >(
+  type Before = Record<'asOf' | 'freshAt' | 'polledAt', number | null> & { gaps: string };
+  const selectBefore = db.prepare<Before, [string, string]>(
     `SELECT as_of AS asOf, fresh_at AS freshAt, polled_at AS polledAt, gaps FROM feed_tickers JOIN feeds USING (feed)
      WHERE feed = ? AND ticker = ?`,
   );
@@ -220,10 +216,8 @@ function feedStates(db: Database): FeedLedger['feedStates'] {
        connection_at AS connectionAt, connection_reason AS connectionReason, past_done AS pastDone, past_total AS pastTotal
      FROM feeds WHERE active = 1 ORDER BY feed`,
   );
-  const selectTickers = db.prepare<
-    Omit<TickerState, 'refused' | 'gaps'> & { refused: string; gaps: string },
-    [string, number]
-  >(
+  type TickerRow = Omit<TickerState, 'refused' | 'gaps'> & { refused: string; gaps: string };
+  const selectTickers = db.prepare<TickerRow, [string, number]>(
     `SELECT ticker, attempted_at AS attemptedAt, fresh_at AS freshAt, as_of AS asOf, expected, received, refused, gaps, failures, refusal
      FROM feed_tickers WHERE feed = ? ORDER BY ticker LIMIT ?`,
   );
@@ -250,14 +244,11 @@ function feedStates(db: Database): FeedLedger['feedStates'] {
     }));
 }
 
-interface FeedRow extends Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 'nextAt' | 'dataAt' | 'error'> {
-  readonly simulated: number;
-  readonly connected: number | null;
-  readonly connectionAt: number | null;
-  readonly connectionReason: string | null;
-  readonly pastDone: number | null;
-  readonly pastTotal: number | null;
-}
+type FeedRow = Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 'nextAt' | 'dataAt' | 'error'> &
+  Record<'connected' | 'connectionAt' | 'pastDone' | 'pastTotal', number | null> & {
+    readonly simulated: number;
+    readonly connectionReason: string | null;
+  };
 
 /** Creates the functions that read and write gaps. A gap is a period in which the stream of a feed was down. */
 function gapTable(db: Database): Pick<FeedLedger, 'connection' | 'gapsIn'> {

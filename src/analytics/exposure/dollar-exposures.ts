@@ -98,11 +98,7 @@ class PricedSums {
 
   exposures(): Pick<Exposures, 'dex' | 'vex' | 'cex'> {
     const { delta, vanna, change } = this.priced ?? { delta: 0, vanna: 0, change: 0 };
-    return {
-      dex: delta + this.delta,
-      vex: vanna * MARKET_UNITS.vanna,
-      cex: change + this.change,
-    };
+    return { dex: delta + this.delta, vex: vanna * MARKET_UNITS.vanna, cex: change + this.change };
   }
 }
 

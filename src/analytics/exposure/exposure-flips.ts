@@ -5,10 +5,7 @@ import { type Exposures, pricedExposures } from './dollar-exposures.ts';
 import { type ChainPositions, gexOfColumns, type PositionColumns, positionsOf, STEP } from './gamma-profile.ts';
 
 /** The nearest spots, dollars, at which vanna and charm exposure change their signs, or `NaN` beyond `REACH`. */
-export interface ExposureFlips {
-  readonly vanna: number;
-  readonly charm: number;
-}
+export type ExposureFlips = Readonly<{ vanna: number; charm: number }>;
 
 /** The search range on each side of spot, as a fraction of spot. The narrowest gamma profile has the same range. */
 const REACH = 0.2;

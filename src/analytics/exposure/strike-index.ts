@@ -18,7 +18,7 @@ export function* strikeIndex(pairs: Pairs): Steps<StrikeIndex> {
     for (let pair = from; pair < to; pair++) {
       const price = pairs.strike[pair]!;
       // Strikes ascend within a series, so the code first tries the strike that follows the previous pair's strike.
-      if (strike[i] !== price && strike[++i] !== price) i = indexOf(strike, price);
+      if (strike[i] !== price && strike[++i] !== price) i = firstAtLeast(strike, price);
       index[pair] = i;
     }
   });
@@ -40,8 +40,8 @@ export function distinct(values: Float64Array): Float64Array {
   return sorted.slice(0, count);
 }
 
-function indexOf(ascending: Float64Array, value: number): number {
-  let [low, high] = [0, ascending.length - 1];
+/** Returns the index of the first of ascending values, in [low, high), that is at least `value`, or `high`. */
+export function firstAtLeast(ascending: Float64Array, value: number, low = 0, high = ascending.length): number {
   while (low < high) {
     const half = (low + high) >> 1;
     if (ascending[half]! < value) low = half + 1;

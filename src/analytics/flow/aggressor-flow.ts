@@ -39,10 +39,7 @@ export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
 }
 
 /** The inputs for converting shares to delta-notional. For a print without a delta, `deltaOf` returns the contract's delta. */
-export interface DeltaReading {
-  readonly spot: number;
-  readonly deltaOf: DeltaLookup;
-}
+export type DeltaReading = Readonly<{ spot: number; deltaOf: DeltaLookup }>;
 
 /** Flow in total, by kind of execution, by New York day, and by expiry. */
 export type FlowGroups = Record<(typeof GROUPS)[number], Map<string, AggressorFlow>>;

@@ -1,6 +1,7 @@
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { BY_CONTRACT, CELL, type TapeSums } from '../../market/tape-sums.ts';
+import { firstAtLeast } from '../exposure/strike-index.ts';
 import type { SideRule, SignedPrint } from './trade-side.ts';
 
 /** Customers' holdings of a chain's contracts, estimated from the tape. */
@@ -106,12 +107,7 @@ function seriesKey({ root, expiry }: Pick<Series, 'root' | 'expiry'>): string {
 /** Returns the row of a contract, or -1 if the series lacks the contract. Rows ascend by strike, and each call comes before its put. */
 function rowOf({ strike, callPut }: Chain, series: Series | undefined, side: number, price: number): number {
   if (!series) return -1;
-  let [low, high] = [series.start, series.end];
-  while (low < high) {
-    const half = (low + high) >> 1;
-    if (strike[half]! < price) low = half + 1;
-    else high = half;
-  }
-  for (let row = low; row < series.end && strike[row] === price; row++) if (callPut[row] === side) return row;
+  const first = firstAtLeast(strike, price, series.start, series.end);
+  for (let row = first; row < series.end && strike[row] === price; row++) if (callPut[row] === side) return row;
   return -1;
 }

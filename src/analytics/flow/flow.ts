@@ -1,4 +1,4 @@
-import type { Chain, Series } from '../../market/chain.ts';
+import type { Chain } from '../../market/chain.ts';
 import { rootOf } from '../../market/option-symbol.ts';
 import { isDeep, type Print, type PrintSum, premiumOf } from '../../market/prints.ts';
 import { tradedPrice } from '../chain/quotes.ts';
@@ -37,9 +37,16 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
  * `tradedPrice`). Leaves out adjusted series. No minimum premium applies, because snapshots contain no single trades.
  */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
-  for (const series of chain.series) {
-    if (series.adjusted) continue;
-    flows.set(series.expiry, sum(contractDays(chain, series), flows.get(series.expiry)));
+  for (const { adjusted, expiry, start, end } of chain.series) {
+    if (adjusted) continue;
+    const flow = { ...(flows.get(expiry) ?? NO_FLOW) };
+    for (let row = start; row < end; row++) {
+      const [contracts, price] = [chain.volume[row]!, tradedPrice(chain, row)];
+      if (!(contracts > 0 && price > 0)) continue;
+      const premium = contracts * price * chain.multiplier[row]!;
+      add(flow, { callPut: chain.callPut[row]!, premium, contracts, deep: isDeep(chain.delta[row]!) }, 1);
+    }
+    flows.set(expiry, flow);
   }
 }
 
@@ -54,30 +61,7 @@ export function directionalPremium(large: readonly PrintSum[]): Map<string, numb
   return bySeries;
 }
 
-interface Traded {
-  readonly callPut: number;
-  readonly premium: number;
-  readonly contracts: number;
-  readonly deep: boolean;
-}
-
-/** Returns the day's volume and premium for each contract of a series. Leaves out contracts with a volume or a price of 0. */
-function contractDays(chain: Chain, { start, end }: Series): Traded[] {
-  const traded: Traded[] = [];
-  for (let row = start; row < end; row++) {
-    const contracts = chain.volume[row]!;
-    const price = tradedPrice(chain, row);
-    if (contracts > 0 && price > 0) {
-      traded.push({
-        callPut: chain.callPut[row]!,
-        premium: contracts * price * chain.multiplier[row]!,
-        contracts,
-        deep: isDeep(chain.delta[row]!),
-      });
-    }
-  }
-  return traded;
-}
+type Traded = Readonly<{ callPut: number; premium: number; contracts: number; deep: boolean }>;
 
 export const NO_FLOW: Flow = {
   callPremium: 0,
@@ -87,12 +71,6 @@ export const NO_FLOW: Flow = {
   deepPremium: 0,
   counted: 0,
 };
-
-function sum(traded: readonly Traded[], before: Flow = NO_FLOW): Flow {
-  const flow = { ...before };
-  for (const each of traded) add(flow, each, 1);
-  return flow;
-}
 
 function add(
   flow: { -readonly [Field in keyof Flow]: number },

@@ -81,11 +81,6 @@ function nextMove(moves: Moves, print: Print, middle: number | undefined): Direc
 }
 
 /** Returns a key that is unique among the contracts of one underlying. */
-export function contractKey({
-  root,
-  expiry,
-  callPut,
-  strike,
-}: Pick<Print, 'root' | 'expiry' | 'strike'> & { callPut: number }): string {
-  return `${root} ${expiry} ${callPut} ${strike}`;
+export function contractKey(contract: Pick<Print, 'root' | 'expiry' | 'strike'> & { callPut: number }): string {
+  return `${contract.root} ${contract.expiry} ${contract.callPut} ${contract.strike}`;
 }

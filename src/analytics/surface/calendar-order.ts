@@ -1,8 +1,5 @@
 /** Probability masses at ascending nodes. The nodes are multiples of the forward, and their mean is 1. */
-export interface Masses {
-  readonly nodes: Float64Array;
-  readonly masses: Float64Array;
-}
+export type Masses = Readonly<{ nodes: Float64Array; masses: Float64Array }>;
 
 /**
  * Raises the option prices of `later` to at least those of `earlier` at every ratio of strike to forward, so no calendar spread has a

@@ -41,10 +41,7 @@ export interface FitQuality {
 }
 
 /** A series that the surface leaves out, with the reason. */
-export interface RefusedSeries {
-  readonly series: PreparedSeries;
-  readonly reason: RefusalReason;
-}
+export type RefusedSeries = Readonly<{ series: PreparedSeries; reason: RefusalReason }>;
 
 /**
  * The maximum yearly change of the forward's logarithm after the last settlement. Within an hour of it, a one-cent error would extrapolate

@@ -3,11 +3,7 @@ import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
 import type { PriceLaw } from './price-law.ts';
 
 /** A strike that the price may touch before the horizon, the spot, and the forward at the horizon, dollars. */
-export interface Barrier {
-  readonly spot: number;
-  readonly strike: number;
-  readonly forward: number;
-}
+export type Barrier = Readonly<{ spot: number; strike: number; forward: number }>;
 
 /**
  * Returns the probability that the price reaches a strike at any time up to the horizon: the odds of ending beyond it by `law`, on the side

@@ -3,10 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 /** Number of early ends of its reading process after which a file is no longer read. Other work may have caused a single one. */
 export const CRASHES_MAX = 2;
 
-interface Entry {
-  readonly origin: string;
-  readonly version: string;
-}
+type Entry = Readonly<{ origin: string; version: string }>;
 
 interface Journal {
   /** The file that was being read when the journal was written, with the process that read it. Null if no file was being read. */

@@ -11,11 +11,7 @@ import { retryAfterMs } from './retry.ts';
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
 /** An unparsed body that exceeds PARSED_BYTES_MAX or QUICK_JSON, because parsing the body may take long. */
-export interface LargeResponse {
-  readonly kind: 'large';
-  readonly body: Uint8Array;
-  readonly reason: string;
-}
+export type LargeResponse = Readonly<{ kind: 'large'; body: Uint8Array; reason: string }>;
 
 /** The error of a request, with its reason in words. */
 export interface FetchError {

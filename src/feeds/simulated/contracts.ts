@@ -6,11 +6,7 @@ import { shortIvAt, spotAt } from './price-path.ts';
 import { type SimulatedSmile, smileVolatility } from './simulated-smile.ts';
 
 /** A contract to be priced. */
-export interface Contract {
-  readonly term: Term;
-  readonly callPut: 1 | -1;
-  readonly strike: number;
-}
+export type Contract = Readonly<{ term: Term; callPut: 1 | -1; strike: number }>;
 
 /** The quote of a contract. */
 export interface Quote {

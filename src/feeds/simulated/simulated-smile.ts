@@ -29,11 +29,7 @@ export function smileVolatilities(smile: SimulatedSmile, column: Float64Array, y
 }
 
 /** The SSVI parameters theta, phi and rho for one expiry. */
-interface Slopes {
-  readonly theta: number;
-  readonly phi: number;
-  readonly skew: number;
-}
+type Slopes = Readonly<{ theta: number; phi: number; skew: number }>;
 
 function slopesOf({ shortIv, longIv, skew }: SimulatedSmile, years: number): Slopes {
   const theta = atTheMoneyVariance(shortIv, longIv, years);

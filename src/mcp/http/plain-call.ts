@@ -2,11 +2,7 @@ import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { isRecord } from '../../core/json-shape.ts';
 
 /** A tool call that can be answered without the SDK. Most messages are tool calls. */
-export interface PlainCall {
-  readonly id: string | number;
-  readonly name: string;
-  readonly args: Record<string, unknown>;
-}
+export type PlainCall = Readonly<{ id: string | number; name: string; args: Record<string, unknown> }>;
 
 /**
  * Reads a POST as a plain tool call: one message without metadata, with the required headers of the transport. Returns `undefined` for any

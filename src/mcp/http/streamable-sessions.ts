@@ -7,24 +7,17 @@ import { plainCallOf, plainListOf } from './plain-call.ts';
 import { StreamableSession } from './streamable-session.ts';
 import { newSessionId, type SessionIdField, sessionOf, type TransportDeps } from './transport-deps.ts';
 
-interface SessionLimits {
+const LIMITS = {
   /** The time without a request after which a session ends. Later requests get the status 404, and the client opens a new session. */
-  readonly idleMs: number;
-  /** Interval between two searches for idle sessions. */
-  readonly sweepMs: number;
-  readonly sessionsMax: number;
-  readonly accountSessionsMax: number;
-}
-
-const LIMITS: SessionLimits = {
   idleMs: 30 * 60_000,
+  /** Interval between two searches for idle sessions. */
   sweepMs: 60_000,
   sessionsMax: 40_000,
   accountSessionsMax: 10_000,
 };
 
 /** Creates Streamable HTTP with sessions, for clients up to revision 2025-11-25. Only the account that opened a session can use it. */
-export function createStreamableSessions(deps: TransportDeps, limits: Partial<SessionLimits> = {}) {
+export function createStreamableSessions(deps: TransportDeps, limits: Partial<typeof LIMITS> = {}) {
   const { quota, bus } = deps;
   const { idleMs, sweepMs, sessionsMax, accountSessionsMax } = { ...LIMITS, ...limits };
   const sessions = new Map<string, StreamableSession>();

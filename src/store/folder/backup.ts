@@ -239,10 +239,7 @@ async function digestOf(path: string): Promise<{ bytes: number; sha256: string }
 }
 
 /** The secret of a data folder, together with the passphrase that encrypts the secret. */
-interface SealedSecret {
-  readonly secret: Uint8Array;
-  readonly passphrase: string;
-}
+type SealedSecret = Readonly<{ secret: Uint8Array; passphrase: string }>;
 
 /** Returns the HMAC-SHA256 of a manifest in hex, under a key derived from the secret. It covers the digests of all files. */
 function signatureOf(manifest: object, secret: Uint8Array): string {

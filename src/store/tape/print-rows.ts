@@ -16,10 +16,7 @@ export interface ColumnRow extends TapeSeries, Pick<Print, 'strike' | (typeof NU
 }
 
 /** A position between two rows, directly after the row with the id `rowid` at the moment `atMs`. */
-export interface RowCursor {
-  readonly atMs: number;
-  readonly rowid: number;
-}
+export type RowCursor = Readonly<{ atMs: number; rowid: number }>;
 
 /** A row that can become part of the packed tape. */
 export interface MovableRow {

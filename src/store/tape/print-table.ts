@@ -10,18 +10,17 @@ import { tapeParts } from './tape-parts.ts';
 import { PART_MAX, partWriter } from './write-parts.ts';
 
 /** Numbers of prints that are processed together. Tests use smaller numbers than the server. */
-export interface TapeSizes {
+export type TapeSizes = typeof SIZES;
+const SIZES = {
   /** Prints per part. */
-  readonly part: number;
+  part: PART_MAX,
   /** Minimum number of prints of one day that a save writes directly into parts. For fewer prints, rewriting a part takes too much time. */
-  readonly atOnce: number;
+  atOnce: 1_000,
   /** Maximum number of rows in one read. */
-  readonly rows: number;
+  rows: 2_048,
   /** Number of prints of a day above which the day has an index of their digests while prints are added. */
-  readonly indexed: number;
-}
-
-const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048, indexed: 100_000 };
+  indexed: 100_000,
+};
 
 /**
  * Creates the functions that read and write option trades. Each trade is stored only once, under its id. A copy that arrives later with
