@@ -26,10 +26,7 @@ const REOPEN_MS = 5_000;
 /** Maximum pause between two checks of the clock, ms. So the loop soon notices a step of the clock or a sleep of the machine. */
 const SLEEP_MS_MAX = 5_000;
 
-/**
- * Polls a feed by its schedule until the ingest is stopped. Stores the deliveries of the polls and of the feed's stream. If a poll fails,
- * the error is reported, and the next poll takes place as usual.
- */
+/** Stores the deliveries of a feed's stream and of its polls, by its schedule. A failed poll is reported, and the next one takes place. */
 export function startIngest(deps: IngestDeps) {
   const { feed, nowMs } = deps;
   const abort = new AbortController();
@@ -81,8 +78,7 @@ export function startIngests(feeds: readonly Feed[], deps: Omit<IngestDeps, 'fee
 }
 
 /**
- * Polls a feed once, and stores its deliveries if the data folder has room. If the folder is full, records this as the error of the poll.
- * Reports any other error, records that the poll failed, and throws the error.
+ * Polls a feed once and stores its deliveries. A full folder is recorded as the poll's error, and any other is also reported and thrown.
  */
 export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = deps;
@@ -128,8 +124,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 
   await reportErrors(async () => {
     const before = store.feedStates().find((each) => each.feed === feed.name);
-    // If the stored connection is still up, the previous process was killed while it was connected. The latest recorded time of the
-    // previous process may be the end of its last poll.
+    // If the stored connection is still up, the previous process was killed, after the end of its last poll or later.
     const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
     if (before?.connection?.up) await recordDown(last, 'the service ended unexpectedly');
   });
@@ -155,9 +150,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
   });
 }
 
-/**
- * Time after which a transaction starts no further piece, ms. Requests wait for it; much shorter transactions would mostly sync the disk.
- */
+/** Time after which a transaction starts no further piece, ms. Requests wait for it, and shorter ones would mostly sync the disk. */
 const TRANSACTION_MS = 6;
 /** Maximum number of prints in a piece. The write of a piece takes two or three milliseconds. */
 const PIECE_PRINTS = 250;
@@ -185,9 +178,7 @@ interface Counts {
   refusals: number;
 }
 
-/**
- * Stores deliveries in short transactions, and returns their counts, early if `signal` is aborted. Throws `NoDiskSpace` on a full folder.
- */
+/** Stores deliveries in short transactions until `signal` is aborted, and returns their counts. Throws `NoDiskSpace`. */
 async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, signal?: AbortSignal): Promise<Counts> {
   const { feed, store, observe, nowMs, onStored, room } = deps;
   const counts = { chains: 0, prints: 0, refusals: 0 };

@@ -4,10 +4,7 @@ import type { RowScanner } from '../math/delimited-rows.ts';
 /** The result for a value that is present but not a number. No field accepts infinity, so `buildChain` drops the value and counts it. */
 const GARBLED = Number.POSITIVE_INFINITY;
 
-/**
- * Parses a number of a table, with or without thousands separators. Returns NaN for an empty or missing cell, and for words such as `n/a`.
- * Returns infinity for any other text that is not a number.
- */
+/** Parses a number of a table. Returns NaN for an empty cell or words such as `n/a`, and infinity for any other text. */
 export function cellNumber(cell: string | undefined): number {
   const text = cell?.trim() ?? '';
   const plain = parseDecimal(text);

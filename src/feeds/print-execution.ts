@@ -12,9 +12,9 @@ const blockLeg: Flags = { multiLeg: true, block: true };
 const canceled: Flags = { canceled: true };
 
 /**
- * The flags for each of OPRA's sale conditions, by the four-letter code that tapes contain (OPRA Pillar output specification, last-sale
- * message types). A trade of stock and options together also has the flag `multiLeg`. A compression trade closes whole portfolios at
- * derived prices. A compression trade has an agreed price that ignores the quotes, so it gives no information about a single contract.
+ * The flags for OPRA's sale conditions, by the four-letter code of tapes (OPRA Pillar output specification, last-sale message types).
+ * Trades of stock and options together are `multiLeg`, and so are compression trades, which close whole portfolios at agreed prices and so
+ * say nothing about a contract.
  */
 export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   // Trades without flags: reported in the regular way, late, out of sequence, after a halt or out of hours.

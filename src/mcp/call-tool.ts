@@ -26,9 +26,8 @@ export interface ToolCall extends Requester {
 export type ProgressUpdate = Readonly<{ progress: number; total?: number; message: string }>;
 
 /**
- * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
- * the operator as `tool_failed`. Throws `ProtocolError` if the registry has no tool with this name. The error message contains the cleaned
- * and shortened name.
+ * Calls a tool. An error becomes a result with `isError`, and if it is no `ClientError`, also `tool_failed` for the operator. Throws
+ * `ProtocolError` with the cleaned and shortened name if there is no such tool.
  */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();

@@ -92,9 +92,8 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
 }
 
 /**
- * An SDK server with readable errors. For invalid parameters, the SDK's errors contain its validator's issues as JSON. For an invalid
- * `initialize` request, the SDK even sends an internal error. Instead, this class sends an error with the code -32602 and a message in
- * words. For an internal error, the operator gets a report, and the client gets a message without details.
+ * An SDK server with readable errors. For invalid parameters, the SDK sends its validator's issues as JSON, or even an internal error. This
+ * class sends the code -32602 and words. An internal error is reported to the operator, and its client gets no details.
  */
 class ReadableErrorServer extends Server {
   onInternalError: (method: string, error: unknown) => void = () => {};

@@ -80,8 +80,8 @@ const FIXED: readonly ListedResource[] = [
 const RESOURCES_PER_PAGE = 100;
 
 /**
- * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. Pages therefore do not skip or repeat a
- * ticker if another ticker is added or removed between two requests. Throws `ProtocolError` for a bad cursor.
+ * Returns a page of resources. Its cursor is its first ticker, so no page skips or repeats a ticker when others are added or removed.
+ * Throws `ProtocolError` for a bad cursor.
  */
 function listResources({ market }: Context, cursor?: string) {
   if (cursor !== undefined && !isTicker(cursor)) {
@@ -100,10 +100,7 @@ export function levelsUri(ticker: string): string {
   return TICKER_RESOURCES.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }
 
-/**
- * Returns links to the full columns if a tool's answer about a ticker is a summary of them. Returns no links for any other answer, or for a
- * past time, because the columns are from the newest snapshot.
- */
+/** Returns links to the full columns of a tool's summary about a ticker, which are from the newest snapshot, or none. */
 export function columnResourcesOf(
   tool: Operation,
   args: unknown,
@@ -165,8 +162,8 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
 }
 
 /**
- * Returns the universe in the format of the REST API, with the age of each ticker's newest data. Lists the tickers of the universe
- * without data, and the tickers with data outside the universe. If the tickers do not fit on a page, returns the tickers from `cursor` on.
+ * Returns the universe as over REST, with the ages of the newest data, the tickers without data, and those with data outside the universe.
+ * If they do not fit on a page, returns the tickers from `cursor` on.
  */
 function* universeWithAges(context: Context, cursor?: string): Steps<Record<string, unknown>> {
   const { body } = yield* perform(

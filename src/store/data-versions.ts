@@ -5,13 +5,10 @@ import type { DataChanges, DataKey } from '../market/store.ts';
 const OTHERS_CHECK_MS = 10;
 
 /**
- * Creates the functions that tell whether stored data has changed. They use two counts of SQLite: the rows that this connection has changed,
- * and the commits of other connections. Writes belong to one of four groups:
- *
- * - `counted` runs a write of known data. The write changes `version` and the counts of `changes`, but not `otherChanges`.
- * - `unlisted` runs a write of data that no answer shows, such as members. The write changes `version` alone.
- * - `uncounted` and `unchanged` run writes that affect no cached result. Such a write changes neither `version` nor `otherChanges`.
- * - Any other write changes `version` and `otherChanges`. A write that nobody has thought of therefore invalidates every cached answer.
+ * Creates the functions that tell whether stored data has changed, from two counts of SQLite: the rows that this connection has changed,
+ * and the commits of others. `counted` runs a write of known data, which changes `version` and `changes`. `unlisted` runs a write of data
+ * that no answer shows, such as members, which changes `version` alone. `uncounted` and `unchanged` run writes that affect no cached
+ * result. Any other write changes `version` and `otherChanges`, so a write that nobody has thought of invalidates every cached answer.
  */
 export function dataVersions(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');

@@ -149,10 +149,7 @@ function keysOf<Field extends string>(kind: DataKind, rows: readonly Record<Fiel
   return [...new Set(rows.map((row) => row[field]))].map((underlying) => `${kind} ${underlying}` as const);
 }
 
-/**
- * Creates the functions of the feeds' state. Their writes move no version of the market data, because polls write all the time. `versionOf`
- * returns a text that changes with each write of the state.
- */
+/** Creates the functions of the feeds' state, which change no version of the market data. `versionOf` changes with each write. */
 function feedLedger(
   db: Database,
   ofFeeds: ReturnType<typeof dataVersions>['ofFeeds'],

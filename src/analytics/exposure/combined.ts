@@ -75,10 +75,7 @@ function concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<Pos
   });
 }
 
-/**
- * Adds the fund's gamma to the strikes of the index. A fund share is worth `1 / ratio` index shares, and a fund move of 1.00 is an index
- * move of `ratio`, so gamma is divided by `ratio` twice.
- */
+/** Adds the fund's gamma to the index's strikes, divided by `ratio` for the shares and again for the size of a move. */
 function addOnIndexStrikes(index: StrikeGamma, fund: StrikeGamma, ratio: number): StrikeGamma {
   const { strike } = index;
   const [call, put] = [index.call.slice(), index.put.slice()];

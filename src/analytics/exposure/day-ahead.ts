@@ -6,10 +6,7 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
 /** One calendar day, in years. */
 const DAY = DAY_MS / YEAR_MS;
-/**
- * The minimum divisor of `hedgeYield`, years. Near settlement, single dividends and quote noise dominate the total yield, which does not
- * shrink with time.
- */
+/** The minimum divisor of `hedgeYield`, years. Near settlement, dividends and noise dominate a total yield that does not shrink. */
 const CARRY_TIME_MIN = 30 * DAY;
 /** The maximum present value of the known dividends, as a share of spot. A larger present value comes from damaged data. */
 const KNOWN_SHARE_MAX = 0.75;
@@ -28,8 +25,7 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
   return series.map((each) => {
     const { tte, rate, dividend } = each;
     const paid = Math.min(presentValue(options.cashDividends, each, chain.asOf) / chain.spot, KNOWN_SHARE_MAX);
-    // The yield `hedgeYield` excludes the known cash dividends, because a cash dividend does not change the number of shares that hedge a
-    // forward.
+    // Known cash dividends are excluded, because they do not change the number of shares that hedge a forward.
     const hedgeYield = (dividend * tte + Math.log1p(-paid)) / Math.max(tte, CARRY_TIME_MIN);
     // The part of the coming day that lies within one day of settlement. In the rest of the day, spot is assumed to move along the forward.
     const diffusing = Math.max(0, Math.min(tte, 2 * DAY - tte));

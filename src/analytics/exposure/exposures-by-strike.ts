@@ -73,8 +73,7 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
         }
         if (priced.iv[pricedRow] === 0) continue;
         const dollars = position[i]! * multiplier[i]! * chain.spot;
-        // Only the out-of-the-money side of a pair is priced. By put-call parity, the call's delta minus the put's delta is a forward's
-        // delta. A forward's delta is `factor` now and `laterFactor` a day later.
+        // As in `PricedSums`, only the out-of-the-money side of a pair is priced, and the other follows by put-call parity.
         const other = callPut[i] === priced.callPut[pricedRow] ? 0 : callPut[i]!;
         dex[to]! += dollars * (delta[pricedRow]! + other * priced.factor[pricedRow]!);
         vex[to]! += dollars * vanna[pricedRow]! * MARKET_UNITS.vanna;

@@ -52,10 +52,7 @@ export function* flipOfPositions(positions: Positions, spot: number): Steps<Gamm
   return { level: leastAbsolute(widest!, spot), resolved: false };
 }
 
-/**
- * Returns the sign change nearest to spot, or `undefined` if there is none. Exact values are computed only at spots next to the flip and at
- * spots whose sign the sketch leaves open.
- */
+/** Returns the sign change nearest to spot, if any. Values next to it and with an uncertain sign are computed exactly. */
 function* findCrossing(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
   const { level, gex, errorBound } = sketch;
   const changes = (i: number, to: number) => to in gex && Math.sign(gex[i]!) !== Math.sign(gex[to]!);

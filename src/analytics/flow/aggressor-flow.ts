@@ -58,8 +58,7 @@ export class FlowSums {
 
   /** Adds the sums of a day. The aggressor of pending prints depends on earlier prints (see `TapeSums`), and counts as unknown here. */
   add(day: string, { contracts, cells }: TapeSums): void {
-    // The code first sums by series and manner of execution. There are few combinations of series and manner, so the code looks up few
-    // names.
+    // The code first sums by series and manner, of which there are few, and so looks up few names.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>

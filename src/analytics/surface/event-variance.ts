@@ -17,10 +17,7 @@ export interface EventVariance {
   readonly settlement: number;
   /** Variance of the change of the log-price at the event. */
   readonly variance: number;
-  /**
-   * Uncertainty of the variance that comes from the bid-ask bands: the root of the summed squares of its changes if one volatility at a
-   * time moves to the edge of its band.
-   */
+  /** Uncertainty from the bid-ask bands: the root of the summed squared changes as each volatility moves to the edge of its band. */
   readonly band: number;
   /** Standard error of the variance, estimated from distances between the volatilities and the fitted curve. */
   readonly error: number;

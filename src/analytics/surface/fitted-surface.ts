@@ -43,10 +43,7 @@ export interface FitQuality {
 /** A series that the surface leaves out, with the reason. */
 export type RefusedSeries = Readonly<{ series: PreparedSeries; reason: RefusalReason }>;
 
-/**
- * The maximum yearly change of the forward's logarithm after the last settlement. Within an hour of it, a one-cent error would extrapolate
- * to a huge change.
- */
+/** The maximum yearly change of the forward's logarithm after the last settlement, which may be within an hour of the quotes. */
 const CARRY_MAX = 1;
 
 /** The forward and the discount rate at a settlement. */
@@ -109,10 +106,7 @@ export class FittedSurface {
     return { law: mixtureAt(atmVariance, before, after), atmVariance };
   }
 
-  /**
-   * Interpolates a figure linearly in calendar time, from zero at the quotes. After the last settlement, it continues at its mean rate,
-   * limited to `most` per year.
-   */
+  /** Interpolates a figure linearly in calendar time. It is 0 at the quotes, and grows by at most `most` per year after the last. */
   private linear(tte: number, value: (carry: Carry) => number, most = Number.POSITIVE_INFINITY): number {
     const { carries } = this;
     const next = carries.findIndex((carry) => carry.tte >= tte);

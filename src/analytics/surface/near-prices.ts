@@ -40,8 +40,7 @@ export class NearPrices {
     const { price, slope } = this;
     const position = HALF + DENSITY * distance;
     const cell = Math.floor(position);
-    // Cubic Hermite interpolation. The distances all have the same relative position between two table points, so the interpolation weights
-    // are the same for all prices.
+    // Cubic Hermite interpolation, with the same weights for all prices, because all are at the same place between two points.
     const x = position - cell;
     const y = 1 - x;
     const a = y * y * (1 + 2 * x);

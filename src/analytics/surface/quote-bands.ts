@@ -70,10 +70,7 @@ export function quoteBands(
   return options;
 }
 
-/**
- * Returns the series that do not determine a smile, each with the reason. Their volatility and skew at the money count as unknown, because
- * they would come from placeholders or from a few distant contracts.
- */
+/** Returns the series without a smile, with reasons. Their at-the-money volatility and skew count as unknown, not as placeholders. */
 export const smileRefusals = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, RefusalReason> => {
   const source = bandSource(prepared);
   const refused = new Map<PreparedSeries, RefusalReason>();

@@ -76,10 +76,7 @@ function isBelow(rung: Rung, later: Rung): boolean {
   return prices.every((price, i) => price <= most[i]! + PRICE_NOISE * later.deviation);
 }
 
-/**
- * Returns the distribution of `X^power / E[X^power]`. Its option prices rise with `power`, because the powers of X are in star order
- * (Shaked and Shanthikumar 2007, section 4.B).
- */
+/** Returns the law of `X^power / E[X^power]`. Prices rise with `power` by star order (Shaked and Shanthikumar 2007, section 4.B). */
 export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): PriceLaw {
   const scaled = nodes.map((node, i) => node ** power * Math.exp((power * (power - 1) * widths[i]! ** 2) / 2));
   const mean = scaled.reduce((sum, node, i) => sum + masses[i]! * node, 0);

@@ -10,8 +10,8 @@ import { readQuotesIsolated } from '../reader/isolated-reader.ts';
 import { unreadable } from '../rejections.ts';
 
 /**
- * Creates the feed of delayed quotes from the exchange Cboe. The exchange returns a whole chain in one answer. The exchange's service has
- * no documentation and no guarantee, and its terms restrict automated use. Users of this feed need permission.
+ * Creates the feed of delayed quotes of the exchange Cboe, a whole chain in one answer. The service is undocumented and without guarantee,
+ * and its terms restrict automated use, so users need permission.
  */
 export function createCboeFeed(options: ProviderOptions): Feed {
   const { tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;

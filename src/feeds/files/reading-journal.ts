@@ -12,10 +12,7 @@ interface Journal {
   readonly crashed: readonly (Entry & { readonly times: number })[];
 }
 
-/**
- * Records which file is being read, so that the next start finds a file that ended the process. The journal need not survive a failure of the
- * machine, so it is never synced to the disk. Without a path, it is not written.
- */
+/** Records which file is being read, so that the next start knows a file that ended the process. It is not synced to the disk. */
 export class ReadingJournal {
   #crashed = new Map<string, Journal['crashed'][number]>();
   #isReading = false;

@@ -90,9 +90,8 @@ function unavailable(reason: string): ClientError {
 }
 
 /**
- * A circuit breaker. While a provider fails, the breaker limits the requests to the provider and the entries in the log. After FAILURES_MAX
- * failures in a row the breaker opens, and no request is sent for a minute. After the minute without requests, one request is sent as a
- * probe. If the probe succeeds, the breaker closes again. If the probe fails, the breaker opens for twice as long as before.
+ * A circuit breaker, which limits the requests to a failing provider and the entries in the log. After FAILURES_MAX failures in a row it
+ * opens for a minute. Then one request is sent as a probe: the breaker closes if it succeeds, and else opens for twice as long.
  */
 class Breaker {
   #failures = 0;

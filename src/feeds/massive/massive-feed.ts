@@ -69,9 +69,7 @@ const PAGES_MAX = 600;
 const PAGES_PER_TICKER = 15;
 /** Default of `--feed-every`, ms: the interval between two polls. The default is longer if the requests of one poll take longer. */
 const EVERY_MS = 60_000;
-/**
- * Maximum time by which a time in a page may be ahead of the clock, ms, because clocks may differ. Times further ahead are damaged data.
- */
+/** Maximum time by which a time in a page may be ahead of the clock, ms. Times further ahead are damaged data. */
 const AHEAD_MS_MAX = 60_000;
 
 /** The contracts of one underlying, collected from the pages of its snapshot. */
@@ -85,10 +83,7 @@ class PageCollector implements CollectedContracts {
 
   constructor(private readonly untilMs: number) {}
 
-  /**
-   * Adds a page. Returns the address of the next page, or `undefined` after the last page. Throws a `ClientError` if the answer is not a
-   * page, or if the pages have more than CONTRACTS_MAX contracts.
-   */
+  /** Adds a page. Returns the next address, if any. Throws a `ClientError` without a page, and beyond CONTRACTS_MAX contracts. */
   add(page: unknown): string | undefined {
     const results = entryOf(page, 'results');
     if (!Array.isArray(results)) throw unreadable('the answer is unexpected, because `results` is missing');

@@ -83,17 +83,14 @@ const SILENCE_MS = 30_000;
 /** In trading hours, a connection ends after this time without a frame of messages, ms. A session has thousands of trades a second. */
 const QUIET_MS = 120_000;
 /**
- * The minimum duration of a long connection, ms. When a long connection ends, the count of failures becomes 1. When a shorter connection
- * ends, the count of failures grows by 1. So the pauses between tries grow while all connections are short.
+ * The minimum duration of a long connection, ms. Its end sets the count of failures to 1, and that of a shorter one adds 1, so that pauses
+ * grow.
  */
 const LONG_LIVED_MS = 60_000;
 /** Pause after Massive has rejected the key or the plan, ms. A person has to correct the key or the plan. */
 const REJECTED_PAUSE_MS = 15 * 60_000;
 
-/**
- * Returns the prints of `tickers` in the messages of one WebSocket frame. Counts each rejected trade in `refused`, by reason. Ignores
- * messages that are not trades, and ignores trades of other tickers.
- */
+/** Returns the prints of `tickers` in the messages of a frame. Counts rejected trades in `refused`, and ignores all else. */
 function printsOfTrades(
   messages: readonly unknown[],
   tickers: ReadonlySet<string>,
@@ -117,10 +114,7 @@ function printsOfTrades(
   return prints;
 }
 
-/**
- * Returns the values of a trade, without its contract. If the trade is rejected, returns the reason as text. The bounds of price, size and
- * time after expiry apply to all prints (see `PRICE_MAX`).
- */
+/** Returns the values of a trade, without its contract, or the reason why it is rejected. */
 function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
   const { sym, x, p: price, s: size, c, q } = message;
   const at = instantMs(message.t);
@@ -133,8 +127,7 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
     Object.assign(execution, CONDITIONS.get(OPRA_CONDITIONS.get(code) ?? ''));
   }
   return {
-    // Ids begin with the time, so the store adds new ids at the end of its index. If Massive repeats a trade after a reconnect, the trade
-    // gets the same id.
+    // Ids begin with the time, so the store adds them at the end of its index. A repeated trade has the same id.
     id: `${at.toString(36)}-${Bun.hash.xxHash64(`${sym} ${q} ${x} ${price} ${size}`).toString(36)}`,
     at,
     price,
@@ -153,8 +146,8 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
 const AGE_MS_MAX = 7 * DAY_MS;
 
 /**
- * Maps the number of a sale condition to OPRA's four-letter code. The numbers are from Massive's glossary of option trade conditions
- * (`/v3/reference/conditions?asset_class=options`). A number that is not in this table has no effect on a print.
+ * OPRA's four-letter code by the number of a sale condition in Massive's glossary (`/v3/reference/conditions?asset_class=options`). Other
+ * numbers have no effect.
  */
 const OPRA_CONDITIONS: ReadonlyMap<unknown, string> = new Map([
   ...numbered(201, 'canc oseq cncl late cnco open cnol opnl auto reop'),
@@ -168,10 +161,7 @@ function numbered(from: number, conditions: string): [number, string][] {
   return conditions.split(' ').map((condition, i) => [from + i, condition]);
 }
 
-/**
- * Converts a time since the epoch from seconds, ms, µs or ns to ms. The magnitude of the number shows its unit, until the year 5000.
- * Returns NaN if the value is not a positive number.
- */
+/** Converts a time since the epoch in s, ms, µs or ns (by its magnitude, until the year 5000) to ms. Returns NaN for others. */
 export function instantMs(value: unknown): number {
   if (typeof value !== 'number' || !(value > 0)) return Number.NaN;
   // As a double, the present time in nanoseconds has an error of some hundred nanoseconds.

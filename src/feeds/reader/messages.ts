@@ -24,8 +24,8 @@ export type FromReader =
   | { readonly done: true };
 
 /**
- * Maximum number of deliveries that a reader has sent and the service has not yet acknowledged. The number is above one, so that the reader
- * can work while the service stores a delivery. The number is low, because the deliveries are in memory.
+ * Maximum number of unacknowledged deliveries: above one, so that the reader works while the service stores one, but few, as they are in
+ * memory.
  */
 export const UNACKNOWLEDGED_MAX = 2;
 /** Maximum resident memory of a reader, bytes. The largest accepted chain needs two thirds of the maximum. */

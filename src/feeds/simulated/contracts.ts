@@ -18,9 +18,8 @@ export interface Quote {
 }
 
 /**
- * Computes the quotes of several contracts of one instrument together. `atOf` returns the quote time of a contract, by its index. American
- * options are priced as European options. The right to exercise early is usually worth less than the spread. For puts deep in the money,
- * the right to exercise early is worth more than the spread, so the quotes of such puts are somewhat too low.
+ * Computes the quotes of several contracts of one instrument, each at the time `atOf` of its index. American options are priced as European
+ * ones: early exercise is worth less than the spread, except for puts deep in the money, whose quotes are somewhat too low.
  */
 export function quotesOf(
   instrument: Instrument,

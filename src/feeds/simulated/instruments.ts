@@ -27,9 +27,7 @@ export interface Instrument extends Character {
 export type Cadence = 'daily' | 'weekly' | 'monthly';
 
 interface Character {
-  /**
-   * Weight of the market's random numbers in the instrument's returns. The squared weights of market, sector and instrument add up to 1.
-   */
+  /** Weight of the market's random numbers in the returns. The squared weights of market, sector and instrument add up to 1. */
   readonly marketLoading: number;
   /** Weight of the sector's random numbers in the returns. Those of market and sector give the weight of the instrument's own. */
   readonly sectorLoading: number;

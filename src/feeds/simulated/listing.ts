@@ -40,9 +40,8 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
 }
 
 /**
- * Returns the strikes of an expiry around the previous trading day's close. Strikes are close together near the price. The distances
- * between strikes grow with the distance from the price and with the time to expiry. All strikes are within a few standard deviations of
- * the price.
+ * Returns the strikes of an expiry around the previous close, within a few standard deviations. Their distances grow away from the price
+ * and with the time to expiry.
  */
 export function listedStrikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));

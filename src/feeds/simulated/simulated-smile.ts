@@ -1,7 +1,6 @@
 /**
- * The parameters of the implied volatility as a function of log-moneyness and time. The volatility surface is SSVI with a power-law phi
- * (Gatheral and Jacquier, "Arbitrage-free SVI volatility surfaces", 2014, section 4). The parameters are within the paper's bounds, so
- * there is neither butterfly nor calendar arbitrage.
+ * The parameters of the volatility surface, SSVI with a power-law phi (Gatheral and Jacquier, "Arbitrage-free SVI volatility surfaces",
+ * 2014, section 4), within the paper's bounds, so without butterfly and calendar arbitrage.
  */
 export interface SimulatedSmile {
   /** At-the-money volatility of the shortest expiries, a decimal per year. */

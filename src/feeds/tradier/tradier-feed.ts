@@ -22,8 +22,8 @@ export interface TradierOptions extends ProviderOptions {
 }
 
 /**
- * Creates the feed of Tradier. The feed requests the expirations of a ticker, and then the options of each expiration. If a request fails,
- * the whole snapshot is rejected, because the analysis would treat missing options as options without positions.
+ * Creates the feed of Tradier: a request for the expirations of a ticker, and one for each. If one fails, the whole snapshot is rejected,
+ * because missing options would count as options without positions.
  */
 export function createTradierFeed(options: TradierOptions): Feed {
   const base = baseUrl(options.baseUrl, '--tradier-url', 'http', true);
@@ -95,8 +95,8 @@ class OptionCollector implements CollectedContracts {
 }
 
 /**
- * Returns the dates, in ascending order, of an answer of the form `{expirations: {date: "2026-12-18" or ["2026-12-18", ...]}}`. Counts
- * invalid dates in `refused`. Throws a `ClientError` if there is no date, or if there are more than EXPIRATIONS_MAX dates.
+ * Returns the dates of `{expirations: {date: "2026-12-18" or [...]}}`, ascending. Counts invalid dates in `refused`. Throws a `ClientError`
+ * without a date, and for more than EXPIRATIONS_MAX.
  */
 function expirationsOf(answer: unknown, { refused }: OptionCollector): string[] {
   const dates: string[] = [];
@@ -109,10 +109,7 @@ function expirationsOf(answer: unknown, { refused }: OptionCollector): string[] 
   return [...new Set(dates)].sort();
 }
 
-/**
- * Returns the options of an answer of the form `{options: {option: {...} or [{...}, ...]}}`. The answer `{options: null}` has no options.
- * Throws a `ClientError` if `options` is missing.
- */
+/** Returns the options of `{options: {option: {...} or [...]}}`, none for null. Throws a `ClientError` without `options`. */
 function listedOptions(answer: unknown): readonly unknown[] {
   if (!isRecord(answer) || !('options' in answer))
     throw unreadable('the answer is unexpected, because `options` is missing');

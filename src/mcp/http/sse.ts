@@ -54,9 +54,8 @@ export function createSseSessions(deps: TransportDeps) {
       return sseResponse(session.body);
     },
     /**
-     * Returns a session of the given account. The session's method `receive` takes the parsed body of a POST. Throws `ClientError`: 400
-     * without an id, 404 for an unknown id, and 403 for a session of another account. `receive` throws `ClientError`: 422 for a body
-     * without valid messages, and 429 for a batch above the account's rate limit.
+     * Returns a session of the account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id, 404 for
+     * an unknown one, 403 for another account's. `receive` throws 422 without valid messages, and 429 for a batch above the rate limit.
      */
     session(account: Account, sessionId: string | null) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);
@@ -109,9 +108,8 @@ interface SseSessionDeps {
 }
 
 /**
- * The session of one HTTP+SSE client (revision 2024-11-05). The first event of the stream is an `endpoint` event. Every later event of the
- * stream is a `message` event with one message. The session has an SDK server only during requests, because most sessions are idle, and an
- * SDK server takes more memory than the rest of a session.
+ * The session of one HTTP+SSE client (revision 2024-11-05), whose stream has an `endpoint` event and then `message` events. It has an SDK
+ * server only during requests, because most sessions are idle, and a server takes more memory than the rest.
  */
 export class SseSession implements Transport, RegisteredStream, McpSession {
   onclose?: (() => void) | undefined;

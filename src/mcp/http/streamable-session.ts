@@ -27,8 +27,8 @@ import { SubscribedResources } from './session-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
- * A session of Streamable HTTP. Each POST gets a new transport, and each POST with requests also gets a new SDK server. The transport and
- * the server are removed after the answers. Most sessions are idle, and an SDK server takes more memory than the rest of a session.
+ * A session of Streamable HTTP. Each POST gets a transport, and one with requests also an SDK server, until the answers: most sessions are
+ * idle, and a server takes more memory than the rest.
  */
 export class StreamableSession implements McpSession {
   /** True if the client's model can read resources. Undefined until the client has identified itself with `initialize`. */
@@ -55,10 +55,7 @@ export class StreamableSession implements McpSession {
     return this.readsResources !== undefined;
   }
 
-  /**
-   * Answers a tool call without the SDK, because the SDK's schemas and transport take three times as much time as most tools. The answer is
-   * identical to the SDK's answer, and a call is canceled in the same cases as with the SDK.
-   */
+  /** Answers and cancels a tool call as the SDK would, whose schemas and transport take three times as much time as most tools. */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
     const { deps, account } = this;
     deps.streams.assertCapacity(account);

@@ -98,9 +98,8 @@ function isModernMessage(body: unknown): boolean {
 }
 
 /**
- * Replaces each URI of a `subscriptions/listen` request by its canonical form, because the SDK compares URIs by character. Leaves out URIs
- * of unknown resources. The answer to the client has the accepted URIs. Also returns the number of accepted URIs. Throws `ClientError`
- * (422) if the request has too many URIs.
+ * Replaces the URIs of a `subscriptions/listen` request by their canonical forms, because the SDK compares characters, without those of
+ * unknown resources. Also returns the number of accepted URIs. Throws `ClientError` (422) for too many URIs.
  */
 function withCanonicalUris(
   body: Record<string, unknown>,

@@ -54,10 +54,7 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
     void this.start();
   }
 
-  /**
-   * Sends a request of the bridge itself. Rejects with `ProtocolError` if the answer is an error, takes too long, or is cut off. Rejects
-   * with the error of `send` if the request cannot be sent.
-   */
+  /** Sends a request of the bridge. Rejects with `ProtocolError` for an error, or no answer, and with the error of `send`. */
   async sendRequest(method: string, params: Record<string, unknown> = {}): Promise<Result> {
     const id = `zomma-bridge:${++this.requestCount}`;
     const answer = Promise.withResolvers<Result>();
@@ -146,8 +143,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
         registry = applyInitializeResult(current, message.result);
       onMessage(message);
     });
-    // While the client sends nothing, only a failed reconnection of the notification stream shows that the server has forgotten the
-    // session.
+    // While the client sends nothing, only a failed reconnection of the notification stream shows that the session is forgotten.
     connection.onerror = (error) => {
       if (connection !== current || !current.isSessionUnknown(error) || performance.now() - openedAtMs < RENEW_AFTER_MS)
         return;

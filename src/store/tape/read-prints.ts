@@ -9,10 +9,7 @@ import { endOfDay, type TapeDay, type TapeId, tapeIdOf } from './tape-days.ts';
 import { merged, packedFieldsOf, printsWithin } from './tape-entries.ts';
 import { byArrival, type Part, type TapeParts } from './tape-parts.ts';
 
-/**
- * Creates the functions that read prints from rows and parts, by time and arrival: prints in parts arrived before rows of the same moment.
- * `rowsAtOnce` is the number of rows in one read of `largePrints`.
- */
+/** Creates the functions that read prints, first those in parts and then rows of a moment, `rowsAtOnce` rows at once. */
 export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: number) {
   /** Yields the packed prints of a range. Each item contains prints of a single part. */
   function* packed(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: PrintRange) {

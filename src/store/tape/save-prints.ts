@@ -77,8 +77,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
       toPack.push(i);
     };
     /**
-     * Applies a print to the copies with its id, in parts (`before`) or added by this save, `first` first. A correction replaces the valid
-     * copy, a cancellation only marks it. Returns false if the print changes nothing.
+     * Applies a print to the copies with its id: a correction replaces the valid copy, a cancellation marks it. False if nothing changes.
      */
     const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
       const print = prints.print(i);
@@ -177,8 +176,8 @@ interface StoredCopy {
 type PartOfPrint = Readonly<{ part: Part; row: number }>;
 
 /**
- * Finds the copies of prints in the parts of their day. `digests` has the digests of the prints' ids. `first` returns the index of the first
- * print with the id of a print, and the key of `copies` is this index. The method `retire` of a copy writes to the store at once.
+ * Finds the copies of prints in the parts of their day, by the index `first` of the first print with the same id, with the digests of the
+ * ids. The method `retire` of a copy writes to the store at once.
  */
 function findCopies(parts: TapeParts, tapeDay: TapeDay, prints: PrintBatch) {
   const digests = prints.digests();

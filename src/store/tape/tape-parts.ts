@@ -188,9 +188,9 @@ const SLOTS_MORE = 2 ** 22;
 const FILL_MAX = 0.8;
 
 /**
- * An index of 64-bit digests that takes 5 bytes for each digest of a full table. A slot has only the high word of a digest, and the low word
- * determines the place of the slot. So `has` is wrong about an unknown digest once in some hundred million calls. A full table is never
- * copied: another table is added. Tables are few and large, because each search in a table waits for memory.
+ * An index of 64-bit digests that takes 5 bytes each in a full table. A slot has the high word, and the low word determines its place, so
+ * `has` is wrong once in some hundred million calls. A full table is not copied: another is added. Tables are few and large, because each
+ * search waits for memory.
  */
 export class DigestIndex {
   readonly #tables: Uint32Array[] = [];
