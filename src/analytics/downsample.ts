@@ -1,7 +1,4 @@
-/**
- * Returns at most `points` rows: the first row, the last row, and evenly spaced rows between the first and the last row. `points` must be
- * at least 1. If `points` is 1, returns only the last row.
- */
+/** Returns at most `points` rows (at least 1): the last row, the first one, and evenly spaced rows between them. */
 export function downsample<Row>(rows: readonly Row[], points: number): readonly Row[] {
   const last = rows.length - 1;
   if (rows.length <= points) return rows;

@@ -1,16 +1,3 @@
-/** Compares the day's flow (kinetic energy) with the dealers' hedging (potential energy), both in dollars. */
-export interface EnergyReading {
-  /** |kinetic| + potential, dollars. */
-  readonly systemEnergy: number;
-  readonly kinetic: number;
-  readonly potential: number;
-  /** kinetic / |potential|. Null if the potential is 0, or so small that the ratio is not finite. */
-  readonly ratio: number | null;
-  readonly state: string;
-  readonly behavior: string;
-  readonly directive: string;
-}
-
 /** Kinetic and potential energy have similar sizes if `ratio` is between these two limits. */
 const CONTESTED_FROM = 0.8;
 const CONTESTED_TO = 1.25;
@@ -25,33 +12,23 @@ const FRICTIONLESS = ['FREE_PARTICLE: NO_FRICTION', 'FLOW_DRIVEN', 'FOLLOW_FLOW'
 export const ENERGY_CLASSES = [PINNED, CONTESTED, SHATTERED, NEGATIVE, FRICTIONLESS];
 
 /**
- * Computes the kinetic energy `K = |flow delta-notional|` and the potential energy `V = friction * factor`, both in dollars. The sign of V
- * and the ratio `K / |V|` determine the class of the result. If V is positive, dealers are long gamma, and their hedging holds the price as
- * long as K is at most V. If V is negative, the dealers' hedging amplifies every move.
+ * Compares the day's flow (kinetic energy K) with the dealers' hedging (potential energy `V = friction * factor`), in dollars. The sign of
+ * V and `ratio`, K / |V|, determine the class. If V is positive, dealers are long gamma, and their hedging holds the price as long as K is
+ * at most V. If V is negative, the hedging amplifies every move. `ratio` is null if it is not finite. `systemEnergy` is K + V.
  */
-export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number): EnergyReading {
+export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number) {
   const kinetic = Math.abs(flowUsd);
   // A negative friction times a factor of 0 gives -0. Adding 0 turns -0 into 0.
   const potential = frictionUsd * factor + 0;
   const ratio = kinetic / Math.abs(potential);
-  const [state, behavior, directive] =
-    potential === 0 ? FRICTIONLESS : potential > 0 ? longGammaClass(ratio) : shortGammaClass(ratio);
-  return {
-    systemEnergy: kinetic + potential,
-    kinetic,
-    potential,
-    ratio: Number.isFinite(ratio) ? ratio : null,
-    state,
-    behavior,
-    directive,
-  };
+  const [state, behavior, directive] = classOf(potential, ratio);
+  const finite = Number.isFinite(ratio) ? ratio : null;
+  return { systemEnergy: kinetic + potential, kinetic, potential, ratio: finite, state, behavior, directive };
 }
 
-function longGammaClass(ratio: number) {
+function classOf(potential: number, ratio: number): readonly [state: string, behavior: string, directive: string] {
+  if (potential === 0) return FRICTIONLESS;
+  if (potential < 0) return ratio >= CONTESTED_FROM ? SHATTERED : NEGATIVE;
   if (ratio < CONTESTED_FROM) return PINNED;
   return ratio <= CONTESTED_TO ? CONTESTED : SHATTERED;
-}
-
-function shortGammaClass(ratio: number) {
-  return ratio >= CONTESTED_FROM ? SHATTERED : NEGATIVE;
 }

@@ -2,10 +2,7 @@
 export interface IvRank {
   /** `100 (now - low) / (high - low)`. Null if too few volatilities are known, if the last volatility is unknown, or if all are equal. */
   readonly rank: number | null;
-  /**
-   * The percentage of the known daily volatilities that are below the last volatility. The known volatilities include the last volatility.
-   * Null if too few volatilities are known, or if the last volatility is unknown.
-   */
+  /** The percentage of the known daily volatilities, including the last, that are below the last one. Null as for `rank`. */
   readonly percentile: number | null;
   /** The number of days whose volatility is known. */
   readonly days: number;
@@ -18,11 +15,7 @@ export interface IvRank {
 const DAYS_MIN = 20;
 
 /** The known daily volatilities of a period. `low` and `high` are infinite if no volatility is known. */
-export interface IvRange {
-  readonly low: number;
-  readonly high: number;
-  readonly days: number;
-}
+export type IvRange = Readonly<{ low: number; high: number; days: number }>;
 
 export function ivRange(volatilities: readonly (number | null)[]): IvRange {
   const known = volatilities.filter((each) => each !== null);

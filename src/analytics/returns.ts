@@ -2,20 +2,14 @@ import type { Close } from '../market/prints.ts';
 
 const TRADING_DAYS_A_YEAR = 252;
 
-/**
- * Returns the annualised volatility of the last `days` daily log returns. The computation assumes that the mean of the returns is 0. Null
- * if there are fewer than `days` returns.
- */
+/** Returns the annualised volatility of the last `days` daily log returns around a mean of 0, or null if there are fewer returns. */
 export function realisedVolatility(closes: readonly Close[], days: number): number | null {
   const returns = logReturns(closes.map(({ close }) => close)).slice(-days);
   if (returns.length < days) return null;
   return Math.sqrt((returns.reduce((sum, each) => sum + each * each, 0) / days) * TRADING_DAYS_A_YEAR);
 }
 
-/**
- * Returns the correlation of two tickers' daily log returns, computed over the days on which both have a close. Returns null if there are
- * fewer than `closesMin` common days, or if a variance is zero.
- */
+/** Returns the correlation of daily log returns over the common days, or null for fewer than `closesMin` days or without variance. */
 export function returnCorrelation(a: readonly Close[], b: readonly Close[], closesMin: number): number | null {
   const ofB = new Map(b.map(({ date, close }) => [date, close]));
   const common = a.flatMap(({ date, close }) => (ofB.has(date) ? [[close, ofB.get(date)!] as const] : []));

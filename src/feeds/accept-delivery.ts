@@ -23,10 +23,7 @@ export interface AcceptResult {
   readonly snapshot?: {
     /** False if an equal chain with the same time is stored, or of a polled source, one of its time or a slightly newer one. */
     readonly isNew: boolean;
-    /**
-     * True if the chain's time is more than AHEAD_MS ahead of the clock. Differences between clocks are smaller than AHEAD_MS. The service
-     * uses a chain ahead of the clock only if its ticker has no other chain.
-     */
+    /** True if the chain is more than AHEAD_MS ahead of the clock, more than clocks differ. Such a chain counts only without another. */
     readonly isAhead: boolean;
     /** True if the chain is newer than all stored chains of its ticker. Stored chains over AHEAD_MS ahead of the clock are ignored. */
     readonly isFresh: boolean;
@@ -38,9 +35,9 @@ export interface AcceptResult {
 /** The facts about the origin of a delivery that determine how the delivery is checked. */
 export interface AcceptRules {
   /**
-   * True if the source is polled for the present state of a ticker. No person has checked the answers of a polled source. A polled snapshot
-   * never replaces a stored snapshot with the same time, because sources repeat the closing quotes at night with the next day's open
-   * interest. A polled snapshot is rejected as an error of the source if it is much older or much smaller than the newest stored snapshot.
+   * True if the source is polled for the present state of a ticker, so no person has checked its answers. A polled snapshot never replaces
+   * a stored one of the same time, because sources repeat the closing quotes at night with the next day's open interest. It is rejected if
+   * it is much older or much smaller than the newest.
    */
   readonly isPolled?: boolean;
   /** True if `loadFiles` loads the delivery. The delivery then contains whole days of prints, and no requests wait for the write. */
@@ -163,15 +160,11 @@ function whyImplausible(chain: Chain, stored: SnapshotHead | undefined, nowMs: n
 }
 
 /**
- * A polled chain may be older than the newest stored chain by at most this time. An older chain is an error of the source. A slightly older
- * chain is not an error, because the clocks of a source's servers may differ by minutes. A slightly older chain is neither rejected nor
- * written.
+ * A polled chain may be older than the newest stored chain by at most this time. A slightly older one is neither rejected nor written,
+ * because the clocks of a source's servers may differ by minutes.
  */
 const BEHIND_MS_MAX = 15 * 60_000;
-/**
- * The least number of contracts in a polled snapshot, as a share of the unsettled contracts in the newest stored snapshot. A snapshot with
- * fewer contracts is truncated. A ticker's number of contracts changes by only a few contracts a day.
- */
+/** The least share of the unsettled contracts of the newest snapshot in a polled one. A ticker's contracts hardly change within days. */
 const UNSETTLED_SHARE_MIN = 0.9;
 /** Maximum time between two snapshots whose numbers of contracts are compared, ms. The maximum covers a long weekend. */
 const COMPARED_MS_MAX = 4 * DAY_MS;

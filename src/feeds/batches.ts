@@ -12,10 +12,7 @@ const TURN_MS = 5;
 
 const LATE = Symbol('late');
 
-/**
- * Groups deliveries, in their order, into batches for one transaction each. After TURN_MS, the event loop serves requests. If the source
- * throws, yields the deliveries before the error first.
- */
+/** Groups deliveries into batches, also those before an error of the source. Serves requests after each TURN_MS. */
 export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery[], void> {
   const source = deliveries[Symbol.asyncIterator]();
   let batch: Delivery[] = [];

@@ -12,16 +12,13 @@ export interface DiskSpace {
 export class NoDiskSpace extends Error {}
 
 const MB = 1_000_000;
-/**
- * Disk space that must stay free, bytes. The write-ahead log takes up to 64 MB, and packing and level records need additional space. A full
- * disk would harm every program that uses the disk.
- */
+/** Disk space that must stay free, bytes: the write-ahead log takes up to 64 MB, and a full disk would harm every program. */
 const FREE_BYTES_MIN = 256 * MB;
 /** Share of a small disk that must stay free. On larger disks, the required free space is FREE_BYTES_MIN. */
 const FREE_SHARE_MIN = 0.1;
 /**
- * A full folder has room again if its size is below `ROOM_SHARE * dataMax`, and if `ROOM_SHARE` times the free space is at least the
- * required free space. Without ROOM_SHARE, a folder could change between full and not full at each transaction.
+ * A full folder has room again below `ROOM_SHARE * dataMax`, and with `ROOM_SHARE` times the required free space, so that it does not
+ * change at each transaction.
  */
 const ROOM_SHARE = 0.98;
 const CHECK_INTERVAL_MS = 1_000;

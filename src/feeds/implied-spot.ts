@@ -4,8 +4,8 @@ import { settlementOf } from '../market/option-symbol.ts';
 import { unreadable } from './rejections.ts';
 
 /**
- * Maximum ratio of the given spot to the implied spot, and of the implied spot to the given spot. At a larger ratio, the given spot belongs
- * to another underlying, or its decimal point is wrong. The bound is large, because a volatility index may be twice its forward.
+ * Maximum ratio of the given spot to the implied spot, and the reverse. Beyond it, the given spot is wrong or of another underlying. A
+ * volatility index may be twice its forward.
  */
 const CONTRADICTION_RATIO = 3;
 
@@ -20,9 +20,9 @@ export function spotOf(given: number | undefined, rows: readonly ContractRow[], 
 }
 
 /**
- * Returns the spot that the quotes imply, or NaN if no pair has quotes. By put-call parity, a call and a put with the same strike imply a
- * spot: the strike, plus the mid of the call, minus the mid of the put. The result is the median of the implied spots of the pairs nearest
- * the money, in the first expiry that has pairs. Close to an expiry, the effect of interest and dividends is smaller than the spread.
+ * Returns the spot that the quotes imply, or NaN. By put-call parity, a pair implies its strike, plus the mid of the call, minus the mid of
+ * the put. The result is the median of the pairs nearest the money in the first expiry with pairs, where interest and dividends have less
+ * effect than the spread.
  */
 function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   const byExpiry = Map.groupBy(rows, ({ expiry }) => expiry);

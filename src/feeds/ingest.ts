@@ -21,21 +21,13 @@ export interface IngestDeps {
   readonly onStored?: (chains: readonly StoredChain[]) => void;
 }
 
-/** A feed whose deliveries are being stored. */
-export interface Ingest {
-  /** Resolves when the first poll has completed or failed, or when the ingest is stopped before the end of the first poll. */
-  readonly loaded: Promise<void>;
-  /** Stops polls and streams after the current transaction. Resolves when polls and streams have ended. */
-  stop(): Promise<void>;
-}
-
 /** Pause before an ended stream is reopened, ms. */
 const REOPEN_MS = 5_000;
 /** Maximum pause between two checks of the clock, ms. So the loop soon notices a step of the clock or a sleep of the machine. */
 const SLEEP_MS_MAX = 5_000;
 
-/** Stores the deliveries of a feed's polls and stream until the ingest is stopped. A failed poll is reported, and polls go on. */
-export function startIngest(deps: IngestDeps): Ingest {
+/** Stores the deliveries of a feed's stream and of its polls, by its schedule. A failed poll is reported, and the next one takes place. */
+export function startIngest(deps: IngestDeps) {
   const { feed, nowMs } = deps;
   const abort = new AbortController();
   const { signal } = abort;
@@ -60,7 +52,9 @@ export function startIngest(deps: IngestDeps): Ingest {
   };
   const running = Promise.all([poll(), ingestStream(deps, signal)]);
   return {
+    /** Resolves when the first poll has completed, failed, or been stopped. */
     loaded: loaded.promise,
+    /** Stops polls and streams after the current transaction. Resolves when they have ended. */
     async stop() {
       abort.abort();
       await running;
@@ -68,30 +62,23 @@ export function startIngest(deps: IngestDeps): Ingest {
   };
 }
 
-/** The feeds of a service, whose deliveries are being stored. */
-export interface Ingests {
-  /** Resolves when the local feeds are loaded. The service answers from the stored data until feeds over a network deliver. */
-  readonly localLoaded: Promise<unknown>;
-  /** Stops all feeds. Resolves with false if a feed still runs after INGEST_STOP_MS. Further calls return the first result. */
-  stop(): Promise<boolean>;
-}
-
 /** Maximum time that the service waits for a feed to stop, ms. A feed first ends its current operation, which the system may block. */
 const INGEST_STOP_MS = 3_000;
 
 /** Starts the ingest of each feed. */
-export function startIngests(feeds: readonly Feed[], deps: Omit<IngestDeps, 'feed'>): Ingests {
+export function startIngests(feeds: readonly Feed[], deps: Omit<IngestDeps, 'feed'>) {
   const ingests = feeds.map((feed) => startIngest({ ...deps, feed }));
   let stopping: Promise<boolean> | undefined;
   return {
+    /** Resolves when the local feeds are loaded. Until feeds over a network deliver, the service answers from the stored data. */
     localLoaded: Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded)),
+    /** Stops all feeds. Resolves with false if one still runs after INGEST_STOP_MS. Further calls return the first result. */
     stop: () => (stopping ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop())))),
   };
 }
 
 /**
- * Polls a feed once, and stores its deliveries if the data folder has room. If the folder is full, records this as the error of the poll.
- * Reports any other error, records that the poll failed, and throws the error.
+ * Polls a feed once and stores its deliveries. A full folder is recorded as the poll's error, and any other is also reported and thrown.
  */
 export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = deps;
@@ -137,8 +124,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 
   await reportErrors(async () => {
     const before = store.feedStates().find((each) => each.feed === feed.name);
-    // If the stored connection is still up, the previous process was killed while it was connected. The latest recorded time of the
-    // previous process may be the end of its last poll.
+    // If the stored connection is still up, the previous process was killed, after the end of its last poll or later.
     const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
     if (before?.connection?.up) await recordDown(last, 'the service ended unexpectedly');
   });
@@ -164,9 +150,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
   });
 }
 
-/**
- * Time after which a transaction starts no further piece, ms. Requests wait for it; much shorter transactions would mostly sync the disk.
- */
+/** Time after which a transaction starts no further piece, ms. Requests wait for it, and shorter ones would mostly sync the disk. */
 const TRANSACTION_MS = 6;
 /** Maximum number of prints in a piece. The write of a piece takes two or three milliseconds. */
 const PIECE_PRINTS = 250;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../market/calendar.ts';
 import type { Print } from '../market/prints.ts';
 
 /** The flags of a print that come from its reported conditions. */
@@ -11,9 +12,9 @@ const blockLeg: Flags = { multiLeg: true, block: true };
 const canceled: Flags = { canceled: true };
 
 /**
- * The flags for each of OPRA's sale conditions, by the four-letter code that tapes contain (OPRA Pillar output specification, last-sale
- * message types). A trade of stock and options together also has the flag `multiLeg`. A compression trade closes whole portfolios at
- * derived prices. A compression trade has an agreed price that ignores the quotes, so it gives no information about a single contract.
+ * The flags for OPRA's sale conditions, by the four-letter code of tapes (OPRA Pillar output specification, last-sale message types).
+ * Trades of stock and options together are `multiLeg`, and so are compression trades, which close whole portfolios at agreed prices and so
+ * say nothing about a contract.
  */
 export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   // Trades without flags: reported in the regular way, late, out of sequence, after a halt or out of hours.
@@ -49,3 +50,10 @@ export function executionOf(reportFlags: string, condition: string): Execution {
 function mapOf(flags: Readonly<Record<string, Flags>>): ReadonlyMap<string, Flags> {
   return new Map(Object.entries(flags));
 }
+
+/** Maximum time from the start of a contract's expiry date (UTC) to a print, ms. The second day covers time zones and late reports. */
+export const AFTER_EXPIRY_MS_MAX = 2 * DAY_MS;
+/** Maximum price of a print, dollars per share. No option costs more than its underlying, and no index with options exceeds `PRICE_MAX`. */
+export const PRICE_MAX = 1e5;
+/** Maximum size of a print, contracts. This number is larger than any open interest. */
+export const SIZE_MAX = 1e7;

@@ -34,10 +34,7 @@ const LARGE_SHARE = 0.1;
 /** The wait before a large removal, ms. During the wait, a person can read the log or correct a wrong clock. */
 const WAIT_MS = DAY_MS;
 
-/**
- * Removes old data now and every hour until `stop`. A large removal of one kind (LARGE_SHARE) waits until the service has run for a day.
- * `elapsedMs` is a monotonic clock, ms.
- */
+/** Removes old data now and every hour. A large removal (LARGE_SHARE) waits for a day. `elapsedMs` is a monotonic clock, ms. */
 export function startRetention(deps: RetentionDeps, elapsedMs = () => performance.now()): { stop(): Promise<void> } {
   const startedAt = elapsedMs();
   const run = (isStopped: () => boolean) => {
@@ -76,8 +73,8 @@ export async function removeOld(
 }
 
 /**
- * Returns the time from which data of one type is kept: a midnight in New York, ms since the epoch. The days are counted back from the
- * present or from the newest data, whichever is earlier. So if the clock of this machine is ahead, no data is removed too early.
+ * Returns the time from which data of one type is kept: a New York midnight, ms since the epoch. Days count back from the present or the
+ * newest data, the earlier one, so a clock that is ahead removes nothing too early.
  */
 function limitOf(kind: RetainedKind, { store, kept, nowMs }: Omit<RetentionDeps, 'observe'>): number | undefined {
   const days = kept[kind];

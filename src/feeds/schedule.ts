@@ -5,12 +5,9 @@ import type { Pace } from '../market/feed.ts';
 const AFTER_CLOSE_MS = 15 * 60_000;
 
 /**
- * Returns the time of a source's next poll, ms since the epoch. `lastMs` is the time of the last poll. Without a last poll, the source is
- * polled immediately. A last poll in the future counts as none, because the clock was set back since then.
- *
- * With `session` hours, the source is polled at its interval after the opening, and once more when the closing quotes are final. The
- * source's delay is added to the times of the polls. A service that starts outside a session polls once, and then waits for the next
- * opening.
+ * Returns the time of a source's next poll, ms since the epoch: now, if there is no last poll or it is in the future, because the clock was
+ * set back. With `session` hours, the source is polled at its interval from the opening, and once more when the closing quotes are final,
+ * each time plus its delay. A service that starts outside a session polls once, and waits for the next opening.
  */
 export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | undefined, nowMs: number): number {
   if (lastMs === undefined || lastMs > nowMs) return nowMs;

@@ -13,11 +13,7 @@ export interface TaskPrompt {
   text(given: Readonly<Record<string, string | undefined>>): string;
 }
 
-interface PromptArgument {
-  readonly name: string;
-  readonly description: string;
-  readonly required: boolean;
-}
+type PromptArgument = Readonly<{ name: string; description: string; required: boolean }>;
 
 const TICKER: PromptArgument = { name: 'ticker', description: 'Ticker, e.g. SPY.', required: true };
 

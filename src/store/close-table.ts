@@ -1,7 +1,10 @@
 import type { Database } from 'bun:sqlite';
 import { newYorkDate } from '../market/calendar.ts';
+import type { CashDividend } from '../market/cash-dividend.ts';
 import type { Close } from '../market/prints.ts';
-import type { CloseStore } from '../market/store.ts';
+import type { CloseStore, DividendStore } from '../market/store.ts';
+
+type CloseRow = Pick<Close, 'date' | 'close' | 'volume'>;
 
 /** Creates the functions that read and write closes, one per ticker and day. Without an official close, the last spot of a day counts. */
 export function closeTable(db: Database): CloseStore {
@@ -11,10 +14,7 @@ export function closeTable(db: Database): CloseStore {
   );
   // If there are `limit` official closes, reads only the snapshots after the oldest of these closes. The query uses the index to step back
   // from day to day. The query's time therefore grows with the number of days, not of snapshots.
-  const selectNewest = db.prepare<
-    Pick<Close, 'date' | 'close' | 'volume'>,
-    [number, string, string, number, number, string]
-  >(
+  const selectNewest = db.prepare<CloseRow, [number, string, string, number, number, string]>(
     `WITH RECURSIVE official AS MATERIALIZED (
        SELECT date, close, volume FROM closes WHERE simulated = ?1 AND ticker = ?2 AND date <= ?3 ORDER BY date DESC LIMIT ?4
      ), oldest (day) AS MATERIALIZED (
@@ -33,7 +33,7 @@ export function closeTable(db: Database): CloseStore {
      SELECT date, close, volume FROM official
      UNION ALL SELECT day, spot, NULL FROM filled WHERE spot IS NOT NULL ORDER BY date DESC LIMIT ?4`,
   );
-  const selectOfficial = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, string]>(
+  const selectOfficial = db.prepare<CloseRow, [number, string, string, string]>(
     'SELECT date, close, volume FROM closes WHERE simulated = ? AND ticker = ? AND date BETWEEN ? AND ? ORDER BY date',
   );
 
@@ -53,5 +53,25 @@ export function closeTable(db: Database): CloseStore {
     },
     officialCloses: (ticker, fromDate, toDate, simulated) =>
       selectOfficial.all(Number(simulated), ticker, fromDate, toDate).map((row) => ({ ticker, ...row, simulated })),
+  };
+}
+
+/** Creates the functions that read and write cash dividends. A dividend replaces the stored dividend with the same ticker and ex-date. */
+export function dividendTable(db: Database): DividendStore {
+  const upsert = db.prepare<null, [Omit<CashDividend, 'simulated'> & { simulated: number }]>(
+    `INSERT INTO dividends (simulated, ticker, ex_date, amount, status) VALUES ($simulated, $ticker, $exDate, $amount, $status)
+     ON CONFLICT DO UPDATE SET amount = $amount, status = $status`,
+  );
+  const select = db.prepare<Pick<CashDividend, 'exDate' | 'amount' | 'status'>, [number, string, string, string]>(
+    `SELECT ex_date AS exDate, amount, status FROM dividends
+     WHERE simulated = ? AND ticker = ? AND ex_date BETWEEN ? AND ? AND amount > 0 ORDER BY ex_date`,
+  );
+  const save = db.transaction((dividends: readonly CashDividend[]) => {
+    for (const dividend of dividends) upsert.run({ ...dividend, simulated: Number(dividend.simulated) });
+  });
+  return {
+    saveDividends: (dividends) => save.immediate(dividends),
+    dividends: (ticker, fromDate, toDate, simulated) =>
+      select.all(Number(simulated), ticker, fromDate, toDate).map((row) => ({ ticker, ...row, simulated })),
   };
 }

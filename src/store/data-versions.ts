@@ -5,13 +5,10 @@ import type { DataChanges, DataKey } from '../market/store.ts';
 const OTHERS_CHECK_MS = 10;
 
 /**
- * Creates the functions that tell whether stored data has changed. They use two counts of SQLite: the rows that this connection has changed,
- * and the commits of other connections. Writes belong to one of four groups:
- *
- * - `counted` runs a write of known data. The write changes `version` and the counts of `changes`, but not `otherChanges`.
- * - `unlisted` runs a write of data that no answer shows, such as members. The write changes `version` alone.
- * - `uncounted` and `unchanged` run writes that affect no cached result. Such a write changes neither `version` nor `otherChanges`.
- * - Any other write changes `version` and `otherChanges`. A write that nobody has thought of therefore invalidates every cached answer.
+ * Creates the functions that tell whether stored data has changed, from two counts of SQLite: the rows that this connection has changed,
+ * and the commits of others. `counted` runs a write of known data, which changes `version` and `changes`. `unlisted` runs a write of data
+ * that no answer shows, such as members, which changes `version` alone. `uncounted` and `unchanged` run writes that affect no cached
+ * result. Any other write changes `version` and `otherChanges`, so a write that nobody has thought of invalidates every cached answer.
  */
 export function dataVersions(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
@@ -19,7 +16,8 @@ export function dataVersions(db: Database) {
   const counts = new Map<string, number>();
   let checkedAt = Number.NEGATIVE_INFINITY;
   let othersVersion = -1;
-  let [uncountedRows, listedRows] = [0, 0];
+  /** The numbers of rows that writes of two groups have changed. */
+  const rows = { unlisted: 0, uncounted: 0 };
   const changes = () => selectOwn.get()!.changes;
   const commitsOfOthers = () => {
     const nowMs = performance.now();
@@ -29,52 +27,38 @@ export function dataVersions(db: Database) {
     }
     return othersVersion;
   };
-  /** Runs `work`, and passes the number of rows that `work` has changed to `add`, also if `work` throws. */
-  const measured = <Result>(work: () => Result, add: (rows: number) => void): Result => {
+  /** Runs `work`, and adds the number of rows that `work` has changed to those of its group, also if `work` throws. */
+  const measured = <Result>(group: keyof typeof rows, work: () => Result): Result => {
     const before = changes();
     try {
       return work();
     } finally {
-      add(changes() - before);
+      rows[group] += changes() - before;
     }
   };
-  const unlisted = <Result>(work: () => Result): Result =>
-    measured(work, (rows) => {
-      listedRows += rows;
-    });
-  const uncounted = <Result>(work: () => Result): Result =>
-    measured(work, (rows) => {
-      uncountedRows += rows;
-    });
-  /** Counts a write of each key, and a write of the kind of each key. */
-  const count = (keys: readonly DataKey[]) => {
-    const kinds = keys.map((key) => key.split(' ', 1)[0]!);
-    for (const key of new Set([...keys, ...kinds])) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const unlisted = <Result>(work: () => Result): Result => measured('unlisted', work);
+  const uncounted = <Result>(work: () => Result): Result => measured('uncounted', work);
+  /** Runs `work`, and then counts a write of each key and of its kind, also if `work` throws. */
+  const countedAs = <Result>(keys: readonly DataKey[], work: () => Result): Result => {
+    try {
+      return work();
+    } finally {
+      const kinds = keys.map((key) => key.split(' ', 1)[0]!);
+      for (const key of new Set([...keys, ...kinds])) counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
   };
   const dataChanges: DataChanges = {
     changes: (key) => counts.get(key) ?? 0,
-    otherChanges: () => `${commitsOfOthers()}.${changes() - uncountedRows - listedRows}`,
+    otherChanges: () => `${commitsOfOthers()}.${changes() - rows.uncounted - rows.unlisted}`,
   };
   return {
     ...dataChanges,
-    version: () => `${commitsOfOthers()}.${changes() - uncountedRows}`,
+    version: () => `${commitsOfOthers()}.${changes() - rows.uncounted}`,
     unlisted,
     uncounted,
-    counted<Result>(keys: readonly DataKey[], work: () => Result): Result {
-      try {
-        return unlisted(work);
-      } finally {
-        count(keys);
-      }
-    },
+    counted: <Result>(keys: readonly DataKey[], work: () => Result) => countedAs(keys, () => unlisted(work)),
     /** Like `uncounted`, for the state of the feeds, on which some answers depend. */
-    ofFeeds<Result>(keys: readonly DataKey[], work: () => Result): Result {
-      try {
-        return uncounted(work);
-      } finally {
-        count(keys);
-      }
-    },
+    ofFeeds: <Result>(keys: readonly DataKey[], work: () => Result) => countedAs(keys, () => uncounted(work)),
     *unchanged<T>(steps: Generator<T, void>): Generator<T, void> {
       for (;;) {
         const { value, done } = uncounted(() => steps.next());

@@ -4,11 +4,13 @@ import type {
   ClockStep,
   EndedPoll,
   FeedLedger,
+  FeedState,
+  Gap,
   OpenedFeed,
   ReceivedSnapshot,
   Rejection,
+  TickerState,
 } from '../market/feed-ledger.ts';
-import { feedStates, gapTable, LEDGER_ROWS_MAX, TICKERS_MAX } from './feed-states.ts';
 
 /** Creates the functions that read and write the state of the feeds, with their checkpoints, polls, tickers, rejections and gaps. */
 export function feedTable(db: Database): FeedLedger {
@@ -105,10 +107,8 @@ function thinTickers(db: Database): (feed: string) => void {
 const GAPS_KEPT = 9;
 
 function tickerTable(db: Database): Pick<FeedLedger, 'snapshotReceived' | 'dataReceived' | 'rejected' | 'resolved'> {
-  const upsertTicker = db.prepare<
-    null,
-    [Omit<ReceivedSnapshot, 'refused' | 'isFresh'> & { refused: string; isFresh: number; gaps: string }]
-  >(
+  type Received = Omit<ReceivedSnapshot, 'refused' | 'isFresh'> & { refused: string; isFresh: number; gaps: string };
+  const upsertTicker = db.prepare<null, [Received]>(
     `INSERT INTO feed_tickers (feed, ticker, attempted_at, fresh_at, as_of, expected, received, refused)
      VALUES ($feed, $ticker, $at, iif($isFresh, $at, NULL), $asOf, $expected, $received, $refused)
      ON CONFLICT DO UPDATE SET attempted_at = $at, failures = 0, refusal = NULL, gaps = $gaps,
@@ -117,10 +117,8 @@ function tickerTable(db: Database): Pick<FeedLedger, 'snapshotReceived' | 'dataR
        received = iif($asOf >= ifnull(as_of, $asOf), $received, received),
        refused = iif($asOf >= ifnull(as_of, $asOf), $refused, refused)`,
   );
-  const selectBefore = db.prepare<
-    { asOf: number | null; freshAt: number | null; polledAt: number | null; gaps: string },
-    [string, string]
-  >(
+  type Before = Record<'asOf' | 'freshAt' | 'polledAt', number | null> & { gaps: string };
+  const selectBefore = db.prepare<Before, [string, string]>(
     `SELECT as_of AS asOf, fresh_at AS freshAt, polled_at AS polledAt, gaps FROM feed_tickers JOIN feeds USING (feed)
      WHERE feed = ? AND ticker = ?`,
   );
@@ -203,4 +201,80 @@ function clockTable(db: Database): Pick<FeedLedger, 'clockStepped' | 'clockSteps
     for (const statement of forget) statement.run(nowMs);
   });
   return { clockStepped: (step) => stepped.immediate(step), clockSteps: () => select.all() };
+}
+
+/** Maximum number of stored rejections, and of stored gaps, per feed. An operator needs no more, even if ten thousand files are bad. */
+const LEDGER_ROWS_MAX = 200;
+
+/** Maximum number of tickers that are stored per feed. The largest universe has slightly fewer tickers. */
+const TICKERS_MAX = 1_100;
+
+/** Creates the function that reads the state of every feed. */
+function feedStates(db: Database): FeedLedger['feedStates'] {
+  const selectFeeds = db.prepare<FeedRow, []>(
+    `SELECT feed, simulated, polled_at AS polledAt, completed_at AS completedAt, next_at AS nextAt, data_at AS dataAt, error, connected,
+       connection_at AS connectionAt, connection_reason AS connectionReason, past_done AS pastDone, past_total AS pastTotal
+     FROM feeds WHERE active = 1 ORDER BY feed`,
+  );
+  type TickerRow = Omit<TickerState, 'refused' | 'gaps'> & { refused: string; gaps: string };
+  const selectTickers = db.prepare<TickerRow, [string, number]>(
+    `SELECT ticker, attempted_at AS attemptedAt, fresh_at AS freshAt, as_of AS asOf, expected, received, refused, gaps, failures, refusal
+     FROM feed_tickers WHERE feed = ? ORDER BY ticker LIMIT ?`,
+  );
+  const selectRejections = db.prepare<FeedState['refusals'][number], [string, number]>(
+    'SELECT origin, reason, ticker, at, times FROM feed_refusals WHERE feed = ? ORDER BY at DESC, origin LIMIT ?',
+  );
+  const selectGaps = db.prepare<Gap, [string]>(
+    'SELECT from_at AS "from", to_at AS "to", reason FROM feed_gaps WHERE feed = ? ORDER BY from_at DESC',
+  );
+  return () =>
+    selectFeeds.all().map(({ connected, connectionAt, connectionReason, pastDone, pastTotal, simulated, ...row }) => ({
+      ...row,
+      simulated: simulated === 1,
+      connection:
+        connected === null || connectionAt === null
+          ? null
+          : { up: connected === 1, at: connectionAt, reason: connectionReason },
+      past: pastDone === null || pastTotal === null ? null : { done: pastDone, total: pastTotal },
+      tickers: selectTickers
+        .all(row.feed, TICKERS_MAX)
+        .map((ticker) => ({ ...ticker, refused: JSON.parse(ticker.refused), gaps: JSON.parse(ticker.gaps) })),
+      refusals: selectRejections.all(row.feed, LEDGER_ROWS_MAX),
+      gaps: selectGaps.all(row.feed),
+    }));
+}
+
+type FeedRow = Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 'nextAt' | 'dataAt' | 'error'> &
+  Record<'connected' | 'connectionAt' | 'pastDone' | 'pastTotal', number | null> & {
+    readonly simulated: number;
+    readonly connectionReason: string | null;
+  };
+
+/** Creates the functions that read and write gaps. A gap is a period in which the stream of a feed was down. */
+function gapTable(db: Database): Pick<FeedLedger, 'connection' | 'gapsIn'> {
+  const set = db.prepare<null, [number, number, string | null, string]>(
+    'UPDATE feeds SET connected = ?, connection_at = ?, connection_reason = ? WHERE feed = ?',
+  );
+  const open = db.prepare<null, [string, number, string]>(
+    `INSERT INTO feed_gaps SELECT ?1, ?2, NULL, ?3
+     WHERE NOT EXISTS (SELECT * FROM feed_gaps WHERE feed = ?1 AND to_at IS NULL) ON CONFLICT DO NOTHING`,
+  );
+  const close = db.prepare<null, [number, string]>('UPDATE feed_gaps SET to_at = ? WHERE feed = ? AND to_at IS NULL');
+  const thin = db.prepare<null, [string, number]>(
+    `DELETE FROM feed_gaps WHERE feed = ?1 AND from_at <
+       (SELECT from_at FROM feed_gaps WHERE feed = ?1 ORDER BY from_at DESC LIMIT 1 OFFSET ?2)`,
+  );
+  const selectIn = db.prepare<Gap, [number, number]>(
+    `SELECT from_at AS "from", to_at AS "to", reason FROM feed_gaps
+     WHERE from_at <= ?2 AND ifnull(to_at, ?2) >= ?1 ORDER BY from_at DESC`,
+  );
+  return {
+    gapsIn: (fromMs, toMs) => selectIn.all(fromMs, toMs),
+    connection(feed, up, at, reason) {
+      set.run(Number(up), at, reason, feed);
+      if (up) close.run(at, feed);
+      else open.run(feed, at, reason ?? 'the connection was lost');
+      thin.run(feed, LEDGER_ROWS_MAX);
+    },
+  };
 }

@@ -91,8 +91,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelStore {
        WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
      ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
   );
-  // `kept_at` is the time at which the record was stored. Rows of earlier program versions have no `kept_at`. For rows without `kept_at`,
-  // the query uses the slightly earlier `as_of`.
+  // `kept_at` is when the record was stored. Rows of earlier program versions lack it, and the slightly earlier `as_of` counts.
   const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
     `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
        SELECT min((

@@ -12,9 +12,7 @@ const LEVELS_MAX = 1_000;
 /** Maximum number of snapshots that one statement removes. */
 const SNAPSHOTS_MAX = 20;
 
-/**
- * Creates the functions of retention. The levels of a removed snapshot stay for their own retention. The sums of a day go after its prints.
- */
+/** Creates the functions of retention. Levels outlast their snapshots, and the sums of a day go after its prints. */
 export function retention(db: Database): RetentionStore {
   const selectTapes = tapesIn(db);
   const counts = printCounts(db);
@@ -22,8 +20,7 @@ export function retention(db: Database): RetentionStore {
     `DELETE FROM prints WHERE rowid IN
        (SELECT rowid FROM prints WHERE simulated = ? AND underlying = ? AND at < ? LIMIT ?) RETURNING at, canceled`,
   );
-  // Selects a part whose last print is too old. The whole part can be removed, because retention removes whole days and a part belongs to
-  // one day.
+  // Selects a part whose last print is too old. It is removed whole, because retention removes days and a part belongs to one.
   const selectPart = db.prepare<{ id: number; entries: number }, [number]>(
     'SELECT id, entries FROM tape_parts WHERE to_at < ? LIMIT 1',
   );
@@ -78,13 +75,10 @@ export function retention(db: Database): RetentionStore {
     }
     return removed;
   };
-  const removeIntraday = (presentMs: number, fromMs: number): number => {
-    saveKept.run('intraday', fromMs);
-    return deleteIntraday.run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
-  };
-  const removeChains = (presentMs: number, fromMs: number): number => {
-    saveKept.run('chains', fromMs);
-    return deleteChains.run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
+  const removeSnapshots = (kind: 'chains' | 'intraday', presentMs: number, fromMs: number | undefined): number => {
+    if (fromMs === undefined) return 0;
+    saveKept.run(kind, fromMs);
+    return (kind === 'chains' ? deleteChains : deleteIntraday).run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
   };
   const removeLevels = (fromMs: number): number => {
     saveKept.run('levels', fromMs);
@@ -99,8 +93,7 @@ export function retention(db: Database): RetentionStore {
     ({ printsFromMs, chainsFromMs, intradayFromMs, levelsFromMs, presentMs }: Retention) => ({
       prints: printsFromMs === undefined ? 0 : counts.batch(() => removePrints(printsFromMs)),
       chains:
-        (chainsFromMs === undefined ? 0 : removeChains(presentMs, chainsFromMs)) +
-        (intradayFromMs === undefined ? 0 : removeIntraday(presentMs, intradayFromMs)),
+        removeSnapshots('chains', presentMs, chainsFromMs) + removeSnapshots('intraday', presentMs, intradayFromMs),
       levels: levelsFromMs === undefined ? 0 : removeLevels(levelsFromMs),
     }),
   );

@@ -46,20 +46,17 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
     `SELECT (SELECT max(as_of) FROM snapshots WHERE simulated = ?1 AND underlying = ?2 AND as_of <= ?3) AS before,
        (SELECT min(as_of) FROM snapshots WHERE simulated = ?1 AND underlying = ?2 AND as_of > ?3 AND as_of <= ?4) AS after`,
   );
-  const selectSnapshots = db.prepare<Omit<SnapshotListing, 'simulated'> & { simulated: number }, [string | null]>(
+  const selectSnapshots = db.prepare<ListingRow, [string | null]>(
     `SELECT underlying, as_of AS asOf, source, simulated FROM snapshots WHERE ?1 IS NULL OR underlying = ?1
      ORDER BY underlying, as_of`,
   );
   const which = 'WHERE underlying = ?1 AND (?2 IS NULL OR as_of = ?2)';
+  const tables = ['snapshots', 'levels', 'damaged_snapshots'];
   const countForgotten = db.prepare<{ count: number }, [string, number | null]>(
-    `SELECT count(*) AS count FROM
-       (SELECT simulated, as_of FROM snapshots ${which} UNION SELECT simulated, as_of FROM levels ${which}
-        UNION SELECT simulated, as_of FROM damaged_snapshots ${which})`,
+    `SELECT count(*) AS count FROM (${tables.map((table) => `SELECT simulated, as_of FROM ${table} ${which}`).join(' UNION ')})`,
   );
-  const deleteSnapshots = db.prepare<null, [string, number | null]>(`DELETE FROM snapshots ${which}`);
-  const deleteLevels = db.prepare<null, [string, number | null]>(`DELETE FROM levels ${which}`);
-  const deleteDamaged = db.prepare<null, [string, number | null]>(`DELETE FROM damaged_snapshots ${which}`);
-  const selectDamaged = db.prepare<Omit<SnapshotListing, 'simulated'> & { simulated: number }, []>(
+  const deletes = tables.map((table) => db.prepare<null, [string, number | null]>(`DELETE FROM ${table} ${which}`));
+  const selectDamaged = db.prepare<ListingRow, []>(
     'SELECT underlying, as_of AS asOf, source, simulated FROM damaged_snapshots ORDER BY underlying, as_of',
   );
   const columnNames = 'id, simulated, underlying, as_of, day, spot, source, columns';
@@ -74,18 +71,9 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
   );
 
   const save = db.transaction((chain: Chain): number => {
-    const day = newYorkDate(chain.asOf);
     const { simulated, underlying, asOf, spot, source } = chain;
-    const columns = encodeChain(chain);
-    const { lastInsertRowid } = insert.run({
-      simulated: Number(simulated),
-      underlying,
-      asOf,
-      day,
-      spot,
-      source,
-      columns,
-    });
+    const row = { simulated: Number(simulated), underlying, asOf, day: newYorkDate(asOf), spot, source };
+    const { lastInsertRowid } = insert.run({ ...row, columns: encodeChain(chain) });
     insertDue.run(lastInsertRowid);
     replaceDamaged.run(underlying, asOf, Number(simulated));
     if (simulated) thin(underlying, asOf);
@@ -94,9 +82,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
 
   const forget = db.transaction((underlying: string, asOf: number | null): number => {
     const { count } = countForgotten.get(underlying, asOf)!;
-    deleteSnapshots.run(underlying, asOf);
-    deleteLevels.run(underlying, asOf);
-    deleteDamaged.run(underlying, asOf);
+    for (const statement of deletes) statement.run(underlying, asOf);
     return count;
   });
 
@@ -157,12 +143,10 @@ function fieldsOf({ columns, simulated, ...same }: SnapshotRow) {
   return { ...same, simulated: simulated === 1 };
 }
 
-function listingOf({
-  underlying,
-  asOf,
-  source,
-  simulated,
-}: Omit<SnapshotListing, 'simulated'> & { simulated: number }) {
+/** A listed snapshot as SQLite stores it. */
+type ListingRow = Omit<SnapshotListing, 'simulated'> & { simulated: number };
+
+function listingOf({ underlying, asOf, source, simulated }: ListingRow) {
   return { underlying, asOf, source, simulated: simulated === 1 };
 }
 

@@ -9,9 +9,8 @@ import type { FeedLedger } from '../market/feed-ledger.ts';
 import { PrintBatch } from '../market/print-batch.ts';
 import type { DataKey, DataKind, MarketStore } from '../market/store.ts';
 import { auditTable } from './audit-table.ts';
-import { closeTable } from './close-table.ts';
+import { closeTable, dividendTable } from './close-table.ts';
 import { dataVersions } from './data-versions.ts';
-import { dividendTable } from './dividend-table.ts';
 import { feedTable } from './feed-table.ts';
 import { SCHEMA, upgrade } from './folder/upgrade.ts';
 import { levelTable } from './level-table.ts';
@@ -150,10 +149,7 @@ function keysOf<Field extends string>(kind: DataKind, rows: readonly Record<Fiel
   return [...new Set(rows.map((row) => row[field]))].map((underlying) => `${kind} ${underlying}` as const);
 }
 
-/**
- * Creates the functions of the feeds' state. Their writes move no version of the market data, because polls write all the time. `versionOf`
- * returns a text that changes with each write of the state.
- */
+/** Creates the functions of the feeds' state, which change no version of the market data. `versionOf` changes with each write. */
 function feedLedger(
   db: Database,
   ofFeeds: ReturnType<typeof dataVersions>['ofFeeds'],

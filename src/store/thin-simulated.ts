@@ -1,10 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { HALF_HOUR_MS, simulatedRetention } from '../market/simulated-past.ts';
 
-/**
- * Returns a function that removes a ticker's simulated rows, except the rows that `simulatedRetention` keeps. `newest` is the moment of the
- * ticker's newest row. Snapshots and level records are removed by the same rule.
- */
+/** Returns a function that removes a ticker's simulated rows up to `newest`, except those that `simulatedRetention` keeps. */
 export function thinSimulated(
   db: Database,
   table: 'snapshots' | 'levels',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { PreparedChain, PreparedSeries } from '../../src/analytics/chain/prepared-chain.ts';
 import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
-import { jumpLawAt } from '../../src/analytics/surface/jump-law.ts';
+import { jumpLawAt } from '../../src/analytics/surface/jump-diffusion-law.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
 import { daysBetween, newYorkDate } from '../../src/market/calendar.ts';
 import { getGexByExpiry } from '../../src/operations/gex/gex-expiries.ts';

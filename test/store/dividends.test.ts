@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { CashDividend } from '../../src/market/cash-dividend.ts';
-import { dividendTable } from '../../src/store/dividend-table.ts';
+import { dividendTable } from '../../src/store/close-table.ts';
 import { memoryDatabase } from './samples.ts';
 
 const dividend = (overrides: Partial<CashDividend> = {}): CashDividend => ({

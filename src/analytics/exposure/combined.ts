@@ -1,10 +1,9 @@
 import { recordOf } from '../../core/record-of.ts';
 import { StepMeter, type Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type Exposures, exposuresOf } from './dollar-exposures.ts';
-import { flipOfPositions, type GammaFlip, profileHalfWidth } from './gamma-flip.ts';
+import { exposuresOf } from './dollar-exposures.ts';
+import { flipOfPositions, profileHalfWidth } from './gamma-flip.ts';
 import {
-  type GammaProfile,
   levelsWithin,
   netGexAtLevels,
   type PositionColumns,
@@ -12,30 +11,14 @@ import {
   positionColumns,
   positionsOf,
 } from './gamma-profile.ts';
-import { type StrikeGamma, strikeGamma, type Walls, walls } from './walls.ts';
-
-/** Combined option figures of an index and of a fund that tracks the index. Strikes and spots are prices of the index. */
-export interface Combined {
-  /** Price of the index divided by the price of the fund. The ratio converts prices of the fund to prices of the index. */
-  readonly ratio: number;
-  /** The exposures of the index and the fund together, of the index alone, and of the fund alone. */
-  readonly exposures: Exposures;
-  readonly index: Exposures;
-  readonly fund: Exposures;
-  readonly flip: GammaFlip;
-  readonly walls: Walls;
-  /** Net GEX as a function of the index's spot: for the index and the fund together, for the index alone, and for the fund alone. */
-  readonly profile: GammaProfile;
-  readonly indexGex: Float64Array;
-  readonly fundGex: Float64Array;
-}
+import { type StrikeGamma, strikeGamma, walls } from './walls.ts';
 
 /**
- * Adds up the options of an index and of its fund. The index and the fund are assumed to move by the same percentage, so the fund's strikes
- * are multiplied by `ratio`. Exposures are in dollars and need no conversion. For the walls, the gamma at each strike of the fund is added
- * to the gamma at the nearest strike of the index.
+ * Adds up the options of an index and of its fund, and of each alone (`index`, `fund`). Both are assumed to move by the same percentage:
+ * the fund's strikes are multiplied by `ratio`, and its gamma counts at the nearest strike of the index. Prices are those of the index, and
+ * exposures are in dollars.
  */
-export function* combine(index: PreparedChain, fund: PreparedChain): Steps<Combined> {
+export function* combine(index: PreparedChain, fund: PreparedChain) {
   const { spot } = index.chain;
   const ratio = spot / fund.chain.spot;
   const indexPositions = yield* positionsOf(index);
@@ -92,10 +75,7 @@ function concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<Pos
   });
 }
 
-/**
- * Adds the fund's gamma to the strikes of the index. Gamma is in shares per 1.00 of spot. One fund share is worth `1 / ratio` index shares,
- * and a fund move of 1.00 is an index move of `ratio`. Gamma is therefore divided by `ratio` twice.
- */
+/** Adds the fund's gamma to the index's strikes, divided by `ratio` for the shares and again for the size of a move. */
 function addOnIndexStrikes(index: StrikeGamma, fund: StrikeGamma, ratio: number): StrikeGamma {
   const { strike } = index;
   const [call, put] = [index.call.slice(), index.put.slice()];

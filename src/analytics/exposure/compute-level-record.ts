@@ -19,8 +19,7 @@ import { gexLevels } from './gex-levels.ts';
 const DAYS = 30;
 
 /**
- * Computes the level record of a chain for the store. `premiumBySeries` has the same meaning as in `gexLevels`. Throws
- * `ClientError('no_chain')` if no live contract is left.
+ * Computes the level record of a chain. `premiumBySeries` is as in `gexLevels`. Throws `ClientError('no_chain')` without a live contract.
  */
 export function* computeLevelRecord(
   chain: Chain,

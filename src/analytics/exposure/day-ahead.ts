@@ -1,14 +1,12 @@
+import { recordOf } from '../../core/record-of.ts';
 import { DAY_MS, newYorkInstant, YEAR_MS } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
+import type { HedgeInputs } from '../../math/exposure-kernels.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
 /** One calendar day, in years. */
 const DAY = DAY_MS / YEAR_MS;
-/**
- * The minimum divisor of `hedgeYield`, years. `hedgeYield` is the total yield up to settlement, divided by the time to settlement. Near
- * settlement, single dividends and quote noise dominate the total yield, which does not shrink with time. Without this minimum,
- * `hedgeYield` would become too large.
- */
+/** The minimum divisor of `hedgeYield`, years. Near settlement, dividends and noise dominate a total yield that does not shrink. */
 const CARRY_TIME_MIN = 30 * DAY;
 /** The maximum present value of the known dividends, as a share of spot. A larger present value comes from damaged data. */
 const KNOWN_SHARE_MAX = 0.75;
@@ -27,8 +25,7 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
   return series.map((each) => {
     const { tte, rate, dividend } = each;
     const paid = Math.min(presentValue(options.cashDividends, each, chain.asOf) / chain.spot, KNOWN_SHARE_MAX);
-    // The yield `hedgeYield` excludes the known cash dividends, because a cash dividend does not change the number of shares that hedge a
-    // forward.
+    // Known cash dividends are excluded, because they do not change the number of shares that hedge a forward.
     const hedgeYield = (dividend * tte + Math.log1p(-paid)) / Math.max(tte, CARRY_TIME_MIN);
     // The part of the coming day that lies within one day of settlement. In the rest of the day, spot is assumed to move along the forward.
     const diffusing = Math.max(0, Math.min(tte, 2 * DAY - tte));
@@ -68,4 +65,39 @@ function presentValue(dividends: readonly CashDividend[], { series, rate }: Prep
   return dividendsBefore(dividends, series.settlesAt, asOf).reduce((sum, { exDate, amount }) => {
     return sum + amount * Math.exp((-rate * (exInstant(exDate) - asOf)) / YEAR_MS);
   }, 0);
+}
+
+/** Columns with the inputs of `hedges` for a block of pairs. One step both fills and reads a block. */
+export class HedgeBlock {
+  private readonly columns;
+
+  /** `rowsMax` is the largest number of pairs in a block. */
+  constructor(rowsMax: number) {
+    this.columns = recordOf(['callPut', 'iv', ...SERIES_INPUTS] as const, () => new Float64Array(rowsMax));
+  }
+
+  /**
+   * Fills the columns for the pairs [from, to) at a spot, and returns views of them. Each pair is represented by its out-of-the-money side.
+   * A missing volatility becomes 0. `ahead` has one element for each series.
+   */
+  fill({ pairs, seriesIndex }: PreparedChain, ahead: readonly DayAhead[], spot: number, from: number, to: number) {
+    const { columns } = this;
+    const { callPut, iv } = columns;
+    const { contracts, strike } = pairs;
+    for (let i = 0; i < to - from; i++) {
+      callPut[i] = strike[from + i]! >= spot ? 1 : -1;
+      iv[i] = pairs.iv[from + i]! || 0;
+    }
+    for (let first = from; first < to; ) {
+      const index = seriesIndex[contracts[first]!]!;
+      let end = first + 1;
+      while (end < to && seriesIndex[contracts[end]!] === index) end++;
+      for (const name of SERIES_INPUTS) columns[name].fill(ahead[index]![name], first - from, end - from);
+      first = end;
+    }
+    return {
+      ...{ count: to - from, spot, strike: strike.subarray(from, to), tte: pairs.tte.subarray(from, to) },
+      ...recordOf(['callPut', 'iv', ...SERIES_INPUTS] as const, (name) => columns[name].subarray(0, to - from)),
+    } satisfies HedgeInputs;
+  }
 }

@@ -3,16 +3,12 @@ import { MARKET_UNITS } from '../../math/black-scholes.ts';
 import { exposureSums, type Hedges, partialSums } from '../../math/exposure-kernels.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type DayAhead, dayAheadOf } from './day-ahead.ts';
+import { type DayAhead, dayAheadOf, HedgeBlock } from './day-ahead.ts';
 import { gexBySeries } from './gex-by-series.ts';
-import { HedgeBlock } from './hedge-block.ts';
 
 /** Dealers' exposures over the whole chain, dollars. */
 export interface Exposures {
-  /**
-   * Delta-notional: the dollar value of the shares with the same delta as the position. By the default convention, delta-notional is never
-   * negative, because long calls and short puts have positive deltas.
-   */
+  /** Delta-notional. It is never negative by the default convention, because long calls and short puts have positive deltas. */
   readonly dex: number;
   /** Net gamma, per 1 % move. */
   readonly gex: number;
@@ -36,10 +32,7 @@ const BLOCK_PAIRS = 2 * CHUNK_ROWS;
 /** The number of pairs priced in a step of some 3 ms. A pair that is priced at several spots counts once for each spot. */
 const STEP_PAIRS = 32_768;
 
-/**
- * Returns the dealers' delta, vanna and charm exposure at each of the prices `spots`. A strike keeps its volatility at every spot, and
- * forwards move in proportion to spot. Charm is the expected change over the coming day.
- */
+/** Returns the dealers' delta, vanna and charm exposure at prices. A strike keeps its volatility, and forwards move with spot. */
 export function* pricedExposures(
   prepared: PreparedChain,
   spots: readonly number[],
@@ -60,9 +53,8 @@ export function* pricedExposures(
 }
 
 /**
- * Exposure sums at one spot. The method `add` adds one block of pairs. Only the out-of-the-money side of a pair is priced. Put-call parity
- * gives the delta of the in-the-money side. A call's delta is its put's delta plus a factor, which is `e^(-qT)` now and `laterFactor` a day
- * later.
+ * Exposure sums at one spot. Only the out-of-the-money side of a pair is priced. By put-call parity, a call's delta is its put's delta plus
+ * a factor, which is `e^(-qT)` now and `laterFactor` a day later.
  */
 class PricedSums {
   private readonly partial = partialSums();
@@ -106,11 +98,7 @@ class PricedSums {
 
   exposures(): Pick<Exposures, 'dex' | 'vex' | 'cex'> {
     const { delta, vanna, change } = this.priced ?? { delta: 0, vanna: 0, change: 0 };
-    return {
-      dex: delta + this.delta,
-      vex: vanna * MARKET_UNITS.vanna,
-      cex: change + this.change,
-    };
+    return { dex: delta + this.delta, vex: vanna * MARKET_UNITS.vanna, cex: change + this.change };
   }
 }
 

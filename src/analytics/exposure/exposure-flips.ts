@@ -1,31 +1,22 @@
 import type { Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { type DayAhead, dayAheadOf } from './day-ahead.ts';
 import { type Exposures, pricedExposures } from './dollar-exposures.ts';
-import { sketchExposures } from './exposure-sketch.ts';
-import { type ChainPositions, positionsOf } from './gamma-profile.ts';
+import { type ChainPositions, gexOfColumns, type PositionColumns, positionsOf, STEP } from './gamma-profile.ts';
 
-/**
- * The spots, in dollars, at which vanna and charm exposure change their signs. If an exposure changes its sign at several spots, the flip
- * is the spot nearest to the present spot. A flip is `NaN` if there is no sign change within `REACH`.
- */
-export interface ExposureFlips {
-  readonly vanna: number;
-  readonly charm: number;
-}
+/** The nearest spots, dollars, at which vanna and charm exposure change their signs, or `NaN` beyond `REACH`. */
+export type ExposureFlips = Readonly<{ vanna: number; charm: number }>;
 
 /** The search range on each side of spot, as a fraction of spot. The narrowest gamma profile has the same range. */
 const REACH = 0.2;
-/**
- * The distance between the spots of the coarse grid, as a fraction of the present spot. Afterwards, the interval with the sign change is
- * divided into `SUBINTERVALS` parts, and the flip is interpolated between exact exposures.
- */
+/** The step of the coarse grid, as a fraction of spot. The step with the sign change is divided into `SUBINTERVALS`. */
 const SPACING = 0.01;
 const SUBINTERVALS = 4;
 const MESSAGE = 'Pricing the chain at other spots';
 
 /**
- * Finds the spots at which vanna and charm exposure change their signs. At most spots, the bounds of `sketchExposures` determine the sign.
- * The whole chain is priced only at spots with an uncertain sign, and at the two spots between which the flip is interpolated.
+ * Finds the spots at which vanna and charm exposure change their signs. The whole chain is priced only at spots whose sign the bounds of
+ * `sketchExposures` leave open, and at the two spots between which the flip is interpolated.
  */
 export function* exposureFlips(prepared: PreparedChain, positions?: ChainPositions): Steps<ExposureFlips> {
   const { spot } = prepared.chain;
@@ -70,10 +61,7 @@ export function* exposureFlips(prepared: PreparedChain, positions?: ChainPositio
   return { vanna: yield* flip('vex'), charm: yield* flip('cex') };
 }
 
-/**
- * Returns the two adjacent spots between which the values change their sign. If the sign changes several times, returns the two spots
- * nearest to `spot`. Returns `undefined` if the sign never changes.
- */
+/** Returns the two adjacent spots between which the values change their sign, the nearest to `spot`, or `undefined` if there are none. */
 function nearestChange(
   spots: readonly number[],
   values: readonly number[],
@@ -87,4 +75,133 @@ function nearestChange(
     if (nearest === undefined || distance(interval) < distance(nearest)) nearest = interval;
   }
   return nearest;
+}
+
+/** Bounds of vanna and charm exposure at a spot, each up to a positive factor. `charm` is relative to its value at the present spot. */
+type ExposureBounds = Readonly<Record<'vanna' | 'charm', readonly [least: number, most: number]>>;
+
+/** Narrow gamma curves need a finer grid. A curve with a standard deviation below two of its steps could lie between two grid points. */
+const FINENESS = 16;
+const DEVIATION_STEPS_MIN = 2;
+/** The number of grid points beyond the searched spots on each side. */
+const MARGIN = 4;
+/** An upper bound of the rounding errors of the sums at the grid points, as a share of the largest sum. */
+const ROUNDING = 1e-10;
+
+/**
+ * Returns a function that bounds the dealers' vanna and charm exposure at spots up to `reach` (a fraction) from the present spot, or
+ * `undefined` if a curve is too narrow for the grid. With x = ln(spot), the vanna exposure is H'(x) + H(x), where H is the sum of weight *
+ * sqrt(T) * factor * phi(d1): a sum of gammas with other weights, which takes little time on levels a fixed percentage apart. The
+ * derivative of the charm exposure by x is a difference of two sums of gammas, a day later and now. Differences of fourth order give the
+ * derivative of H and the integral, and the distances to the results of second order bound the errors.
+ */
+function* sketchExposures(
+  prepared: PreparedChain,
+  { pairsOf, ...positions }: ChainPositions,
+  reach: number,
+): Steps<((spot: number) => ExposureBounds) | undefined> {
+  const ahead = dayAheadOf(prepared);
+  const groups: ((spot: number) => ExposureBounds)[] = [];
+  for (const name of ['wide', 'narrow'] as const) {
+    const columns = positions[name];
+    if (columns.count === 0) continue;
+    const { later, narrowest } = laterColumns(prepared, ahead, columns, pairsOf[name]);
+    const step = Math.log1p(STEP) / (name === 'wide' ? 1 : FINENESS);
+    if (narrowest < DEVIATION_STEPS_MIN * step) return undefined;
+    groups.push(yield* boundsOf(columns, later, prepared.chain.spot, reach, step));
+  }
+  return (spot) => {
+    const bounds = { vanna: [0, 0], charm: [0, 0] } satisfies Record<string, [number, number]>;
+    for (const group of groups) {
+      const more = group(spot);
+      for (const name of ['vanna', 'charm'] as const) {
+        bounds[name][0]! += more[name][0];
+        bounds[name][1]! += more[name][1];
+      }
+    }
+    return bounds as ExposureBounds;
+  };
+}
+
+/** Returns columns with the gamma after the coming day (`DayAhead`), and the smallest deviation of a curve, now or then. */
+function laterColumns(
+  { pairs, seriesIndex }: PreparedChain,
+  ahead: readonly DayAhead[],
+  columns: PositionColumns,
+  pair: Uint32Array,
+): { later: PositionColumns; narrowest: number } {
+  const { count, iv, tte: present } = columns;
+  const { contracts } = pairs;
+  const yields = ahead.map(({ laterFactor, laterTte }) => -Math.log(laterFactor) / laterTte);
+  const tte = new Float64Array(count);
+  const rate = new Float64Array(count);
+  const dividend = new Float64Array(count);
+  let narrowest = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < count; i++) {
+    const series = seriesIndex[contracts[pair[i]!]!]!;
+    const { carry, laterTte, laterDrift } = ahead[series]!;
+    const v = iv[i]!;
+    tte[i] = laterTte;
+    dividend[i] = yields[series]!;
+    rate[i] = dividend[i]! + (carry + v * v * (laterDrift - laterTte / 2)) / laterTte;
+    narrowest = Math.min(narrowest, v * Math.sqrt(Math.min(present[i]!, laterTte)));
+  }
+  return { later: { ...columns, tte, rate, dividend }, narrowest };
+}
+
+function* boundsOf(
+  columns: PositionColumns,
+  later: PositionColumns,
+  spot: number,
+  reach: number,
+  step: number,
+): Steps<(spot: number) => ExposureBounds> {
+  const center = Math.ceil(-Math.log1p(-reach) / step) + MARGIN;
+  const count = center + Math.ceil(Math.log1p(reach) / step) + MARGIN + 1;
+  const first = spot * Math.exp(-center * step);
+  const sums = function* (of: PositionColumns): Steps<Float64Array> {
+    yield { message: 'Pricing the chain at other spots' };
+    const gex = yield* gexOfColumns(of, { first, step, count });
+    return gex.map((each, i) => each / (0.01 * first * Math.exp(i * step)));
+  };
+  const { weight, iv, tte } = columns;
+  const rooted = new Float64Array(columns.count);
+  for (let i = 0; i < rooted.length; i++) rooted[i] = weight[i]! * iv[i]! * tte[i]!;
+  const root = yield* sums({ ...columns, weight: rooted });
+  const [now, then] = [yield* sums(columns), yield* sums(later)];
+  const slope = then.map((each, i) => each - now[i]!);
+  const size = (values: Float64Array) => ROUNDING * values.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
+  const vanna = new Float64Array(count);
+  const vannaError = new Float64Array(count).fill(size(root) / step);
+  const charm = new Float64Array(count);
+  const charmError = new Float64Array(count).fill(size(now) + size(then));
+  for (let i = 2; i < count - 2; i++) {
+    const simple = (root[i + 1]! - root[i - 1]!) / (2 * step);
+    const wider = (root[i + 2]! - root[i - 2]!) / (4 * step);
+    vanna[i] = (4 * simple - wider) / 3 + root[i]!;
+    vannaError[i]! += Math.abs(simple - wider) / 3;
+  }
+  const integrate = (i: number, direction: 1 | -1) => {
+    const at = direction > 0 ? i - 1 : i;
+    const outer = (slope[at - 1]! - slope[at]! - slope[at + 1]! + slope[at + 2]!) / 24;
+    charm[i] = charm[i - direction]! + direction * step * ((slope[at]! + slope[at + 1]!) / 2 - outer);
+    charmError[i] = charmError[i - direction]! + step * Math.abs(outer);
+  };
+  for (let i = center + 1; i < count - 2; i++) integrate(i, 1);
+  for (let i = center - 1; i >= 1; i--) integrate(i, -1);
+  // As in `sketchProfile`, the second differences at the two ends of a step bound the error of linear interpolation. The bound is doubled,
+  // because vanna and charm bend more than gamma.
+  const bend = (values: Float64Array, i: number) => Math.abs(values[i - 1]! - 2 * values[i]! + values[i + 1]!);
+  const bounds = (values: Float64Array, errors: Float64Array, at: number): readonly [number, number] => {
+    const left = Math.floor(at);
+    const share = at - left;
+    const value = values[left]! + share * (values[left + 1]! - values[left]!);
+    const bent = 2 * share * (1 - share) * Math.max(bend(values, left), bend(values, left + 1));
+    const slack = bent + errors[left]! + errors[left + 1]!;
+    return [value - slack, value + slack];
+  };
+  return (at) => {
+    const place = center + Math.log(at / spot) / step;
+    return { vanna: bounds(vanna, vannaError, place), charm: bounds(charm, charmError, place) };
+  };
 }

@@ -3,15 +3,13 @@ import { byRange, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
 import { hedges } from '../../math/exposure-kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { dayAheadOf } from './day-ahead.ts';
+import { dayAheadOf, HedgeBlock } from './day-ahead.ts';
 import { gexScale } from './gex-by-series.ts';
-import { HedgeBlock } from './hedge-block.ts';
 import { strikeIndex } from './strike-index.ts';
 
 /**
- * Sums of dealers' exposures, dollars, with one row per group of contracts. The prepared chain defines the dealer sign. A contract without
- * a volatility counts only in open interest and volume. If the feed gives a gamma for a contract without a volatility, the contract also
- * counts in gamma.
+ * Sums of dealers' exposures, dollars, with one row per group of contracts. A contract without a volatility counts only in open interest
+ * and volume, and in gamma if the feed gives a gamma.
  */
 export interface ExposureSums {
   /** GEX of calls and of puts, per 1 % move. By the default convention, dealers are short puts, so the GEX of puts is negative. */
@@ -32,18 +30,12 @@ export interface ExposureSums {
   readonly putVolume: Float64Array;
 }
 
-/** Dealers' exposures at each strike, over all prepared series. */
-export interface ExposuresByStrike extends ExposureSums {
-  /** The strikes, ascending. */
-  readonly strike: Float64Array;
-}
-
 /** The number of pairs priced in a step of some 3 ms. */
 const STEP_PAIRS = 16_384;
 const MESSAGE = 'Summing up exposures by strike';
 
-/** Returns the dealers' exposures at each strike. */
-export function* exposuresByStrike(prepared: PreparedChain): Steps<ExposuresByStrike> {
+/** Returns the dealers' exposures at each strike, ascending, over all prepared series. */
+export function* exposuresByStrike(prepared: PreparedChain) {
   const { strike, index } = yield* strikeIndex(prepared.pairs);
   return { strike, ...(yield* sumExposures(prepared, index, strike.length)) };
 }
@@ -81,8 +73,7 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
         }
         if (priced.iv[pricedRow] === 0) continue;
         const dollars = position[i]! * multiplier[i]! * chain.spot;
-        // Only the out-of-the-money side of a pair is priced. By put-call parity, the call's delta minus the put's delta is a forward's
-        // delta. A forward's delta is `factor` now and `laterFactor` a day later.
+        // As in `PricedSums`, only the out-of-the-money side of a pair is priced, and the other follows by put-call parity.
         const other = callPut[i] === priced.callPut[pricedRow] ? 0 : callPut[i]!;
         dex[to]! += dollars * (delta[pricedRow]! + other * priced.factor[pricedRow]!);
         vex[to]! += dollars * vanna[pricedRow]! * MARKET_UNITS.vanna;
@@ -114,21 +105,10 @@ export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): n
 }
 
 /**
- * Dealers' exposures of each series at each of its strikes. A cell is one series at one strike with a live contract. Cells are sorted by
- * series, and the cells of a series are sorted by strike.
+ * Returns the dealers' exposures (`sums`) of each series at each of its strikes. A cell is one series at one strike with a live contract,
+ * sorted by series and strike. `strike` has the distinct strikes, ascending. `seriesOfCell` and `strikeOfCell` are positions.
  */
-export interface ExposureMatrix {
-  /** The distinct strikes of all series, ascending. */
-  readonly strike: Float64Array;
-  /** The position of each cell's series in the prepared chain, and the position of each cell's strike in `strike`. */
-  readonly seriesOfCell: Uint16Array;
-  readonly strikeOfCell: Uint32Array;
-  /** The exposures of each cell. */
-  readonly sums: ExposureSums;
-}
-
-/** Returns the dealers' exposures of each series at each of its strikes. */
-export function* exposureMatrix(prepared: PreparedChain): Steps<ExposureMatrix> {
+export function* exposureMatrix(prepared: PreparedChain) {
   const { pairs, seriesIndex } = prepared;
   const { strike, index } = yield* strikeIndex(pairs);
   const cell = new Uint32Array(pairs.count);

@@ -9,9 +9,8 @@ import { strikeGamma, strikeGammaOf } from './walls.ts';
 const CONCENTRATED_STRIKES = 5;
 
 /**
- * Returns the series with the expiry nearest to `days` calendar days after the snapshot. On a tie, returns the earlier series. Series
- * without a smile are left out. Series without open contracts are left out if another series with a smile has open contracts. Returns
- * `undefined` if no series has a smile.
+ * Returns the series with a smile whose expiry is nearest to `days` calendar days after the snapshot, the earlier one on a tie, or
+ * `undefined`. Series without open contracts count only if no series has open contracts.
  */
 export function seriesNearest(
   prepared: PreparedChain,
@@ -32,10 +31,7 @@ export interface ConcentratedStrike {
   readonly share: number;
 }
 
-/**
- * Returns the strikes with the most gross gamma, for one series or for all series. Each strike has its share of all gross gamma. Returns an
- * empty array if there is no gamma.
- */
+/** Returns the strikes with the most gross gamma of one series or of all, with their shares of all gross gamma. Empty without gamma. */
 export function* concentratedStrikes(
   prepared: PreparedChain,
   series?: PreparedSeries,

@@ -24,10 +24,7 @@ export interface GammaProfile {
 
 /** The distance between two levels, as a fraction of the present spot. */
 export const STEP = 0.0025;
-/**
- * As a function of log spot, a contract's gamma is a curve with the standard deviation `v sqrt(T)`, where `v` is the volatility. If this
- * standard deviation is at least `WIDE_MIN`, the values at the levels determine the values between the levels.
- */
+/** Gamma curves (deviation `v sqrt(T)` in log spot) from this width on are determined by their values at the levels. */
 const WIDE_MIN = 2 * STEP;
 
 /** Returns the net GEX at levels that are 0.25 % of spot apart, up to `halfWidth` (a fraction of spot) below and above spot. */
@@ -68,9 +65,8 @@ export const POSITION_COLUMNS = [...PRICED_COLUMNS, 'weight'] as const;
 const STEP_PAIRS = 65_536;
 
 /**
- * Returns the net positions of a chain. The call and the put of a pair have the same gamma at every spot, so only the sum of their
- * positions is needed. Leaves out pairs whose positions sum to 0. Also leaves out pairs without a volatility, because their gamma at other
- * spots is unknown.
+ * Returns the net positions of a chain by pair, because a call and its put have the same gamma at every spot. Leaves out pairs whose
+ * positions sum to 0, and pairs without a volatility, whose gamma at other spots is unknown.
  */
 export function* positionsOf({ pairs, position, multiplier }: PreparedChain): Steps<ChainPositions> {
   const { count, contracts, tte, iv } = pairs;
@@ -119,10 +115,7 @@ export function* netGexAtLevels({ wide, narrow }: Positions, level: Float64Array
   return gex.map((each, i) => each + more[i]!);
 }
 
-/**
- * Number of contracts times number of levels in one step of about 5 ms. For levels in an array, the kernel computes one exponential per
- * contract and level. For levels a fixed percentage apart, the kernel computes two multiplications per contract and level.
- */
+/** Contracts times levels in one step of about 5 ms, for listed levels and for levels a fixed percentage apart. */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;
 

@@ -1,21 +1,13 @@
 import { memoizeByObject } from '../../core/cache.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 
-/** GEX of the dealers' positions in a prepared chain, dollars per 1 % move. */
-export interface GexBySeries {
-  /** The sum of GEX over the contracts of each series, in the order of the chain's series. */
-  readonly net: Float64Array;
-  /** The sum of absolute GEX over the contracts of each series. */
-  readonly gross: Float64Array;
-  /** The sums of GEX and of absolute GEX over the whole chain. */
-  readonly netOfAll: number;
-  readonly grossOfAll: number;
-}
-
-/** Returns the GEX of each series. The result is cached by prepared chain. Most gamma figures are computed from the GEX of each series. */
+/**
+ * Returns the GEX (`net`) and the absolute GEX (`gross`) of each series and of the whole chain, dollars per 1 % move. Most gamma figures
+ * are computed from them. The result is cached by prepared chain.
+ */
 export const gexBySeries = memoizeByObject(sumUp);
 
-function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain): GexBySeries {
+function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain) {
   const scale = gexScale(chain);
   const net = new Float64Array(series.length);
   const gross = new Float64Array(series.length);

@@ -19,9 +19,9 @@ export interface GexLevels {
 }
 
 /**
- * Computes the levels of a prepared chain. `premiumBySeries` is the premium of large prints in dollars, by series (`ROOT EXPIRY`). The
- * dominant series is the series with open contracts that has the largest premium. If no series with open contracts has a premium, the
- * series with the most gamma is dominant. Open interest does not decide, because LEAPS would always have the most open interest.
+ * Computes the levels of a prepared chain. `premiumBySeries` is the premium of large prints, dollars, by `ROOT EXPIRY`. The series with
+ * open contracts and the largest premium is dominant, or without premiums the series with the most gamma. By open interest, LEAPS would
+ * always be.
  */
 export function* gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): Steps<GexLevels> {
   // A series without open contracts pays out nothing at any strike, so the series has no max pain.

@@ -18,10 +18,9 @@ export interface HedgingAtMove {
 }
 
 /**
- * Computes the dealers' hedging for each element of `moves`. A move is in percent of the present spot and above -100. Hedged dealers hold
- * shares whose delta is the opposite of their options' delta. After a move, dealers therefore trade the difference between the options'
- * delta at the present spot and at the new spot. Each strike has the same volatility at every spot, and forwards move in proportion to
- * spot. Contracts without a volatility are left out.
+ * Computes the dealers' hedging for each move, in percent of spot and above -100: hedged dealers trade the difference between the options'
+ * delta at the present and the new spot. Volatilities stay at their strikes, and forwards move with spot. Contracts without a volatility
+ * are left out.
  */
 export function* hedgingAtMoves(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
   const present = prepared.chain.spot;

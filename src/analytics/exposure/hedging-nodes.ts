@@ -43,10 +43,9 @@ export interface HedgingNode {
 }
 
 /**
- * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns at most `limit` contracts, starting
- * with the contract at rank `from`. `deltaFlux` is an expected difference of deltas. `deltaFlux` is not the derivative (charm), because
- * charm grows without bound near settlement. The sum of `deltaFlux * spot` over all contracts is the chain's charm exposure with the
- * opposite sign.
+ * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns at most `limit` contracts from the rank
+ * `from` on. `deltaFlux` is an expected difference of deltas, because charm grows without bound near settlement; its sum times spot over
+ * all contracts is the chain's charm exposure with the opposite sign.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { gamma, position, multiplier } = prepared;

@@ -1,7 +1,6 @@
 /**
- * Returns the rows of the values whose ranks are in [from, to). The largest value has rank 0. Equal values are ranked by row. Only positive
- * values are ranked. The function first sorts all values with the native sort, and then sorts only the returned rows by value. Sorting this
- * way takes a tenth of the time of sorting all rows.
+ * Returns the rows of the positive values with ranks in [from, to), the largest first (rank 0), and equal values by row. It sorts the
+ * values natively, and then only the returned rows, in a tenth of the time of sorting all rows.
  */
 export function largestRows(values: Float64Array, from: number, to: number): number[] {
   const ascending = positive(values).sort();

@@ -1,4 +1,5 @@
 import { byRange, type Steps } from '../../core/steps.ts';
+import { firstAtLeast } from './strike-index.ts';
 
 /** The levels known before a trading day opened, and the prices of the day, in dollars. */
 export interface LevelDay {
@@ -40,20 +41,14 @@ export interface OutcomeRate {
   readonly control: number | null;
 }
 
-/** The result of comparing the level with control levels, in words. */
-export type LevelVerdict =
-  | 'no better than distance'
-  | 'held more often than a level at the same distance'
-  | 'held less often than a level at the same distance'
-  | 'too few days';
-
 export interface LevelScore {
   /** Number of days with this level. */
   readonly days: number;
   readonly held: OutcomeRate;
   readonly touched: OutcomeRate;
   readonly crossed: OutcomeRate;
-  readonly verdict: LevelVerdict;
+  /** The result of comparing the level with control levels, in words. */
+  readonly verdict: ReturnType<typeof verdictOf>;
   /** The outcome of the level on each given day. Null for a day without this level. */
   readonly outcomes: readonly (LevelOutcome | null)[];
 }
@@ -71,9 +66,8 @@ type Counts = [held: number, touched: number, crossed: number];
 const STEP_PAIRS = 16_384;
 
 /**
- * Counts how often each level was held, touched and crossed. Counts the same outcomes for control levels. A control level is a level that
- * is moved to another day and stays the same number of daily deviations away from spot. If levels are unrelated to the moves of their days,
- * levels and control levels have the same expected shares.
+ * Counts how often each level was held, touched and crossed, and the same for control levels: a level moved to another day, as many daily
+ * deviations from spot. If levels are unrelated to the moves of their days, both have the same expected shares.
  */
 export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
   const moves = days.map(moveOf);
@@ -111,10 +105,7 @@ interface Move {
 }
 
 /** The range of prices that are not beyond a level, in the unit of `Move`. One end of the range may be infinite. */
-interface Corridor {
-  readonly lower: number;
-  readonly upper: number;
-}
+type Corridor = Readonly<{ lower: number; upper: number }>;
 
 function moveOf(day: LevelDay): Move {
   const distance = distancesOf(day);
@@ -161,13 +152,8 @@ function outcomeOf(move: Move, corridor: Corridor): LevelOutcome {
 /** Returns whether at least one recorded spot is within `TOUCH_DEVIATIONS` of a level. */
 function isTouched({ low, high, seen }: Move, level: number): boolean {
   if (level < low - REACH || level > high + REACH) return false;
-  let [from, to] = [0, seen.length];
-  while (from < to) {
-    const half = (from + to) >> 1;
-    if (seen[half]! < level - REACH) from = half + 1;
-    else to = half;
-  }
-  return from < seen.length && seen[from]! <= level + REACH;
+  const first = firstAtLeast(seen, level - REACH);
+  return first < seen.length && seen[first]! <= level + REACH;
 }
 
 function scoreOf(
@@ -177,11 +163,8 @@ function scoreOf(
   moves: readonly Move[],
 ): LevelScore {
   const days = corridors.filter((each) => each !== null).length;
-  const [held, touched, crossed] = [0, 1, 2].map((i) => rateOf(own[i]!, days, control[i]!)) as [
-    OutcomeRate,
-    OutcomeRate,
-    OutcomeRate,
-  ];
+  const rate = (outcome: 0 | 1 | 2) => rateOf(own[outcome], days, control[outcome]);
+  const [held, touched, crossed] = [rate(0), rate(1), rate(2)];
   const outcomes = corridors.map((corridor, day) => corridor && outcomeOf(moves[day]!, corridor));
   return { days, held, touched, crossed, verdict: verdictOf(held), outcomes };
 }
@@ -204,7 +187,7 @@ export function wilsonInterval(count: number, of: number): [low: number, high: n
   return [count === 0 ? 0 : (middle - half) / (1 + square), count === of ? 1 : (middle + half) / (1 + square)];
 }
 
-function verdictOf({ low, high, control }: OutcomeRate): LevelVerdict {
+function verdictOf({ low, high, control }: OutcomeRate) {
   if (low === null || high === null || control === null) return 'too few days';
   if (control < low) return 'held more often than a level at the same distance';
   return control > high ? 'held less often than a level at the same distance' : 'no better than distance';

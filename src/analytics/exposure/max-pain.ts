@@ -1,10 +1,6 @@
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
-/**
- * Returns the max pain of a series: among its strikes, the settlement price with the smallest payout. `weight` is the number of open
- * contracts. On a tie, returns the lowest strike. A pass over rising strikes computes the payout of calls, and a pass over falling strikes
- * computes the payout of puts.
- */
+/** Returns the max pain of a series: its strike with the smallest payout of open contracts at settlement, the lowest on a tie. */
 export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries): number {
   const strikes: number[] = [];
   const calls: number[] = [];

@@ -4,16 +4,12 @@ import type { Exposures } from './dollar-exposures.ts';
 export type GammaRegime = 'positive_gamma' | 'negative_gamma' | 'undetermined';
 
 /**
- * The smallest sign margin for a determined regime, in percent of gross gamma. On the recorded chains, other methods (feed gammas, flat
- * forwards, the own volatility of each contract) reverse the sign of net GEX only below this limit. The limit says nothing about the
- * dealers' positions, which are less certain than the quotes.
+ * The smallest sign margin for a determined regime, percent of gross gamma. On the recorded chains, other methods (feed gammas, flat
+ * forwards, own volatilities) reverse the sign of net GEX only below it. Dealers' positions are less certain than that.
  */
 export const SIGN_MARGIN_MIN_PCT = 2.5;
 
-/**
- * Returns the sign margin in percent, 0 to 50: the smallest share of gross gamma that reverses the sign of net GEX if this share changes
- * its sign. If a part of gamma changes its sign, net GEX changes by twice the part. Returns 0 if there is no gamma.
- */
+/** Returns the sign margin, 0 to 50 %: the smallest share of gross gamma whose change of sign reverses net GEX. 0 without gamma. */
 export function signMarginPct(netGex: number, grossGex: number): number {
   return grossGex > 0 ? (50 * Math.abs(netGex)) / grossGex : 0;
 }

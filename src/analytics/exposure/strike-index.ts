@@ -1,13 +1,8 @@
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { Pairs } from '../chain/prepared-chain.ts';
 
-/** The strikes of a chain, and the index of each pair's strike in the list of strikes. */
-export interface StrikeIndex {
-  /** The strikes, ascending, each once. */
-  readonly strike: Float64Array;
-  /** The index of each pair's strike in the array `strike`. */
-  readonly index: Uint32Array;
-}
+/** The strikes of a chain, ascending, each once, and the index of each pair's strike. */
+type StrikeIndex = Readonly<{ strike: Float64Array; index: Uint32Array }>;
 
 const STEP_PAIRS = 32_768;
 
@@ -23,7 +18,7 @@ export function* strikeIndex(pairs: Pairs): Steps<StrikeIndex> {
     for (let pair = from; pair < to; pair++) {
       const price = pairs.strike[pair]!;
       // Strikes ascend within a series, so the code first tries the strike that follows the previous pair's strike.
-      if (strike[i] !== price && strike[++i] !== price) i = indexOf(strike, price);
+      if (strike[i] !== price && strike[++i] !== price) i = firstAtLeast(strike, price);
       index[pair] = i;
     }
   });
@@ -45,8 +40,8 @@ export function distinct(values: Float64Array): Float64Array {
   return sorted.slice(0, count);
 }
 
-function indexOf(ascending: Float64Array, value: number): number {
-  let [low, high] = [0, ascending.length - 1];
+/** Returns the index of the first of ascending values, in [low, high), that is at least `value`, or `high`. */
+export function firstAtLeast(ascending: Float64Array, value: number, low = 0, high = ascending.length): number {
   while (low < high) {
     const half = (low + high) >> 1;
     if (ascending[half]! < value) low = half + 1;

@@ -12,15 +12,8 @@ export interface StrikeGamma {
   readonly put: Float64Array;
 }
 
-/** The wall on one side of spot. Strikes are in dollars. */
-export interface Wall {
-  readonly strike: number;
-  /**
-   * False if no strike lies on the wall's side of spot. If no strike lies on this side, `strike` is the highest strike (call wall) or the
-   * lowest strike (put wall).
-   */
-  readonly sided: boolean;
-}
+/** The wall on one side of spot, dollars. Not sided if no strike lies on this side: then the highest (call) or lowest (put) strike. */
+export type Wall = Readonly<{ strike: number; sided: boolean }>;
 
 /** The strikes with the most gamma, dollars. */
 export interface Walls {
@@ -47,10 +40,7 @@ const LARGEST = 3;
 const STEP_PAIRS = 32_768;
 /** The largest number of pairs times kernel passes in one step. One kernel pass over the pairs computes `CHUNK_ROWS` sums. */
 const STEP_PAIR_PASSES = 8 * STEP_PAIRS;
-/**
- * The largest number of strikes for which one step both sums and ranks the gamma. If there are more strikes, the caller ranks the strikes
- * in the next step.
- */
+/** The largest number of strikes for which one step both sums and ranks the gamma. */
 const STEP_STRIKES = 10_000;
 
 /** Computes the gamma at each strike, summed over all series. The result is cached for each prepared chain. */
@@ -93,11 +83,7 @@ export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedS
   return { strike, call: sums.subarray(0, strike.length), put: sums.subarray(strike.length) };
 }
 
-/**
- * Adds the gamma of the rows [start, end) to `sums`. The first half of `sums` has the call gamma by strike, and the second half has the put
- * gamma by strike. `index` has the position of each row's strike. The function changes `index` by adding the number of strikes to the
- * position of each put.
- */
+/** Adds the gamma of the rows [start, end) to `sums`: calls by strike, then puts. `index`, each row's strike, changes for puts. */
 function addGamma(
   { callPut, position, multiplier, gamma }: PreparedChain,
   start: number,

@@ -1,17 +1,5 @@
 import type { GammaFlip } from './gamma-flip.ts';
 
-/** The components of the whipsaw index, each 0 to 100. A component is null if its data is missing. */
-export interface WhipsawComponents {
-  /** 100 if spot is at the flip. The component falls exponentially as the distance between spot and flip grows, measured in daily moves. */
-  readonly flip_proximity: number | null;
-  /** 0 if dealers are long all gamma, 100 if they are short all gamma. */
-  readonly regime: number | null;
-  /** Realised 20-day volatility over implied volatility. The component is 0 for ratios up to 0.5 and 100 for ratios of at least 1.5. */
-  readonly realised_over_implied: number | null;
-  /** The percentage of gross gamma that settles within a day. */
-  readonly expiring_gamma: number | null;
-}
-
 const TRADING_DAYS_A_YEAR = 252;
 
 /** Returns one standard deviation of the price over a trading day, dollars. */
@@ -19,7 +7,7 @@ export function dailyMove(spot: number, iv: number): number {
   return (spot * iv) / Math.sqrt(TRADING_DAYS_A_YEAR);
 }
 
-/** Computes the components of the whipsaw index. */
+/** Computes the components of the whipsaw index, each 0 to 100. A component is null if its data is missing. */
 export function whipsawComponents(input: {
   readonly spot: number;
   readonly flip: GammaFlip;
@@ -31,20 +19,24 @@ export function whipsawComponents(input: {
   readonly expiringGamma: number;
   /** Realised volatility over 20 days, decimal per year. Null if unknown. */
   readonly realised: number | null;
-}): WhipsawComponents {
+}) {
   const move = dailyMove(input.spot, input.iv);
   const hasGamma = input.grossGamma > 0;
   return {
+    /** 100 if spot is at the flip. It falls exponentially with the distance in daily moves. */
     flip_proximity: input.flip.resolved ? 100 * Math.exp(-Math.abs(input.spot - input.flip.level) / move) : null,
+    /** 0 if dealers are long all gamma, 100 if they are short all gamma. */
     regime: hasGamma ? 50 * (1 - input.netGamma / input.grossGamma) : null,
+    /** Realised 20-day volatility over implied volatility: 0 for ratios up to 0.5, and 100 from 1.5 on. */
     realised_over_implied:
       input.realised === null ? null : Math.min(Math.max(100 * (input.realised / input.iv - 0.5), 0), 100),
+    /** The percentage of gross gamma that settles within a day. */
     expiring_gamma: hasGamma ? (100 * input.expiringGamma) / input.grossGamma : null,
   };
 }
 
 /** Returns the mean of the components that are not null, 0 to 100, or null if all are null. */
-export function whipsawIndex(components: WhipsawComponents): number | null {
+export function whipsawIndex(components: ReturnType<typeof whipsawComponents>): number | null {
   const present = Object.values(components).filter((each): each is number => each !== null);
   return present.length === 0 ? null : present.reduce((sum, each) => sum + each, 0) / present.length;
 }

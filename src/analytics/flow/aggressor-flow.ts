@@ -39,19 +39,15 @@ export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
 }
 
 /** The inputs for converting shares to delta-notional. For a print without a delta, `deltaOf` returns the contract's delta. */
-export interface DeltaReading {
-  readonly spot: number;
-  readonly deltaOf: DeltaLookup;
-}
+export type DeltaReading = Readonly<{ spot: number; deltaOf: DeltaLookup }>;
 
 /** Flow in total, by kind of execution, by New York day, and by expiry. */
 export type FlowGroups = Record<(typeof GROUPS)[number], Map<string, AggressorFlow>>;
 const GROUPS = ['total', 'manner', 'day', 'expiry'] as const;
 
 /**
- * Adds up the days of a tape, and leaves out contracts with adjusted deliverables. Premiums and shares are summed as whole numbers, and
- * only the final sums are converted to dollars. As a consequence, the result does not depend on how a day's prints are divided into groups
- * before they are summed.
+ * Adds up the days of a tape, without contracts with adjusted deliverables. Premiums and shares are summed as whole numbers, so the result
+ * does not depend on how a day's prints are divided into groups.
  */
 export class FlowSums {
   readonly #groups = recordOf(GROUPS, () => new Map<string, Float64Array>());
@@ -60,13 +56,9 @@ export class FlowSums {
 
   constructor(private readonly reading: DeltaReading) {}
 
-  /**
-   * Adds the sums of a day. The aggressor of pending prints depends on earlier prints (see `TapeSums`). This method does not use earlier
-   * prints, so the aggressor of pending prints counts as unknown.
-   */
+  /** Adds the sums of a day. The aggressor of pending prints depends on earlier prints (see `TapeSums`), and counts as unknown here. */
   add(day: string, { contracts, cells }: TapeSums): void {
-    // The code first sums by series and manner of execution. There are few combinations of series and manner, so the code looks up few
-    // names.
+    // The code first sums by series and manner, of which there are few, and so looks up few names.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>
@@ -140,10 +132,7 @@ const COLUMN = recordOf(FIELD_NAMES, (field) => FIELD_NAMES.indexOf(field));
 const FIELDS = FIELD_NAMES.length;
 const WIDTH = 2 * FIELDS;
 
-/**
- * Adds an amount to a field, and adds the rounding error of this addition to the field's sum of rounding errors. `lost` is the rounding
- * error of the amount itself.
- */
+/** Adds an amount to a field, and the rounding error of this addition and of the amount itself (`lost`) to the field's sum of errors. */
 function addTo(sums: Float64Array, i: number, amount: number, lost = 0): void {
   const before = sums[i]!;
   const sum = before + amount;

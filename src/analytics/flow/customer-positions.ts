@@ -1,6 +1,7 @@
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { BY_CONTRACT, CELL, type TapeSums } from '../../market/tape-sums.ts';
+import { firstAtLeast } from '../exposure/strike-index.ts';
 import type { SideRule, SignedPrint } from './trade-side.ts';
 
 /** Customers' holdings of a chain's contracts, estimated from the tape. */
@@ -16,9 +17,8 @@ export interface CustomerPositions {
 }
 
 /**
- * Adds up the prints with a known side, by contract. Leaves out prints after the time of the chain's quotes. Customers cannot hold more
- * contracts than are open. The absolute net position is therefore at most the previous day's open interest plus the day's volume. Missing
- * open interest or volume counts as 0.
+ * Adds up the prints with a known side up to the time of the chain's quotes, by contract. A net position is at most the previous day's open
+ * interest plus the day's volume, because customers cannot hold more than is open. Missing figures count as 0.
  */
 export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
   const live = liveSeries(chain);
@@ -107,12 +107,7 @@ function seriesKey({ root, expiry }: Pick<Series, 'root' | 'expiry'>): string {
 /** Returns the row of a contract, or -1 if the series lacks the contract. Rows ascend by strike, and each call comes before its put. */
 function rowOf({ strike, callPut }: Chain, series: Series | undefined, side: number, price: number): number {
   if (!series) return -1;
-  let [low, high] = [series.start, series.end];
-  while (low < high) {
-    const half = (low + high) >> 1;
-    if (strike[half]! < price) low = half + 1;
-    else high = half;
-  }
-  for (let row = low; row < series.end && strike[row] === price; row++) if (callPut[row] === side) return row;
+  const first = firstAtLeast(strike, price, series.start, series.end);
+  for (let row = first; row < series.end && strike[row] === price; row++) if (callPut[row] === side) return row;
   return -1;
 }

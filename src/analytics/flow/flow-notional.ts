@@ -30,9 +30,9 @@ export interface CountedPrints {
 }
 
 /**
- * Returns the delta-notional of a day's large prints. `evaluateEnergy` uses `net` as its flow. Deltas come from the prepared chain, and are
- * 0 for contracts without a volatility. The feed's delta of a print decides whether the print is deep. If the feed gives no delta, the
- * chain's delta decides. Prints of a series that has settled have no delta.
+ * Returns the delta-notional of a day's large prints, whose `net` is the flow of `evaluateEnergy`. Deltas come from the prepared chain, and
+ * are 0 without a volatility. Whether a print is deep follows from the feed's delta, or else from the chain's. Settled series have no
+ * delta.
  */
 export function* printsDeltaNotional(
   prepared: PreparedChain,
@@ -102,10 +102,7 @@ function deltaOf(given: number, ofChain: number): number {
   return Number.isNaN(given) ? ofChain : given;
 }
 
-/**
- * Returns the deltas of the contracts in a series. A call's key is its strike, and a put's key is its negative strike. Returns `undefined` if
- * the series is not prepared.
- */
+/** Returns the deltas of a series by strike, which is negative for puts, or `undefined` if the series is not prepared. */
 function deltasOfSeries(
   prepared: PreparedChain,
   root: string,
@@ -123,8 +120,8 @@ function deltasOfSeries(
 }
 
 /**
- * Computes the delta-notional of a day's flow from the volumes of a snapshot. Volumes do not show which trades belong to spreads. Includes
- * only contracts whose premium on this day is at least `minPremiumUsd`. The result is cached by chain.
+ * Computes the delta-notional of a day's flow from the volumes of a snapshot, which do not show spreads. Includes only contracts whose
+ * premium on this day is at least `minPremiumUsd`. The result is cached by chain.
  */
 export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): Steps<FlowNotional> {
   return volumeDeltas.of(prepared, `${minPremiumUsd}`, {
@@ -162,10 +159,7 @@ function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<Flow
   return { net, leftOut };
 }
 
-/**
- * Returns the delta of a contract, per 1.00 of spot, or 0 if the contract has no volatility. Returns `undefined` if the chain lacks the
- * contract.
- */
+/** Returns the delta of a contract per 1.00 of spot, 0 without a volatility, or `undefined` if the chain lacks the contract. */
 export type DeltaLookup = (contract: Pick<Print, 'root' | 'expiry' | 'callPut' | 'strike'>) => number | undefined;
 
 /** Computes the deltas of a prepared chain's contracts, and returns a function that looks them up. */

@@ -3,8 +3,7 @@ import { gexScale } from '../exposure/gex-by-series.ts';
 import type { CustomerPositions } from './customer-positions.ts';
 
 /**
- * Returns a copy of the chain in which dealers hold the opposite of the customers' net positions. By default, a chain assumes that dealers
- * are long calls and short puts. If no print of a contract has a known side, the dealers' position in the contract is 0.
+ * Returns a copy of the chain in which dealers hold the opposite of the customers' net positions, or 0 in contracts without a known side.
  */
 export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions): PreparedChain {
   const position = new Float64Array(prepared.count);
@@ -16,10 +15,7 @@ export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions
 export interface SignedShare {
   /** The share of open interest for which prints show the dealers' side, 0 to 1. 0 if there is no open interest. */
   readonly share: number;
-  /**
-   * Gross GEX of the open interest for which the dealers' side is unknown, dollars per 1 % move. The chain's net GEX does not include open
-   * interest for which the dealers' side is unknown.
-   */
+  /** Gross GEX of the open interest whose dealers' side is unknown, dollars per 1 % move. The chain's net GEX does not include it. */
   readonly unsignedGex: number;
 }
 

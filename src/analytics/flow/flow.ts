@@ -1,4 +1,4 @@
-import type { Chain, Series } from '../../market/chain.ts';
+import type { Chain } from '../../market/chain.ts';
 import { rootOf } from '../../market/option-symbol.ts';
 import { isDeep, type Print, type PrintSum, premiumOf } from '../../market/prints.ts';
 import { tradedPrice } from '../chain/quotes.ts';
@@ -11,10 +11,7 @@ export interface Flow {
   readonly putPremium: number;
   readonly callContracts: number;
   readonly putContracts: number;
-  /**
-   * Premium of deep calls and puts (see `isDeep`), dollars. Trades in deep contracts count as financing and not as opinions about the
-   * price. A contract with an unknown delta does not count as deep.
-   */
+  /** Premium of deep calls and puts (see `isDeep`), dollars, which counts as financing. Unknown deltas are not deep. */
   readonly deepPremium: number;
   /** The number of large prints. If the flow comes from snapshots, each contract with a volume and a price above 0 counts once per day. */
   readonly counted: number;
@@ -36,21 +33,24 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
 }
 
 /**
- * Adds the flow of a day to `flows`, by expiry. The function is for feeds that deliver only snapshots. The day's last snapshot, `chain`,
- * gives the volume and the price of each contract (see `tradedPrice`). Leaves out adjusted series. There is no minimum premium, because
- * snapshots do not contain single trades.
+ * Adds the flow of a day to `flows`, by expiry, for feeds that deliver only snapshots: volumes and prices of the day's last snapshot (see
+ * `tradedPrice`). Leaves out adjusted series. No minimum premium applies, because snapshots contain no single trades.
  */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
-  for (const series of chain.series) {
-    if (series.adjusted) continue;
-    flows.set(series.expiry, sum(contractDays(chain, series), flows.get(series.expiry)));
+  for (const { adjusted, expiry, start, end } of chain.series) {
+    if (adjusted) continue;
+    const flow = { ...(flows.get(expiry) ?? NO_FLOW) };
+    for (let row = start; row < end; row++) {
+      const [contracts, price] = [chain.volume[row]!, tradedPrice(chain, row)];
+      if (!(contracts > 0 && price > 0)) continue;
+      const premium = contracts * price * chain.multiplier[row]!;
+      add(flow, { callPut: chain.callPut[row]!, premium, contracts, deep: isDeep(chain.delta[row]!) }, 1);
+    }
+    flows.set(expiry, flow);
   }
 }
 
-/**
- * Returns the premium of large prints, by series (`ROOT EXPIRY`). Leaves out legs of spreads and prints with an absolute delta above 0.9,
- * because neither counts as an opinion about the price.
- */
+/** Returns the premium of large prints by `ROOT EXPIRY`, without legs of spreads and deep prints, which are no opinions about the price. */
 export function directionalPremium(large: readonly PrintSum[]): Map<string, number> {
   const bySeries = new Map<string, number>();
   for (const { root, expiry, multiLeg, deep, premium } of large) {
@@ -61,30 +61,7 @@ export function directionalPremium(large: readonly PrintSum[]): Map<string, numb
   return bySeries;
 }
 
-interface Traded {
-  readonly callPut: number;
-  readonly premium: number;
-  readonly contracts: number;
-  readonly deep: boolean;
-}
-
-/** Returns the day's volume and premium for each contract of a series. Leaves out contracts with a volume or a price of 0. */
-function contractDays(chain: Chain, { start, end }: Series): Traded[] {
-  const traded: Traded[] = [];
-  for (let row = start; row < end; row++) {
-    const contracts = chain.volume[row]!;
-    const price = tradedPrice(chain, row);
-    if (contracts > 0 && price > 0) {
-      traded.push({
-        callPut: chain.callPut[row]!,
-        premium: contracts * price * chain.multiplier[row]!,
-        contracts,
-        deep: isDeep(chain.delta[row]!),
-      });
-    }
-  }
-  return traded;
-}
+type Traded = Readonly<{ callPut: number; premium: number; contracts: number; deep: boolean }>;
 
 export const NO_FLOW: Flow = {
   callPremium: 0,
@@ -94,12 +71,6 @@ export const NO_FLOW: Flow = {
   deepPremium: 0,
   counted: 0,
 };
-
-function sum(traded: readonly Traded[], before: Flow = NO_FLOW): Flow {
-  const flow = { ...before };
-  for (const each of traded) add(flow, each, 1);
-  return flow;
-}
 
 function add(
   flow: { -readonly [Field in keyof Flow]: number },

@@ -13,22 +13,12 @@ export interface SignedPrint {
 export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
 
 /**
- * Determines the side that started each trade. The prints must be in time order. The side comes from the first rule in this list that
- * applies:
- * 1. The feed gives the side.
- * 2. The quote at the time of the print. A price above the quote's middle means a purchase, and a price below the quote's middle means a
- * sale.
- * 3. The last move of the contract. A rise means a purchase, and a fall means a sale (Lee and Ready 1991).
- *
- * For options, the quote rule is the most accurate of the simple rules (Savickas and Wilson 2003). The side that started the trade counts
- * as the customer.
- *
- * A move is a change of the quote's middle between two successive prints that both have a quote. If one of the two prints has no quote, the
- * move is the change of the price. If only prices were compared, a trade at the middle after a purchase would count as a sale, because the
- * purchase cost half a spread more. Counting this trade as a sale would be wrong, because purchases tend to follow purchases.
- *
- * `moves` has the last price and the last move of each contract before the first print in `prints`. The function updates `moves`.
- * `TapeSums` applies the same rules to stored tapes.
+ * Determines the side that started each trade, which counts as the customer, from prints in time order and by the first rule that applies:
+ * 1. the feed's side, 2. the quote at the print (above its middle is a purchase, below a sale), 3. the last move of the contract (a rise is
+ * a purchase, a fall a sale; Lee and Ready 1991). For options, the quote rule is the most accurate simple rule (Savickas and Wilson 2003).
+ * A move is a change of the quote's middle between two successive prints with quotes, or else of the price. By price alone, a trade at the
+ * middle after a purchase would count as a sale, although purchases tend to follow purchases. `moves`, the last price and move of each
+ * contract so far, is updated. `TapeSums` applies the same rules to stored tapes.
  */
 export function* signPrints(prints: Iterable<Print>, moves: Moves = new Map()): Generator<SignedPrint, void> {
   for (const print of prints) yield signed(print, moves);
@@ -91,11 +81,6 @@ function nextMove(moves: Moves, print: Print, middle: number | undefined): Direc
 }
 
 /** Returns a key that is unique among the contracts of one underlying. */
-export function contractKey({
-  root,
-  expiry,
-  callPut,
-  strike,
-}: Pick<Print, 'root' | 'expiry' | 'strike'> & { callPut: number }): string {
-  return `${root} ${expiry} ${callPut} ${strike}`;
+export function contractKey(contract: Pick<Print, 'root' | 'expiry' | 'strike'> & { callPut: number }): string {
+  return `${contract.root} ${contract.expiry} ${contract.callPut} ${contract.strike}`;
 }

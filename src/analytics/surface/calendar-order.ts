@@ -1,21 +1,13 @@
 /** Probability masses at ascending nodes. The nodes are multiples of the forward, and their mean is 1. */
-export interface Masses {
-  readonly nodes: Float64Array;
-  readonly masses: Float64Array;
-}
+export type Masses = Readonly<{ nodes: Float64Array; masses: Float64Array }>;
 
 /**
- * Raises the option prices of `later` so that they are at least the option prices of `earlier`, at every ratio of strike to forward. So no
- * calendar spread has a negative price. Returns `later` itself if its prices are already high enough.
- *
- * All probability mass lies at the nodes, so the option price is a convex function of the strike that is linear between the nodes. The
- * maximum of two convex functions is convex, so the result has no negative masses, and the mean stays the same. At each node of the result,
- * the new price is at least the price of `earlier`. Between two nodes, the new price is linear in the strike, and the convex price of
- * `earlier` is at or below this straight line. Therefore, the new prices are at least the prices of `earlier` at every strike. `rungOf`
- * then spreads each mass by a lognormal kernel. The kernels of `later` are at least as wide as the kernels of `earlier`, so the spreading
- * preserves the order (convex order: Shaked and Shanthikumar 2007, theorems 3.A.12 and 3.A.34).
- *
- * The nodes of `later` must cover the range of the nodes of `earlier`.
+ * Raises the option prices of `later` to at least those of `earlier` at every ratio of strike to forward, so no calendar spread has a
+ * negative price. Returns `later` itself if they are high enough. Its nodes must cover the range of the nodes of `earlier`. All mass lies
+ * at the nodes, so prices are convex functions of the strike, linear between the nodes. The maximum of two convex functions is convex: the
+ * result has no negative masses, and the same mean. The new price is at least that of `earlier` at each node, and so between nodes.
+ * `rungOf` then spreads each mass by a lognormal kernel, which preserves the order, because later kernels are at least as wide (Shaked and
+ * Shanthikumar 2007, theorems 3.A.12 and 3.A.34).
  */
 export function raiseAbove(later: Masses, earlier: Masses): Masses {
   const { nodes } = later;
@@ -33,8 +25,7 @@ export function raiseAbove(later: Masses, earlier: Masses): Masses {
   return { nodes, masses };
 
   /**
-   * Returns the mass at a node, which equals the change of the price's slope at this node. The function uses call prices above the forward
-   * and put prices below the forward, because out-of-the-money prices are accurate in the tails.
+   * Returns the mass at a node: the change of the price's slope. Out-of-the-money prices are used, because they are accurate in the tails.
    */
   function massAt(i: number): number {
     const isCall = i > 0 && nodes[i - 1]! >= 1;
@@ -45,10 +36,7 @@ export function raiseAbove(later: Masses, earlier: Masses): Masses {
   }
 }
 
-/**
- * Returns put prices for strikes below the forward, and call prices for the other strikes. `strikes` must ascend. Each price is a sum of
- * positive numbers, so even prices far from the forward are accurate.
- */
+/** Returns put prices below the forward and call prices from it on, for ascending strikes. They are accurate in the tails. */
 export function otmPrices({ nodes, masses }: Masses, strikes: Float64Array): Float64Array {
   const prices = new Float64Array(strikes.length);
   let [price, mass, node] = [0, 0, 0];

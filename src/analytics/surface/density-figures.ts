@@ -2,21 +2,16 @@ import { falsePosition } from '../../math/false-position.ts';
 import type { PriceLaw } from './price-law.ts';
 import type { QuoteBands } from './slice-model.ts';
 
-/** Figures that describe the shape of a price distribution. Prices are multiples of the forward. */
-export interface DensityFigures {
-  /** The quantiles of the price. There is one quantile for each probability in `QUANTILES`. */
-  readonly quantiles: readonly number[];
-  /** The most likely price. */
-  readonly mode: number;
-  /** Kullback-Leibler divergence from the lognormal distribution with the same total variance at the money, in nats. */
-  readonly divergence: number;
-}
-
 /** Probabilities that the price ends at or below the quantiles. */
 export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
 
-/** Returns the figures of a distribution. `deviation` is the square root of the distribution's total variance at the money. */
-export function densityFigures(law: PriceLaw, deviation: number): DensityFigures {
+export type DensityFigures = ReturnType<typeof densityFigures>;
+
+/**
+ * Returns the quantiles (`QUANTILES`) and the most likely price of a distribution, as multiples of the forward, and its Kullback-Leibler
+ * divergence from the lognormal one with the same at-the-money variance, nats. `deviation` is the square root of this total variance.
+ */
+export function densityFigures(law: PriceLaw, deviation: number) {
   return {
     quantiles: QUANTILES.map((probability) => quantile(law, deviation, probability)),
     mode: modeOf(law, deviation),
@@ -82,10 +77,7 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
   return Math.max(0, sum);
 }
 
-/**
- * The lowest log-density at which a point counts in the integral. Below this log-density, the point's term is negligible, or `NaN` if the
- * density is zero.
- */
+/** The lowest log-density at which a point counts in the integral. Below it, the term is negligible, or `NaN` for a density of zero. */
 const NEGLIGIBLE_DENSITY = -700;
 
 /** The sum leaves out components whose log-density, relative to the largest log-density, is below this value. */
@@ -113,9 +105,9 @@ function logDensityOf({ nodes, masses, widths }: PriceLaw): (x: number) => numbe
 const ERROR_REACH = 2.5;
 
 /**
- * Returns the root mean square difference between the fitted volatilities and the volatilities of the quotes' middles, in vol points. Uses
- * strikes within 2.5 standard deviations of the forward. The volatility error at a strike is the price difference divided by vega.
- * `deviation` is the square root of the total variance at the money, and `tte` is the time in years. Returns 0 if there are no quotes.
+ * Returns the root mean square difference of the fitted volatilities from those of the quotes' middles (price difference over vega), in vol
+ * points, for strikes within 2.5 deviations of the forward. `deviation` is the root of the at-the-money variance, and `tte` is in years. 0
+ * without quotes.
  */
 export function volatilityError(
   law: PriceLaw,

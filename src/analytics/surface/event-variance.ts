@@ -17,27 +17,18 @@ export interface EventVariance {
   readonly settlement: number;
   /** Variance of the change of the log-price at the event. */
   readonly variance: number;
-  /**
-   * Uncertainty of the event's variance that comes from the bid-ask bands. If one volatility moves to the edge of its band, the variance of
-   * an event changes. The uncertainty is the root of the summed squares of these changes, over all volatilities.
-   */
+  /** Uncertainty from the bid-ask bands: the root of the summed squared changes as each volatility moves to the edge of its band. */
   readonly band: number;
   /** Standard error of the variance, estimated from distances between the volatilities and the fitted curve. */
   readonly error: number;
 }
 
-/**
- * The squared standard error of an at-the-money volatility is the sum of two squares. The first term is `ERROR_MIN` times the volatility,
- * and the second term is `BAND_SHARE` times the half-width of the bid-ask band.
- */
+/** The standard error of an at-the-money volatility: `ERROR_MIN` of the volatility and `BAND_SHARE` of its half-width, added in squares. */
 const ERROR_MIN = 0.003;
 const BAND_SHARE = 0.2;
 /** The minimum variance of an event, as a multiple of the variance's standard error. */
 const ERRORS_MIN = 4;
-/**
- * The minimum variance per year in an event's interval, as a multiple of the variance per year in each neighbouring interval. An interval
- * is the time between two successive settlements.
- */
+/** The minimum variance per year between an event's two settlements, as a multiple of that in each neighbouring interval. */
 const JUMP_MIN = 1.08;
 /** The largest number of events in a term structure. */
 const EVENTS_MAX = 10;
@@ -50,20 +41,18 @@ const DEGREES = [
   { points: 5, degree: 1 },
 ] as const;
 /**
- * If the root mean square error of a fit is below this number of standard errors, the fit tries no higher degree. A degree above the lowest
- * degree is at most `DEGREE_MAX`, and at most the number of settlements divided by `POINTS_PER_DEGREE`.
+ * A fit tries a higher degree only if its root mean square error is at least this number of standard errors. Such a degree is at most
+ * `DEGREE_MAX`, and at most the number of settlements divided by `POINTS_PER_DEGREE`.
  */
 const SCALE_MAX = 2.2;
 const DEGREE_MAX = 5;
 const POINTS_PER_DEGREE = 4;
 
 /**
- * Finds events in a term structure, and returns them in order of time. `points` must be in order of time.
- *
- * In the model without events, total variance divided by years is a polynomial in the logarithm of time. Each event adds its variance to
- * the total variance of every later settlement. The algorithm fits the model by weighted least squares, and adds one event at a time, up to
- * a maximum number of events. Each step adds the event that reduces the error most. The algorithm then removes events that are too small.
- * The result has the events of the model with the smallest error per degree of freedom.
+ * Finds events in a term structure, `points` in order of time, and returns them in this order. Without events, total variance per year is a
+ * polynomial in the logarithm of time. Each event adds its variance to every later settlement. The algorithm fits this model by weighted
+ * least squares, adds the event that reduces the error most, one at a time, and removes events that are too small. The model with the
+ * smallest error per degree of freedom has the result.
  */
 export function* findEvents(points: readonly TermPoint[]): Steps<EventVariance[]> {
   const least = degreeFor(points);
@@ -210,8 +199,7 @@ class EventModel {
   }
 
   /**
-   * Returns the variance of one event of the model. The result is limited so that the variance per year in the rest of the interval is at
-   * least the variance per year of the calmest interval.
+   * Returns the variance of one event, limited so that the rest of its interval has at least the variance per year of the calmest interval.
    */
   private varianceOf(settlement: number): number {
     const { years } = this.points[settlement]!;
@@ -227,9 +215,8 @@ class EventModel {
   }
 
   /**
-   * Returns the variance per year in an event's interval as a multiple of the variance per year in the neighbouring interval with more
-   * variance. The variance of neighbouring events is subtracted first. The first interval has only one neighbour. The first interval is
-   * therefore also compared with an extrapolation from the next two intervals, at a constant ratio of variances.
+   * Returns the variance per year in an event's interval over that in the neighbouring interval with more variance, without the neighbours'
+   * events. The first interval has one neighbour, and is also compared with an extrapolation of the next two at a constant ratio.
    */
   private jump(settlement: number): number {
     const after = this.calm(settlement + 1);
@@ -239,10 +226,7 @@ class EventModel {
     return forwardVariance(this.points, settlement) / Math.max(0, after, before);
   }
 
-  /**
-   * Returns the variance per year in the interval before a settlement, without the event in this interval. Returns 0 for a position after
-   * the last settlement.
-   */
+  /** Returns the variance per year in the interval before a settlement without its event, or 0 after the last settlement. */
   private calm(settlement: number): number {
     if (settlement >= this.points.length) return 0;
     const event = this.isEvent(settlement) ? this.varianceOf(settlement) : 0;
@@ -259,10 +243,7 @@ class EventModel {
     return settlement >= 0 && settlement < this.points.length && this.regression.has(this.columnOf(settlement));
   }
 
-  /**
-   * Returns whether adding an event would lead to events in three successive intervals. Events in three successive intervals could explain
-   * any term structure.
-   */
+  /** Returns whether an event would be the third in successive intervals. Three could explain any term structure. */
   private wouldMakeThree(settlement: number): boolean {
     const [before, after] = [this.isEvent(settlement - 1), this.isEvent(settlement + 1)];
     return (before && after) || (before && this.isEvent(settlement - 2)) || (after && this.isEvent(settlement + 2));

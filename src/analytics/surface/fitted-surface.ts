@@ -41,30 +41,22 @@ export interface FitQuality {
 }
 
 /** A series that the surface leaves out, with the reason. */
-export interface RefusedSeries {
-  readonly series: PreparedSeries;
-  readonly reason: RefusalReason;
-}
+export type RefusedSeries = Readonly<{ series: PreparedSeries; reason: RefusalReason }>;
 
-/**
- * The maximum yearly change of the forward's logarithm after the last settlement. The limit matters if the last settlement is less than an
- * hour away. Without the limit, a one-cent error in the last forward could be extrapolated to a huge change.
- */
+/** The maximum yearly change of the forward's logarithm after the last settlement, which may be within an hour of the quotes. */
 const CARRY_MAX = 1;
 
 /** The forward and the discount rate at a settlement. */
 export type Carry = Pick<HorizonLaw, 'forward' | 'rate' | 'tte'>;
 
 /**
- * The probability distributions of the price at all times after a chain's quotes. There is no arbitrage between strikes, because the mean
- * of each distribution is the forward. There is no arbitrage between times: at a fixed ratio of strike to forward, the ratio of option
- * price to forward never falls with time.
+ * The probability distributions of the price at all times after a chain's quotes, without arbitrage: the mean of each is the forward, and
+ * at a fixed ratio of strike to forward, the ratio of option price to forward never falls with time.
  */
 export class FittedSurface {
   /**
-   * `slices` are in order of settlement. `rungs` has the distributions of `slices` and the inserted distributions, in time order. If no
-   * settlement determines a smile, `slices` is empty, and `rungs` has lognormal distributions. `carries` has the forwards and rates at
-   * settlements, in time order.
+   * `slices` are in order of settlement, and empty if none determines a smile. `rungs` has their distributions and inserted ones, or else
+   * lognormal ones, in time order. `carries` has the forwards and rates at settlements, in time order.
    */
   constructor(
     readonly spot: number,
@@ -96,9 +88,8 @@ export class FittedSurface {
   }
 
   /**
-   * Returns the distribution after `years` of trading time. Between two distributions of `rungs`, the result is a mixture of both. The
-   * weights of the mixture make the total variance at the money linear in trading time. Outside the time range of `rungs`, the result has
-   * the shape and the volatility of the first or the last distribution.
+   * Returns the distribution after `years` of trading time. Between two rungs, it is a mixture that makes the at-the-money variance linear
+   * in trading time. Outside, it has the shape and the volatility of the first or the last rung.
    */
   private interpolate(years: number): { law: PriceLaw; atmVariance: number } {
     const { rungs } = this;
@@ -115,10 +106,7 @@ export class FittedSurface {
     return { law: mixtureAt(atmVariance, before, after), atmVariance };
   }
 
-  /**
-   * Interpolates a figure linearly in calendar time. The figure is zero at the time of the quotes. After the last settlement, the figure
-   * continues to change at its mean rate before the last settlement, limited to `most` per year.
-   */
+  /** Interpolates a figure linearly in calendar time. It is 0 at the quotes, and grows by at most `most` per year after the last. */
   private linear(tte: number, value: (carry: Carry) => number, most = Number.POSITIVE_INFINITY): number {
     const { carries } = this;
     const next = carries.findIndex((carry) => carry.tte >= tte);

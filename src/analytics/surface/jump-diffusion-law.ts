@@ -1,8 +1,11 @@
-import { runToCompletion } from '../../core/steps.ts';
+import { runToCompletion, type Steps } from '../../core/steps.ts';
 import { merton } from '../../math/jump-diffusion.ts';
 import { leastSquares } from '../../math/least-squares.ts';
+import { fitSlice } from './fit-slice.ts';
+import type { FittedSurface, HorizonLaw, SurfaceSlice } from './fitted-surface.ts';
 import { NODE_Z } from './log-density-basis.ts';
-import { PriceLaw } from './price-law.ts';
+import { lognormalLaw, PriceLaw } from './price-law.ts';
+import { rungOf } from './rungs.ts';
 import type { QuoteBands } from './slice-model.ts';
 
 /** Merton's (1976) jump diffusion over a horizon. Variances refer to the log-price over the whole horizon. */
@@ -45,10 +48,7 @@ export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion
 const FITTED_QUOTES = 24;
 /** A relative volatility error of this size gives a residual of about 1. */
 const ERROR_UNIT = 0.02;
-/**
- * This value is added to vega before a price error is divided by vega. Without the added value, residuals far from the money would be too
- * large.
- */
+/** This value is added to vega before a price error is divided by vega, because residuals far from the money would be too large. */
 const VEGA_MIN = 0.02;
 /** The largest share of the variance that jumps may cause. At larger shares, paths without a jump would give the density a narrow peak. */
 const JUMP_SHARE_MAX = 0.75;
@@ -59,9 +59,9 @@ const PRIOR_WEIGHT = 0.5;
 const ITERATIONS = 15;
 
 /**
- * Returns the jump diffusion that fits the quotes best. `jumps` is the expected number of jumps, above 0. The fit minimises the sum of the
- * squared relative volatility errors. A weak penalty (`PRIOR`) favours jumps with a negative mean that cause three eighths of the variance.
- * If there are few quotes, the penalty determines the result. `atmVariance` is the total variance at the money.
+ * Returns the jump diffusion with the smallest sum of squared relative volatility errors, for an expected number of jumps above 0. A weak
+ * penalty (`PRIOR`) favours falling jumps that cause three eighths of the variance, and decides if there are few quotes. `atmVariance` is
+ * the total variance at the money.
  */
 export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps: number): JumpDiffusion {
   const { callPut, moneyness, price, halfWidth } = quotes;
@@ -105,9 +105,8 @@ export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps:
 }
 
 /**
- * Returns the jump diffusion for the parameters of a fit. Each parameter may be any number. `level` is `ln(total variance / atmVariance)`.
- * `share` is the log-odds of a ratio: the jumps' share of the variance divided by `JUMP_SHARE_MAX`. `direction` is
- * `artanh(mean of a jump / root mean square of a jump)`.
+ * Returns the jump diffusion for any parameters of a fit: `ln(total variance / atmVariance)`, the log-odds of the jumps' share of the
+ * variance over `JUMP_SHARE_MAX`, and `artanh(mean of a jump / root mean square of a jump)`.
  */
 function modelOf([level, share, direction]: readonly number[], atmVariance: number, jumps: number): JumpDiffusion {
   const total = atmVariance * Math.exp(level!);
@@ -128,4 +127,85 @@ export function logDensityAtNodes(law: PriceLaw, deviation: number): Float64Arra
     const top = Math.max(...terms);
     return top + Math.log(terms.reduce((sum, term) => sum + Math.exp(term - top), 0));
   });
+}
+
+/** The distribution of the price at a horizon, for a given probability of no jump. */
+export interface JumpLaw {
+  /** ms since the epoch. */
+  readonly endsAt: number;
+  readonly horizon: HorizonLaw;
+  /** The distribution for all answers: the jump diffusion, adjusted as smoothly as possible to the bid-ask bands. */
+  readonly law: PriceLaw;
+  /** The jump diffusion without the fit to the bid-ask bands. */
+  readonly jumpDiffusion: JumpDiffusion;
+  /** The quotes of the nearest settlement, converted to the horizon. Empty if no settlement of the chain determines a smile. */
+  readonly quotes: QuoteBands;
+  /** The settlement of `quotes`. Undefined if `quotes` is empty. */
+  readonly slice: SurfaceSlice | undefined;
+}
+
+const NO_QUOTES: QuoteBands = {
+  callPut: new Float64Array(0),
+  moneyness: new Float64Array(0),
+  price: new Float64Array(0),
+  halfWidth: new Float64Array(0),
+};
+
+/**
+ * Returns the price distribution at `endsAt` (ms since the epoch), for the probability `noJump` of no jump until then. It is lognormal for
+ * 1. Otherwise, Merton's jump diffusion with -ln(noJump) expected jumps is fitted to the quotes, and `fitSlice` adjusts its density to the
+ * bands. With dense quotes, `noJump` hardly matters.
+ */
+export function* jumpLawAt(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
+  const horizon = surface.lawAt(endsAt);
+  const { atmVariance } = horizon;
+  const deviation = Math.sqrt(atmVariance);
+  const slice = nearestSlice(surface, horizon);
+  const quotes = slice ? carriedQuotes(slice, horizon) : NO_QUOTES;
+  const common = { endsAt, horizon, quotes, slice };
+  if (noJump === 1) {
+    const jumpDiffusion = { variance: atmVariance, jumps: 0, mean: 0, width: 0 };
+    return { ...common, law: lognormalLaw(atmVariance), jumpDiffusion };
+  }
+  const jumps = -Math.log(noJump);
+  const fitted = slice ? quotes : atTheMoney(atmVariance);
+  const jumpDiffusion = fitJumpDiffusion(fitted, atmVariance, jumps);
+  const law = jumpDiffusionLaw(jumpDiffusion);
+  if (!slice) return { ...common, law, jumpDiffusion };
+  yield { message: 'Moving the law to the quotes' };
+  const density = fitSlice(quotes, deviation, undefined, undefined, logDensityAtNodes(law, deviation));
+  return { ...common, law: rungOf(density, deviation, horizon.years).law, jumpDiffusion };
+}
+
+/** Returns the settlement whose at-the-money variance is nearest to the variance of the horizon, by the ratio of the two variances. */
+function nearestSlice({ slices }: FittedSurface, { atmVariance }: HorizonLaw): SurfaceSlice | undefined {
+  const distance = (slice: SurfaceSlice) => Math.abs(Math.log(slice.atmVariance / atmVariance));
+  return slices.toSorted((a, b) => distance(a) - distance(b))[0];
+}
+
+/**
+ * Converts the quotes of a settlement to a horizon. Strikes stay as many deviations from the forward, and the bands' half-widths and their
+ * distances from the surface are scaled with the deviation. At the settlement itself, nothing changes.
+ */
+function carriedQuotes({ quotes, law, atmVariance }: SurfaceSlice, horizon: HorizonLaw): QuoteBands {
+  if (law === horizon.law) return quotes;
+  const { callPut, moneyness, price, halfWidth } = quotes;
+  const scale = Math.sqrt(horizon.atmVariance / atmVariance);
+  const carried = moneyness.map((each) => each ** scale);
+  return {
+    callPut,
+    moneyness: carried,
+    price: price.map((each, i) => {
+      const error = each - law.price(callPut[i]!, moneyness[i]!);
+      return horizon.law.price(callPut[i]!, carried[i]!) + scale * error;
+    }),
+    halfWidth: halfWidth.map((each) => each * scale),
+  };
+}
+
+/** Returns the quote of one at-the-money call. */
+function atTheMoney(atmVariance: number): QuoteBands {
+  const price = lognormalLaw(atmVariance).price(1, 1);
+  const one = (value: number) => Float64Array.of(value);
+  return { callPut: one(1), moneyness: one(1), price: one(price), halfWidth: one(price * 1e-3) };
 }

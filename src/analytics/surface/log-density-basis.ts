@@ -1,8 +1,7 @@
 /**
- * The splines that describe fitted densities. A fitted log-density is the sum of a given log-density, usually normal, and a cubic spline
- * over z (log-spline density estimation: Kooperberg and Stone 1991). The variable z is the log-moneyness ln(K/F) in standard deviations at
- * the money. Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers, which are comparable
- * between expiries. If all coefficients are 0, the fitted density is the given density.
+ * The splines of fitted densities. A fitted log-density is a given log-density, usually normal, plus a cubic spline over z, the
+ * log-moneyness ln(K/F) in at-the-money deviations (log-spline density estimation: Kooperberg and Stone 1991). Every expiry has the same
+ * nodes and knots in z, so its `COEFFICIENTS` numbers are comparable. With coefficients of 0, the fitted density is the given one.
  */
 
 /** Distance between adjacent nodes, in standard deviations. A lognormal kernel of this width spreads the probability mass of each node. */
@@ -15,10 +14,7 @@ export const NODES = Math.round((LAST_NODE - FIRST_NODE) / NODE_STEP) + 1;
 /** Positions of the nodes, in standard deviations. */
 export const NODE_Z = Float64Array.from({ length: NODES }, (_, i) => FIRST_NODE + i * NODE_STEP);
 
-/**
- * Positions of the inner knots, in standard deviations. The knots are close together where options are densely quoted, and further apart in
- * the tails.
- */
+/** Positions of the inner knots, in standard deviations: close together where options are densely quoted. */
 const INNER_KNOTS = [
   ...[-9, -7, -5.5, -4.5, -3.75, -3, -2.4, -1.9, -1.45, -1.05, -0.7, -0.35],
   ...[0, 0.35, 0.7, 1.05, 1.45, 1.9, 2.4, 3, 3.75, 4.5, 6],
@@ -73,9 +69,8 @@ function basisAt(z: number, interval: number): number[] {
 }
 
 /**
- * The matrix of a quadratic form, row by row. The quadratic form computes the roughness of a spline from its coefficients. Roughness is the
- * integral over z of the squared third derivative. A spline that is quadratic in z has zero roughness. So if the given density is normal, a
- * penalty on roughness moves the fitted density towards a normal density.
+ * The matrix, row by row, of the quadratic form that gives the roughness of a spline: the integral over z of the squared third derivative.
+ * It is zero for a quadratic spline, so if the given density is normal, its penalty moves the fit towards a normal density.
  */
 export const ROUGHNESS = new Float64Array(COEFFICIENTS * COEFFICIENTS);
 

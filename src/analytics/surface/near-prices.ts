@@ -10,10 +10,9 @@ const DENSITY = 16;
 const HALF = DENSITY * (REACH + 1);
 
 /**
- * A table of option prices for one node. The price distribution of a node is a kernel: a lognormal distribution whose mean is the node. The
- * kernel width is the standard deviation of the kernel's logarithm, and is also the distance between two nodes. Prices are multiples of
- * `sqrt(node * strike)`. In this unit, the price of a call depends only on `ln(node / strike)` in kernel widths, and the price of a put
- * depends on the negative of this number. The number on which the price depends is called the distance.
+ * A table of option prices for one node, whose price distribution is a kernel: a lognormal with the node as its mean. The standard
+ * deviation of its logarithm is the kernel width, and the distance between nodes. In units of `sqrt(node * strike)`, the price of a call
+ * depends only on the distance `ln(node / strike)` in kernel widths, and that of a put on its negative.
  */
 export class NearPrices {
   private readonly price = new Float64Array(2 * HALF + 1);
@@ -41,8 +40,7 @@ export class NearPrices {
     const { price, slope } = this;
     const position = HALF + DENSITY * distance;
     const cell = Math.floor(position);
-    // Cubic Hermite interpolation. The distances all have the same relative position between two table points, so the interpolation weights
-    // are the same for all prices.
+    // Cubic Hermite interpolation, with the same weights for all prices, because all are at the same place between two points.
     const x = position - cell;
     const y = 1 - x;
     const a = y * y * (1 + 2 * x);

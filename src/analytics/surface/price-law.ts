@@ -1,10 +1,7 @@
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { normalCdf } from '../../math/normal.ts';
 
-/**
- * The probability distribution of a price at one instant: a mixture of lognormals, with one lognormal per node. Prices and strikes are
- * multiples of the forward, which is the mean of the distribution.
- */
+/** The distribution of a price: a mixture of lognormals, one per node. Prices and strikes are multiples of the forward, its mean. */
 export class PriceLaw {
   /** The columns have one row per lognormal: mean (`nodes`), probability (`masses`), and standard deviation of the logarithm (`widths`). */
   constructor(

@@ -4,6 +4,7 @@ import { greeks } from '../../math/black-scholes.ts';
 import { isComputedIv } from '../chain/forward.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { mid } from '../chain/quotes.ts';
+import { atmVolatility } from '../chain/smile-variance.ts';
 import type { QuoteBands } from './slice-model.ts';
 
 /** The least number of usable strikes in a series of the surface. Each side of the forward needs at least `SIDE_STRIKES_MIN` strikes. */
@@ -11,10 +12,7 @@ const STRIKES_MIN = 5;
 const SIDE_STRIKES_MIN = 2;
 /** The least half-width of a band, dollars. Even a quote with equal bid and ask has an assumed uncertainty of a fifth of a cent. */
 const HALF_WIDTH_MIN = 0.002;
-/**
- * If the share of out-of-the-money options with a two-sided quote is below this value, the chain counts as recorded after hours. The
- * surface of a chain recorded after hours uses the feed's volatilities.
- */
+/** If fewer out-of-the-money options have a two-sided quote, the chain is from after hours, and the feed's volatilities count. */
 const QUOTED_SHARE_MIN = 0.1;
 /** Half-width of the band around a volatility of the feed, as a share of this volatility. */
 const FEED_BAND = 0.02;
@@ -38,9 +36,9 @@ export function bandSource(prepared: PreparedChain): BandSource {
 }
 
 /**
- * Returns the price bands of a series' out-of-the-money options. A band reaches from bid to ask. Quotes that contradict neighbouring quotes
- * are left out. If `source` is `feed_volatility`, an option without a two-sided quote gets a band around the price that the feed's
- * volatility implies. If the options do not determine a smile, returns the reason instead.
+ * Returns the price bands, from bid to ask, of a series' out-of-the-money options whose quotes do not contradict neighbouring quotes. With
+ * `feed_volatility`, an option without a two-sided quote gets a band around the price of its volatility. If the options determine no smile,
+ * returns the reason.
  */
 export function quoteBands(
   prepared: PreparedChain,
@@ -72,10 +70,7 @@ export function quoteBands(
   return options;
 }
 
-/**
- * Returns the series that do not determine a smile, each with the reason. For a returned series, the at-the-money volatility and the skew
- * count as unknown. These two figures would come from placeholders or from a few contracts far from the forward.
- */
+/** Returns the series without a smile, with reasons. Their at-the-money volatility and skew count as unknown, not as placeholders. */
 export const smileRefusals = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, RefusalReason> => {
   const source = bandSource(prepared);
   const refused = new Map<PreparedSeries, RefusalReason>();
@@ -86,10 +81,7 @@ export const smileRefusals = memoizeByObject((prepared: PreparedChain): Readonly
   return refused;
 });
 
-/**
- * Returns the out-of-the-money options that determine the smile of a series, as rows of the prepared chain. If the options do not determine
- * a smile, returns the reason instead.
- */
+/** Returns the rows of the options that determine the smile of a series, or the reason why they do not. */
 function usableRows(prepared: PreparedChain, series: PreparedSeries, source: BandSource): number[] | RefusalReason {
   const { chain, strike, row } = prepared;
   const { start, end, forward, smile } = series;
@@ -139,4 +131,15 @@ export function joinBands(bands: readonly QuoteBands[]): QuoteBands {
 export function joinColumns<Columns extends Record<keyof Columns, Float64Array>>(all: readonly Columns[]): Columns {
   const names = Object.keys(all[0]!) as (keyof Columns & string)[];
   return recordOf(names, (name) => Float64Array.from(all.flatMap((each) => [...each[name]]))) as unknown as Columns;
+}
+
+/**
+ * Returns the at-the-money volatility of a series, decimal per calendar year, and one standard deviation of the price at settlement,
+ * dollars. Both are null if the series' quotes do not determine a smile, for the reason `refused`.
+ */
+export function seriesAtm(prepared: PreparedChain, series: PreparedSeries) {
+  const refused = smileRefusals(prepared).get(series);
+  if (refused !== undefined) return { iv: null, expectedMove: null, refused };
+  const iv = atmVolatility(series);
+  return { iv, expectedMove: series.forward * iv * Math.sqrt(series.tte), refused: null };
 }

@@ -6,10 +6,9 @@ const STEEPNESS = 10;
 const CAP = 5;
 
 /**
- * Returns the loss (cost) of an error, which is measured in half-widths. `side` is 0 for a quote, +1 for an upper bound, -1 for a lower
- * bound. For a quote, the loss is the squared error up to `QUIET`. From `QUIET` to `CAP`, the loss grows faster. Beyond `CAP`, the loss
- * grows linearly. The loss is a convex function with a continuous first derivative. For a bound, an error on the permitted side has no
- * loss.
+ * Returns the loss of an error in half-widths. `side` is 0 for a quote, +1 for an upper bound, -1 for a lower bound. For a quote, it is the
+ * squared error up to `QUIET`, steeper up to `CAP`, and then linear: convex, with a continuous derivative. On the permitted side of a
+ * bound, it is 0.
  */
 export function lossOf(error: number, side: number): number {
   if (side !== 0) return STEEPNESS * Math.max(0, side * error) ** 2;
@@ -29,10 +28,7 @@ export function lossSlope(error: number, side: number): number {
   return error > 0 ? slope : -slope;
 }
 
-/**
- * Returns half of the second derivative of the loss. Where the loss is linear, its second derivative is 0. In the linear part, the function
- * instead returns the second derivative of a parabola around 0 that has the same slope at this error.
- */
+/** Returns half of the second derivative of the loss, or in its linear part, that of a parabola around 0 with the same slope. */
 export function lossCurvature(error: number, side: number): number {
   if (side !== 0) return side * error > 0 ? STEEPNESS : 0;
   const size = Math.abs(error);

@@ -2,10 +2,7 @@ import { type Masses, otmPrices, raiseAbove } from './calendar-order.ts';
 import { NODE_STEP, NODE_Z } from './log-density-basis.ts';
 import { lognormalLaw, PriceLaw } from './price-law.ts';
 
-/**
- * The price distribution at a settlement, or at a time between two settlements. The distributions of a surface are in calendar order: at
- * every ratio of strike to forward, option prices never fall with time.
- */
+/** The price distribution at a settlement or between two. At a fixed ratio of strike to forward, prices never fall with time. */
 export interface Rung extends Masses {
   /** Years of trading time. */
   readonly years: number;
@@ -20,16 +17,10 @@ export interface Rung extends Masses {
 const VARIANCE_RATIO_MAX = 1.25;
 /** The number of iterations for computing the standard deviation of an inserted distribution from the distribution's variance. */
 const DEVIATION_ROUNDS = 3;
-/**
- * An inserted distribution is left out if one of its option prices exceeds the price at the later settlement by more than `PRICE_NOISE`
- * deviations. Prices are multiples of the forward. Differences up to `PRICE_NOISE` count as noise.
- */
+/** An inserted distribution is left out if an option price exceeds that at the later settlement by more than this number of deviations. */
 const PRICE_NOISE = 1e-7;
 
-/**
- * Returns the price distribution (`Rung`) of a density. If `before` is given, option prices that are below the prices of `before` are first
- * raised to these prices.
- */
+/** Returns the price distribution of a density, after raising option prices below those of `before` to them. */
 export function rungAbove(before: Rung | undefined, density: Masses, deviation: number, years: number): Rung {
   return rungOf(before ? raiseAbove(density, before) : density, deviation, years);
 }
@@ -41,9 +32,8 @@ export function rungOf({ nodes, masses }: Masses, deviation: number, years: numb
 }
 
 /**
- * Returns the distributions to insert between two settlements, or an empty array if the settlements have similar variances. The mass at
- * each node is interpolated linearly. A node is the same number of standard deviations from the forward at both settlements, so the shape
- * changes evenly. Leaves out a distribution that is not in calendar order with the second settlement.
+ * Returns the distributions to insert between two settlements of different variances, in calendar order with the second one. The mass at
+ * each node, which is as many deviations from the forward at both, is interpolated linearly, so the shape changes evenly.
  */
 export function rungsBetween(before: Rung, after: Rung): Rung[] {
   const ratio = after.atmVariance / before.atmVariance;
@@ -86,10 +76,7 @@ function isBelow(rung: Rung, later: Rung): boolean {
   return prices.every((price, i) => price <= most[i]! + PRICE_NOISE * later.deviation);
 }
 
-/**
- * Returns the distribution of `X^power / E[X^power]`, where X has the given distribution. At every strike, option prices rise with `power`,
- * because the powers of X are in star order (Shaked and Shanthikumar 2007, section 4.B).
- */
+/** Returns the law of `X^power / E[X^power]`. Prices rise with `power` by star order (Shaked and Shanthikumar 2007, section 4.B). */
 export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): PriceLaw {
   const scaled = nodes.map((node, i) => node ** power * Math.exp((power * (power - 1) * widths[i]! ** 2) / 2));
   const mean = scaled.reduce((sum, node, i) => sum + masses[i]! * node, 0);
@@ -100,10 +87,7 @@ export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): 
   );
 }
 
-/**
- * Returns the mixture of two distributions with a given total variance at the money. At every strike, the mixture's option price lies
- * between the prices of the two distributions.
- */
+/** Returns the mixture of two distributions with a given at-the-money variance. Its option prices lie between those of the two. */
 export function mixtureAt(variance: number, before: Rung, after: Rung): PriceLaw {
   const [low, high] = [before.law.price(1, 1), after.law.price(1, 1)];
   const price = lognormalLaw(variance).price(1, 1);

@@ -96,8 +96,8 @@ export class SliceModel {
   private readonly priorLog: Float64Array;
 
   /**
-   * The spline is added to `priorLog`, the log-density at the nodes up to a constant. The penalty moves the fit towards `priorLog`. By
-   * default, `priorLog` is a normal log-density. If `known` is a model of the same quotes, the new model shares its rows.
+   * The spline is added to `priorLog`, the log-density at the nodes up to a constant (by default normal), towards which the penalty moves
+   * the fit. If `known` is a model of the same quotes, the new model shares its rows.
    */
   constructor(
     private readonly quotes: QuoteBands,
@@ -144,9 +144,8 @@ export class SliceModel {
   }
 
   /**
-   * Computes the masses and the errors for given coefficients. Adds a tilt (a multiple of z) to the coefficients, which makes the mean of
-   * the distribution equal to the forward. Returns the cost, which is the sum of the losses and the penalty. Returns infinity if no tilt is
-   * found.
+   * Computes the masses and the errors. Adds a tilt (a multiple of z) to the coefficients, which makes the mean the forward. Returns the
+   * cost, the losses and the penalty, or infinity if there is no tilt.
    */
   evaluate(coefficients: Float64Array): number {
     const { masses, errors } = this;
@@ -170,10 +169,7 @@ export class SliceModel {
     return cost;
   }
 
-  /**
-   * Returns the price errors for given masses at the nodes, in half-widths for quotes and in tolerances for bounds. The next call of
-   * `errorsOf` or of `evaluate` overwrites the returned column.
-   */
+  /** Returns the price errors for given masses, in half-widths for quotes and in tolerances for bounds, until the next evaluation. */
   errorsOf(masses: Float64Array): Float64Array {
     this.fillArena();
     ARENA.mass.set(masses);
@@ -191,15 +187,11 @@ export class SliceModel {
   }
 
   /**
-   * Computes the normal equations of a Newton step. The Newton step treats prices as linear functions of the coefficients. Writes the lower
-   * triangle of the matrix to `normal`, row by row, and the cost's gradient times -1/2 to `gradient`. The current masses and errors must
-   * result from `coefficients`.
-   *
-   * If a coefficient changes, the log-density changes by a multiple of the coefficient's basis function. Centering then adds a constant and
-   * a multiple of z to the change, so that the total mass and the mean stay 1. The tilted price is the derivative of a price with respect
-   * to the factor of z. Before centering, many derivatives are 0. A put price depends only on basis functions near or below the strike, and
-   * a call price depends only on basis functions near or above the strike. The kernels first sum the derivatives over the rows and then
-   * center the sums, because this order is faster.
+   * Computes the normal equations of a Newton step, which treats prices as linear in the coefficients: the lower triangle to `normal`, row
+   * by row, and the cost's gradient times -1/2 to `gradient`. The current masses and errors must result from `coefficients`. A coefficient
+   * changes the log-density by its basis function, and centering by a constant and a multiple of z, so that mass and mean stay 1. Before
+   * centering, many derivatives are 0: a put price depends only on functions near or below its strike, a call price on those near or above.
+   * So the kernels first sum the derivatives over the rows, and then center the sums.
    */
   normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
     const { errors } = this;
@@ -270,9 +262,9 @@ export class SliceModel {
 }
 
 /**
- * Multiplies the masses in the arena by `exp(tilt * z)`, which is an Esscher transform. The tilt makes the mean equal to the forward.
- * Returns the tilt, or `NaN` if no tilt is found. The first of the arena's sums is then the total of the masses. Newton's method finds the
- * tilt, because the logarithm of the mean rises with the tilt.
+ * Multiplies the masses in the arena by `exp(tilt * z)`, an Esscher transform that makes the mean the forward, and leaves their total in
+ * the first of the sums. Newton's method finds the tilt, because the logarithm of the mean rises with it. Returns the tilt, or `NaN` if
+ * there is none.
  */
 function tiltToForward(): number {
   let [tilt, change] = [0, 0];
@@ -289,10 +281,7 @@ function tiltToForward(): number {
   }
 }
 
-/**
- * Solves the normal equations with a damped diagonal. Writes the solution to `step`. Returns the decrease of the cost that the normal
- * equations predict for this step.
- */
+/** Solves the normal equations with a damped diagonal into `step`. Returns the decrease of the cost that they predict. */
 export function solveDamped(normal: Float64Array, gradient: Float64Array, damping: number, step: Float64Array): number {
   ARENA.normal.set(normal);
   ARENA.gradient.set(gradient);

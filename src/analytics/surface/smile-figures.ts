@@ -2,33 +2,17 @@ import { falsePosition } from '../../math/false-position.ts';
 import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import type { PriceLaw } from './price-law.ts';
 
-/** The figures of one smile. Volatilities are decimal per year. Years are in the unit of the argument `years` of `smileFigures`. */
-export interface SmileFigures {
-  readonly atm: number;
-  /** Volatilities at the four strikes with an absolute forward delta of 0.25 or 0.10. */
-  readonly put25: number;
-  readonly call25: number;
-  readonly put10: number;
-  readonly call10: number;
-  /** `put25` minus `call25`. Positive if the put has the higher volatility. */
-  readonly skew25: number;
-  /** Mean of `put25` and `call25`, minus `atm`. */
-  readonly convexity25: number;
-  /** Fair volatility of a variance swap (log contract): the square root of `-2 E[ln(S/F)]` per year. */
-  readonly varianceSwap: number;
-  /** Skewness and kurtosis of the log return (Bakshi, Kapadia and Madan 2003). The kurtosis of a normal distribution is 3. */
-  readonly skewness: number;
-  readonly kurtosis: number;
-}
-
-/**
- * The d1 of puts with forward deltas of -0.25 and -0.10: `N^-1(0.75)` and `N^-1(0.90)`. For calls with deltas of 0.25 and 0.10, d1 has the
- * opposite sign.
- */
+/** The d1 of puts with forward deltas of -0.25 and -0.10, `N^-1(0.75)` and `N^-1(0.90)`. Calls have the opposite sign. */
 const D1 = { 25: D1_OF_25_DELTA, 10: 1.2815515655446004 } as const;
 
-/** Returns the smile figures of a distribution. `years` is the time from the quotes to the instant of the distribution. */
-export function smileFigures(law: PriceLaw, years: number): SmileFigures {
+export type SmileFigures = ReturnType<typeof smileFigures>;
+
+/**
+ * Returns the figures of a distribution `years` after the quotes. Volatilities are decimal per year: at the money, at absolute forward
+ * deltas of 0.25 and 0.10, and the fair volatility of a variance swap (log contract), the square root of `-2 E[ln(S/F)]` per year. Skewness
+ * and kurtosis (3 if normal) are those of the log return (Bakshi, Kapadia and Madan 2003).
+ */
+export function smileFigures(law: PriceLaw, years: number) {
   const volatility = (logMoneyness: number) => Math.sqrt(law.totalVariance(logMoneyness) / years);
   const atm = volatility(0);
   const [put25, call25] = [volatility(strikeOf(law, D1[25])), volatility(strikeOf(law, -D1[25]))];

@@ -1,32 +1,16 @@
-import type { Steps } from '../../core/steps.ts';
 import { passage, passageProducts, type Walk } from '../../math/first-passage.ts';
 import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
 import type { PriceLaw } from './price-law.ts';
 
-/**
- * A strike, with the data for computing the probability that the price touches the strike before the horizon. `forward` is the forward at
- * the horizon. All fields are in dollars.
- */
-export interface Barrier {
-  readonly spot: number;
-  readonly strike: number;
-  readonly forward: number;
-}
-
-/** The probability of touching a strike, with an upper bound. */
-export interface TouchProbability {
-  readonly probability: number;
-  /** The largest probability that the option prices allow without arbitrage (see `superHedge`). */
-  readonly most: number;
-}
+/** A strike that the price may touch before the horizon, the spot, and the forward at the horizon, dollars. */
+export type Barrier = Readonly<{ spot: number; strike: number; forward: number }>;
 
 /**
- * Returns the probability that the price reaches or crosses a strike at any time up to the horizon. The distribution `law` gives the
- * probability of ending beyond the strike, on the side away from spot. The odds of this probability are multiplied by a ratio from the jump
- * diffusion `model`: the odds of touching the strike divided by the odds of ending beyond the strike. The result is at least the
- * probability of ending beyond the strike, and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
+ * Returns the probability that the price reaches a strike at any time up to the horizon: the odds of ending beyond it by `law`, on the side
+ * away from spot, times the ratio of the odds of touching to those of ending beyond it by the jump diffusion `model`. It is at least the
+ * probability of ending beyond the strike, at most `most`, the bound of `superHedge`, and 1 if the strike is at spot.
  */
-export function* touchProbabilities(law: PriceLaw, model: JumpDiffusion, barrier: Barrier): Steps<TouchProbability> {
+export function* touchProbabilities(law: PriceLaw, model: JumpDiffusion, barrier: Barrier) {
   const { spot, strike, forward } = barrier;
   const side = strike >= spot ? 1 : -1;
   const end = endBeyond(law, side, strike / forward);
@@ -75,12 +59,10 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 const REACH = 12;
 
 /**
- * Returns an upper bound of the probability that the price touches a strike B. The bound is the price of the cheapest option position that
- * is worth at least 1 at any time when the price equals B. If B is above spot, the position consists of `1 / (B - K)` calls with a strike K
- * below B. If B is below spot, the position consists of `1 / (K - B)` puts with a strike K above B (Brown, Hobson and Rogers 2001). When
- * the price equals B, the forward at the horizon is between `B` and `B * F / S`. The position must be worth at least 1 at both ends of this
- * range, so the formulas use the less favourable end in place of B. The position's price has only one minimum over K, because option prices
- * are convex in the strike.
+ * Returns an upper bound of the probability that the price touches a strike B: the price of the cheapest position worth at least 1 whenever
+ * the price equals B. It has `1 / (B - K)` calls with K below B if B is above spot, else `1 / (K - B)` puts with K above B (Brown, Hobson
+ * and Rogers 2001). The forward at the horizon is then between `B` and `B * F / S`, so the less favourable end replaces B. Prices are
+ * convex in the strike, so there is one minimum over K.
  */
 export function superHedge(law: PriceLaw, side: number, moneyness: number, spotOverForward: number): number {
   const carried = moneyness / spotOverForward;

@@ -1,24 +1,14 @@
 import type { QuoteBands } from './slice-model.ts';
 
-/**
- * The lowest and the highest probability that the price ends at or above a strike, 0 to 1. Both probabilities follow from quotes of
- * vertical spreads. A vertical spread is a bought call and a sold call, where the sold call has the higher strike.
- */
-export interface VerticalBounds {
-  readonly low: number;
-  readonly high: number;
-}
-
 /** Vertical spreads are formed from this number of quotes on each side of the strike. */
 const STRIKES = 6;
 
 /**
- * Returns the no-arbitrage bounds that come from vertical spreads around a strike. Without spreads, the bounds are 0 and 1. Each spread's
- * price is divided by the distance between its two strikes. The selling price of a spread above the strike is a lower bound of the
- * probability. The buying price of a spread below the strike is an upper bound of the probability. Put-call parity converts puts to calls.
- * `strike` is a multiple of the forward.
+ * Returns the lowest and the highest probability that the price ends at or above a strike (a multiple of the forward), 0 and 1 without
+ * spreads. A vertical spread is a bought call and a sold call with a higher strike. The selling price of a spread above the strike, divided
+ * by the distance between its strikes, is a lower bound, and the buying price of one below an upper bound. Parity converts puts to calls.
  */
-export function verticalBounds({ callPut, moneyness, price, halfWidth }: QuoteBands, strike: number): VerticalBounds {
+export function verticalBounds({ callPut, moneyness, price, halfWidth }: QuoteBands, strike: number) {
   const rows = [...moneyness.keys()].toSorted((a, b) => moneyness[a]! - moneyness[b]!);
   const asCall = (i: number) => price[i]! + (callPut[i]! > 0 ? 0 : 1 - moneyness[i]!);
   const below = rows.filter((i) => moneyness[i]! <= strike).slice(-STRIKES);

@@ -10,8 +10,8 @@ import { readQuotesIsolated } from '../reader/isolated-reader.ts';
 import { unreadable } from '../rejections.ts';
 
 /**
- * Creates the feed of delayed quotes from the exchange Cboe. The exchange returns a whole chain in one answer. The exchange's service has
- * no documentation and no guarantee, and its terms restrict automated use. Users of this feed need permission.
+ * Creates the feed of delayed quotes of the exchange Cboe, a whole chain in one answer. The service is undocumented and without guarantee,
+ * and its terms restrict automated use, so users need permission.
  */
 export function createCboeFeed(options: ProviderOptions): Feed {
   const { tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;
@@ -53,10 +53,7 @@ async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Provider
   return undefined;
 }
 
-/**
- * Default maximum number of requests per minute. The exchange states no limit. A person who requests a page every two seconds has the same
- * rate.
- */
+/** Default maximum number of requests per minute. The exchange states none. A person who clicks every two seconds has the same rate. */
 const RATE_PER_MINUTE = 30;
 const EVERY_MS = 5 * 60_000;
 /** Delay of the quotes: fifteen minutes, plus the time that the exchange takes for publication. */

@@ -9,10 +9,7 @@ import { type FileFacts, type Format, type MarketFile, READING } from './format.
 export interface Table {
   /** The names of the columns in lower case. */
   readonly header: readonly string[];
-  /**
-   * The rows below the header that are not empty, once, all as the same object. The iteration throws a `ClientError` if the table is rejected.
-   * The value `undefined` shows that the step of the reader should end.
-   */
+  /** The non-empty rows, once, as the same object; `undefined` ends a step of the reader. Throws a `ClientError` on rejection. */
   readonly rows: Iterable<RowScanner | undefined>;
   /** The lines above the header, each cut after PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];

@@ -92,10 +92,7 @@ function assertAtMost(count: number, max: number, what: string): void {
   if (count > max) throw unreadable(`the file has more than the maximum of ${max} ${what}`);
 }
 
-/**
- * Returns whether a line is the header of Zomma's chain table: plain column names alone, not a sentence that mentions them. Other option
- * tables have the column names `option_type` and `underlying_symbol`.
- */
+/** Returns whether a line is the header of Zomma's chain table: plain column names alone, and not those of other option tables. */
 export function isChainHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
   const isOfZomma = has('put_call') || (has('underlying') && (has('symbol') || has('strike') || has('open_interest')));

@@ -71,10 +71,7 @@ export const closesCsv = tableFormat(isClosesHeader, /close/, (table, file) =>
   }),
 );
 
-/**
- * The format of cash dividends: the columns `ticker,ex_date,amount` in any order, and optionally `status`. An amount of 0 means that there is
- * no dividend on that date.
- */
+/** The format of cash dividends: the columns `ticker,ex_date,amount` in any order, and optionally `status`. 0 means no dividend. */
 export const dividendsCsv = tableFormat(isDividendsHeader, /ex_date/, (table, file) =>
   readDailyRows(table, file, {
     name: 'dividend',

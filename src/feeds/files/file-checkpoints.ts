@@ -9,10 +9,7 @@ export type Outcome = 'data' | 'none' | { readonly rejection: string };
 
 type Checkpoint = Extract<Delivery, { kind: 'checkpoint' }>;
 
-/**
- * The files of one folder that have been read. The key of a checkpoint has a digest of the folder's path and the file's path in the folder.
- * The value has the file's version at that time (see `versionOf`) and its outcome.
- */
+/** The read files of a folder, whose path is in the key of a checkpoint by its digest. The value has the version and the outcome. */
 export class FileCheckpoints {
   readonly #folder: string;
   readonly #values: ReadonlyMap<string, string>;

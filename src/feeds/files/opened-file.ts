@@ -58,8 +58,7 @@ export interface OpenedFile extends AsyncDisposable {
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Opens a file of a folder, or a link to such a file. `root` is the folder's path without links. Returns `undefined` if the path no longer
- * leads to a regular file in the folder. Throws errors of the file system.
+ * Opens a file of a folder or a link to one, if it is still a regular file within. `root` has no links. Throws errors of the file system.
  */
 export async function openWithin(root: string, origin: string): Promise<OpenedFile | undefined> {
   const path = join(root, origin);

@@ -18,8 +18,7 @@ export class PrintIdentity {
   readonly #words = new Uint32Array(this.#hash.buffer);
 
   /**
-   * Writes the id of the next row to `id`, and returns its length. `trade` identifies the trade. The id begins with `at` (ms since the epoch),
-   * so that the store adds new ids at the end of its index.
+   * Writes the id of a row and trade to `id`, and returns its length. It begins with `at`, so that ids are added at the end of the index.
    */
   of(at: number, trade: Uint8Array, isCanceled: boolean): number {
     this.#hash[0] = Bun.hash.xxHash64(trade);

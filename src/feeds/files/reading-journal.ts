@@ -3,10 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 /** Number of early ends of its reading process after which a file is no longer read. Other work may have caused a single one. */
 export const CRASHES_MAX = 2;
 
-interface Entry {
-  readonly origin: string;
-  readonly version: string;
-}
+type Entry = Readonly<{ origin: string; version: string }>;
 
 interface Journal {
   /** The file that was being read when the journal was written, with the process that read it. Null if no file was being read. */
@@ -15,10 +12,7 @@ interface Journal {
   readonly crashed: readonly (Entry & { readonly times: number })[];
 }
 
-/**
- * Records which file is being read, so that the next start finds a file that ended the process. The journal need not survive a failure of the
- * machine, so it is never synced to the disk. Without a path, it is not written.
- */
+/** Records which file is being read, so that the next start knows a file that ended the process. It is not synced to the disk. */
 export class ReadingJournal {
   #crashed = new Map<string, Journal['crashed'][number]>();
   #isReading = false;

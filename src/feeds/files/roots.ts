@@ -14,8 +14,7 @@ export function underlyingOfMost(rows: readonly { readonly root: string }[]): st
 }
 
 /**
- * Returns the series of an option without a symbol, or `undefined` if a cell is not valid. Options of SPX, NDX and RUT have the index as their
- * root only on a third Friday (AM).
+ * Returns the series of an option without a symbol, or `undefined`. SPX, NDX and RUT options have the index as root only on a third Friday.
  */
 export function seriesOf(cell: string, expiry: string) {
   const ticker = canonicalTicker(cell);

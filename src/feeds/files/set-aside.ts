@@ -40,10 +40,7 @@ export async function setAside(root: string, { origin, stats }: FoundFile, to: s
   }
 }
 
-/**
- * Opens a folder of the drop folder, or returns `undefined` if it is outside. If the system has `/proc/self/fd`, the returned path leads to
- * the open folder, even if a folder on the real path is moved or becomes a link.
- */
+/** Opens a folder within the drop folder, if it is. With `/proc/self/fd`, the path leads to it even if it is moved meanwhile. */
 async function openFolder(root: string, folder: string): Promise<({ path: string } & AsyncDisposable) | undefined> {
   const path = join(root, folder);
   const handle: FileHandle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

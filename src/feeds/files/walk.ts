@@ -11,10 +11,7 @@ export interface FoundFile {
 }
 
 /** A file or a folder that cannot be read. The origin of the folder itself is its whole path. */
-export interface SkippedFile {
-  readonly origin: string;
-  readonly reason: string;
-}
+export type SkippedFile = Readonly<{ origin: string; reason: string }>;
 
 export interface FolderContents {
   /** The path of the folder without links. */

@@ -2,12 +2,9 @@ import { OperatorError } from '../../core/errors.ts';
 import { isLoopback } from '../../core/loopback.ts';
 
 /**
- * Checks a provider's address from the setting `flag`. Returns the address without slashes at its end. `hasCredential` is true if the feed
- * sends a credential to this address.
- *
- * Throws `OperatorError` if the text is not a URL, or if its scheme is neither `scheme` nor `scheme` with TLS (`https` or `wss`). Throws
- * `OperatorError` if the URL contains a user, a password, a query or a fragment, because addresses are written to logs. Throws
- * `OperatorError` if a credential would be sent over a network without encryption.
+ * Checks a provider's address from the setting `flag`, and returns it without slashes at its end. Throws `OperatorError` for any scheme but
+ * `scheme`, with or without TLS; for a user, a password, a query or a fragment, because addresses are written to logs; and if a credential
+ * (`hasCredential`) would be sent over a network without encryption.
  */
 export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', hasCredential: boolean): string {
   const url = URL.parse(text);

@@ -4,18 +4,13 @@ import { INFLATED_BYTES_FREE, INFLATION_MAX } from '../files/gzip.ts';
 import { retryAfterMs } from './retry.ts';
 
 /**
- * The result of one request. An error is `temporary` if another try may succeed, and `permanent` if every request would fail. An error is
- * `item` if the provider does not have the requested item, so only this request fails. Statuses below 500 are errors of the type `item`,
- * except 200, 401, 403, 408, 429 and redirects.
+ * The result of one request. After a `temporary` error, another try may succeed. After a `permanent` error, every request would fail. After
+ * `item`, only this request fails, as for most statuses below 500, because the provider does not have the item.
  */
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
 /** An unparsed body that exceeds PARSED_BYTES_MAX or QUICK_JSON, because parsing the body may take long. */
-export interface LargeResponse {
-  readonly kind: 'large';
-  readonly body: Uint8Array;
-  readonly reason: string;
-}
+export type LargeResponse = Readonly<{ kind: 'large'; body: Uint8Array; reason: string }>;
 
 /** The error of a request, with its reason in words. */
 export interface FetchError {
@@ -27,10 +22,7 @@ export interface FetchError {
 
 export interface FetchJsonOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * Maximum time for the whole request, up to the last byte of the answer, ms. Redirects are included. Tickers are requested one after the
-   * other, so a very slow answer would delay the next tickers.
-   */
+  /** Maximum time of a request with its redirects, up to the last byte, ms. A slow answer delays the next tickers. */
   readonly timeoutMs: number;
   readonly nowMs: () => number;
   readonly signal?: AbortSignal | undefined;
@@ -38,16 +30,13 @@ export interface FetchJsonOptions {
 
 /** Maximum size of a body after unpacking: 40 MiB. The largest known answer, the delayed quotes of SPX, has 13 MB. */
 export const PROVIDER_BODY_BYTES_MAX = 40 * 1024 * 1024;
-/**
- * Maximum size of a body that this process parses: 4 MiB. Usual JSON of 4 MiB is parsed in some five milliseconds. Parsing a larger body in
- * this process would delay other requests, and could take much memory.
- */
+/** Maximum size of a body that this process parses, in some five milliseconds: 4 MiB. Parsing more would delay other requests. */
 export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
 
 /**
- * Sends one GET request for JSON. The time, the size of the body and the number of redirects are bounded. The reasons of errors are Zomma's
- * own texts, because a server's message may contain the credential. Throws `signal.reason` if `signal` is aborted. Returns other errors.
+ * Sends one bounded GET request for JSON. Reasons are Zomma's own texts, because a server's may contain the credential. Throws
+ * `signal.reason` if `signal` is aborted, and returns other errors.
  */
 export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<ProviderResponse> {
   const deadline = AbortSignal.timeout(options.timeoutMs);
@@ -97,9 +86,8 @@ async function request(
 }
 
 /**
- * Returns the response with its body unpacked. A response without a packed body is returned unchanged. A body with an encoding other than
- * gzip is replaced by an empty body, because only gzip was requested. `fetch` itself does not unpack the body, because the runtime would
- * write a line to standard error for a damaged body.
+ * Returns the response with its gzip body unpacked, or an empty body for an encoding that was not requested. `fetch` does not unpack it,
+ * because the runtime would write a line to standard error for a damaged body.
  */
 function unpacked(packed: Response): Response {
   const coding = packed.headers.get('content-encoding') ?? 'identity';
@@ -112,9 +100,8 @@ function unpacked(packed: Response): Response {
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 500, 502, 504]);
 
 /**
- * Reads the unpacked body. Returns an error if the body has more than PROVIDER_BODY_BYTES_MAX bytes. Also returns an error if the body is
- * larger than INFLATED_BYTES_FREE and more than INFLATION_MAX times as large as the packed body. Only `Content-Length` states the size of
- * the packed body. If a response has no `Content-Length`, the ratio is not checked.
+ * Reads the unpacked body. Returns an error above PROVIDER_BODY_BYTES_MAX bytes, and above INFLATED_BYTES_FREE bytes that are more than
+ * INFLATION_MAX times the packed size. Without `Content-Length`, which states this size, the ratio is not checked.
  */
 async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   const { headers, body } = response;

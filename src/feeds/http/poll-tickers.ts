@@ -5,10 +5,7 @@ import type { Delivery } from '../../market/feed.ts';
 import { spotOf } from '../implied-spot.ts';
 import { unreadable } from '../rejections.ts';
 
-/**
- * Polls the tickers one after the other. For each ticker, yields its whole snapshot, or a rejection with the reason. The origin of the
- * rejection names the feed and the ticker, such as `cboe:SPY`.
- */
+/** Polls the tickers in turn. Yields each snapshot, or a rejection with the reason and the origin, such as `cboe:SPY`. */
 export async function* pollTickers(
   feed: string,
   tickers: readonly string[],

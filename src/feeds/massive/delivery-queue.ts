@@ -3,8 +3,8 @@ import type { Print } from '../../market/prints.ts';
 import { countRejected } from '../rejections.ts';
 
 /**
- * A bounded queue of deliveries between a source that does not wait and a reader that may be slow. Deliveries that arrive while the queue
- * is full are lost. The reader then gets a delivery that reports the connection as down during the loss.
+ * A bounded queue between a source that does not wait and a slow reader. Deliveries to a full queue are lost, and the reader then gets
+ * deliveries that report the connection as down meanwhile.
  */
 export class DeliveryQueue {
   #queue: Delivery[] = [];

@@ -1,13 +1,21 @@
+import { entryOf, isRecord, type JsonRecord } from '../../core/json-shape.ts';
+import { CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { lastQuoted } from '../../market/calendar.ts';
 import type { Feed } from '../../market/feed.ts';
-import { isIndexRoot } from '../../market/option-symbol.ts';
+import { isIndexRoot, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import { baseUrl } from '../http/base-url.ts';
-import { type ProviderSnapshot, pollIntervalMs, pollTickers, snapshotFrom } from '../http/poll-tickers.ts';
+import {
+  type CollectedContracts,
+  type ProviderSnapshot,
+  pollIntervalMs,
+  pollTickers,
+  snapshotFrom,
+} from '../http/poll-tickers.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
-import { unreadable } from '../rejections.ts';
-import { PageCollector } from './page-collector.ts';
-import { tradeStream } from './trade-stream.ts';
+import { jsonNumber } from '../numbers.ts';
+import { countRejected, unreadable } from '../rejections.ts';
+import { instantMs, tradeStream } from './trade-stream.ts';
 
 export interface MassiveOptions extends ProviderOptions {
   readonly key: string;
@@ -51,10 +59,7 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
   };
 }
 
-/**
- * Default of `--feed-rate`: maximum number of requests per minute. Massive's paid plans have no limit. Requests that are sent one after the
- * other reach a rate of ten per second.
- */
+/** Default of `--feed-rate`, requests per minute: those of a client that sends one after the other. Paid plans have no limit. */
 const RATE_PER_MINUTE = 600;
 /** Number of contracts on a page, the maximum that Massive allows. */
 const PAGE_CONTRACTS = 250;
@@ -64,7 +69,62 @@ const PAGES_MAX = 600;
 const PAGES_PER_TICKER = 15;
 /** Default of `--feed-every`, ms: the interval between two polls. The default is longer if the requests of one poll take longer. */
 const EVERY_MS = 60_000;
-/**
- * Maximum time by which a time in a page may be ahead of the clock, ms, because clocks may differ. Times further ahead are damaged data.
- */
+/** Maximum time by which a time in a page may be ahead of the clock, ms. Times further ahead are damaged data. */
 const AHEAD_MS_MAX = 60_000;
+
+/** The contracts of one underlying, collected from the pages of its snapshot. */
+class PageCollector implements CollectedContracts {
+  readonly rows: ContractRow[] = [];
+  readonly refused: Record<string, number> = {};
+  offered = 0;
+  spot: number | undefined;
+  /** The newest time of a quote or the underlying up to `untilMs`, ms since the epoch, if there is one. */
+  newestMs: number | undefined;
+
+  constructor(private readonly untilMs: number) {}
+
+  /** Adds a page. Returns the next address, if any. Throws a `ClientError` without a page, and beyond CONTRACTS_MAX contracts. */
+  add(page: unknown): string | undefined {
+    const results = entryOf(page, 'results');
+    if (!Array.isArray(results)) throw unreadable('the answer is unexpected, because `results` is missing');
+    this.offered += results.length;
+    if (this.offered > CONTRACTS_MAX) throw unreadable(`the pages have more than ${CONTRACTS_MAX} contracts`);
+    for (const result of results) this.#addContract(result);
+    const next = entryOf(page, 'next_url') ?? '';
+    if (typeof next !== 'string') throw unreadable('`next_url` is not an address');
+    return next === '' ? undefined : next;
+  }
+
+  #addContract(result: unknown): void {
+    const ticker = entryOf(result, 'details', 'ticker');
+    const symbol = typeof ticker === 'string' ? parseOptionSymbol(ticker) : undefined;
+    if (symbol === undefined || !isRecord(result)) {
+      countRejected(this.refused, 'bad_symbol');
+      return;
+    }
+    const price = jsonNumber(
+      entryOf(result, 'underlying_asset', 'price') ?? entryOf(result, 'underlying_asset', 'value'),
+    );
+    if (price > 0 && Number.isFinite(price)) this.spot = price;
+    for (const field of ['last_quote', 'underlying_asset']) {
+      const at = instantMs(entryOf(result, field, 'last_updated'));
+      if (at <= this.untilMs) this.newestMs = Math.max(at, this.newestMs ?? at);
+    }
+    const { root, expiry, callPut, strike } = symbol;
+    this.rows.push({ root, expiry, callPut, strike, ...valuesOf(result) });
+  }
+}
+
+function valuesOf(result: JsonRecord) {
+  return {
+    bid: jsonNumber(entryOf(result, 'last_quote', 'bid')),
+    ask: jsonNumber(entryOf(result, 'last_quote', 'ask')),
+    last: jsonNumber(entryOf(result, 'last_trade', 'price')),
+    volume: jsonNumber(entryOf(result, 'day', 'volume')),
+    openInterest: jsonNumber(result.open_interest),
+    iv: jsonNumber(result.implied_volatility),
+    delta: jsonNumber(entryOf(result, 'greeks', 'delta')),
+    gamma: jsonNumber(entryOf(result, 'greeks', 'gamma')),
+    multiplier: jsonNumber(entryOf(result, 'details', 'shares_per_contract')),
+  };
+}

@@ -15,10 +15,7 @@ export interface SocketOptions {
   readonly clock: Pick<Clock, 'now' | 'elapsed'>;
   /** Called for each status `success`, which confirms the subscription. The server sends trades after the first status `success`. */
   readonly onOpen: () => void;
-  /**
-   * Called with the messages of each frame, starting with the frame that activates the subscription. The list may be empty, and may contain
-   * messages that are not trades.
-   */
+  /** Called with the messages of each frame from the activation of the subscription on, which may be none or other than trades. */
   readonly onMessages: (messages: readonly unknown[]) => void;
   /** Called for a frame that exceeds FRAME_JSON, or that is neither a JSON object nor a JSON array. */
   readonly onMalformed: () => void;
@@ -31,17 +28,15 @@ export interface ConnectionEnd {
   /** True if Massive rejects the key or the plan. Another try soon after a rejection would fail as well. */
   readonly isRejected: boolean;
   /**
-   * The time after which trades may be missing, ms since the epoch. Usually `lastReceivedAt` is the time of the last received data. If no
-   * data was received, `lastReceivedAt` is the start of the connection. If the connection ended because messages were missing,
-   * `lastReceivedAt` is the time of the last frame of messages.
+   * The time after which trades may be missing, ms since the epoch: of the last data, or else of the start. If messages were missing, it is
+   * that of the last frame of messages.
    */
   readonly lastReceivedAt: number;
 }
 
 /**
- * Runs one connection of Massive's socket, and resolves when the connection has ended. Sends `auth` when the socket opens, and `subscribe`
- * after the status `auth_success`. After the status `success`, the subscription is active. Never rejects. An aborted `signal` ends the
- * connection.
+ * Runs one connection of Massive's socket until it ends or `signal` is aborted. Sends `auth`, then `subscribe` after the status
+ * `auth_success`; the subscription is active after `success`. Never rejects.
  */
 export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<ConnectionEnd> {
   const { promise, resolve } = Promise.withResolvers<ConnectionEnd>();
@@ -51,9 +46,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   // Both times are by the clock that never steps. Times of the other clock could be in the future after a step.
   let lastReceived = elapsed();
   let hasReceived = true;
-  /**
-   * The latest of three times, ms: the last frame of messages, the start of the subscription, and the start of trading hours.
-   */
+  /** The latest of the last frame of messages, the start of the subscription, and the start of trading hours, ms. */
   let lastMessages = lastReceived;
   let isSubscribed = false;
   let hasEnded = false;
@@ -78,16 +71,14 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     else if (!isSubscribed && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
   };
   const abort = () => end('stopped');
-  // At the end of each interval, the client sends a ping. If no data and no answer to the ping is received in the next interval, the
-  // connection ends. So a silent connection ends after one to two intervals.
+  // Each interval ends with a ping. Without data or an answer in the next one, the connection ends, so after one to two intervals.
   let intervals = 0;
   const watch = setInterval(() => {
     if (++intervals > CONNECT_INTERVALS_MAX && !isSubscribed)
       return end('the socket answers, but has not accepted the subscription');
     if (!options.expectsTrades()) lastMessages = elapsed();
     else if (isSubscribed && elapsed() - lastMessages > options.quietMs) {
-      // At this point, the server answers pings, but the subscription no longer works. Trades after the last frame of messages may be
-      // missing.
+      // The server answers pings, but the subscription is dead. Trades after the last frame of messages may be missing.
       lastReceived = lastMessages;
       return end(`no message was received for ${options.quietMs / 1_000} s of trading hours`);
     }
@@ -123,16 +114,10 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
 
 /** Maximum length of a frame, characters: the length of some 25,000 trades. A frame of this length is parsed in some ten milliseconds. */
 const FRAME_CHARS_MAX = 4 * 1024 * 1024;
-/**
- * Bounds of the JSON in a frame. A trade has two containers (an object and its list of conditions) and some ten values. The container limit
- * allows some 10,000 trades in a frame.
- */
+/** Bounds of the JSON in a frame: some 10,000 trades, each with two containers (an object and its conditions) and some ten values. */
 const FRAME_JSON = { containers: 20_000, values: 1_000_000 };
 
-/**
- * Maximum number of whole intervals without an active subscription. An interval is half of `silenceMs`. The connection ends after one more
- * interval, that is after `2.5 * silenceMs`.
- */
+/** Whole intervals of half of `silenceMs` without an active subscription. The connection ends after `2.5 * silenceMs`. */
 const CONNECT_INTERVALS_MAX = 4;
 
 /** The statuses with which Massive rejects a key or a plan, each with a reason in words. A person has to correct the key or the plan. */

@@ -5,8 +5,14 @@ import type { Delivery } from '../../market/feed.ts';
 import { READER_COMMAND } from '../../settings/config.ts';
 import type { Content } from '../files/opened-file.ts';
 import { unreadable } from '../rejections.ts';
-import { type FromReader, READER_BYTES_MAX, type ReaderJob, TOO_MUCH_MEMORY, type ToReader } from './messages.ts';
-import { unpackDelivery } from './packed-delivery.ts';
+import {
+  type FromReader,
+  READER_BYTES_MAX,
+  type ReaderJob,
+  TOO_MUCH_MEMORY,
+  type ToReader,
+  unpackDelivery,
+} from './messages.ts';
 import { childEnv, programCommand } from './reader-process.ts';
 
 /** Interval between two checks of a reader's memory, ms. The memory grows by at most some gigabytes a second. */
@@ -90,8 +96,7 @@ async function* deliveriesOfReader(
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait for the service, the reader process waits as well. A waiting reader sends no messages, and this is not an
-    // error.
+    // While deliveries wait for the service, the reader waits as well and sends no messages, which is not an error.
     if (messages.length > 0) lastMessageAt = performance.now();
     else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
       kill(`reading the data made no progress for ${SILENCE_MS_MAX / 1_000} s`);
@@ -124,8 +129,8 @@ async function* deliveriesOfReader(
 const END_MS = 1_000;
 
 /**
- * The error of a reader that ended early without exceeding a bound. For example, the system ran out of memory, or a person killed the
- * reader. The file may be valid, and can be read again. So `ReaderEnded` has the fields of a file-system error: a code and a system call.
+ * The error of a reader that ended early without exceeding a bound, e.g. for lack of memory. The file may be valid, so the error has the
+ * code and the system call of a file-system error.
  */
 export class ReaderEnded extends Error {
   readonly code = 'EREADER';

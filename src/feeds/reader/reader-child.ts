@@ -7,13 +7,13 @@ import { Content } from '../files/opened-file.ts';
 import { unreadable } from '../rejections.ts';
 import {
   type FromReader,
+  packDelivery,
   READER_BYTES_MAX,
   type ReaderJob,
   TOO_MUCH_MEMORY,
   type ToReader,
   UNACKNOWLEDGED_MAX,
 } from './messages.ts';
-import { packDelivery } from './packed-delivery.ts';
 import { preferAsOomVictim } from './reader-process.ts';
 
 const STDIN = 0;
@@ -69,10 +69,7 @@ async function* deliveriesFor(job: ReaderJob, onProgress: (bytes: number) => voi
   if (snapshot) yield { kind: 'chain', ...snapshot };
 }
 
-/**
- * Throws a `ClientError` if this process takes too much memory. The reader checks its own memory, because without /proc, the service cannot
- * see the memory of another process.
- */
+/** Throws a `ClientError` if this process takes too much memory. Without /proc, only the process itself can see its memory. */
 function assertMemory(): void {
   if (process.memoryUsage.rss() > READER_BYTES_MAX) throw unreadable(TOO_MUCH_MEMORY);
 }

@@ -11,9 +11,8 @@ export function programCommand(): string[] {
 const RUNNING_EXECUTABLE = '/proc/self/exe';
 
 /**
- * Returns the environment for a started process. It has no credentials: of the variables of this process, only those that are needed to
- * start and to write files and times. The garbage collector of a process with this environment assumes that the machine has `heapBytes`
- * bytes of memory. With the real size, the collector would wait until a large part of the machine's memory is in use.
+ * Returns the environment for a started process, without credentials: only the variables needed to start and to write files and times. Its
+ * garbage collector assumes a machine with `heapBytes` bytes, because it would else wait until much of the real memory is in use.
  */
 export function childEnv(heapBytes: number): Record<string, string> {
   const inherited = Object.entries(process.env).filter(([name]) => INHERITED.test(name)) as [string, string][];

@@ -6,11 +6,7 @@ import { shortIvAt, spotAt } from './price-path.ts';
 import { type SimulatedSmile, smileVolatility } from './simulated-smile.ts';
 
 /** A contract to be priced. */
-export interface Contract {
-  readonly term: Term;
-  readonly callPut: 1 | -1;
-  readonly strike: number;
-}
+export type Contract = Readonly<{ term: Term; callPut: 1 | -1; strike: number }>;
 
 /** The quote of a contract. */
 export interface Quote {
@@ -22,9 +18,8 @@ export interface Quote {
 }
 
 /**
- * Computes the quotes of several contracts of one instrument together. `atOf` returns the quote time of a contract, by its index. American
- * options are priced as European options. The right to exercise early is usually worth less than the spread. For puts deep in the money,
- * the right to exercise early is worth more than the spread, so the quotes of such puts are somewhat too low.
+ * Computes the quotes of several contracts of one instrument, each at the time `atOf` of its index. American options are priced as European
+ * ones: early exercise is worth less than the spread, except for puts deep in the money, whose quotes are somewhat too low.
  */
 export function quotesOf(
   instrument: Instrument,

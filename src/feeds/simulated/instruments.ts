@@ -27,14 +27,9 @@ export interface Instrument extends Character {
 export type Cadence = 'daily' | 'weekly' | 'monthly';
 
 interface Character {
-  /**
-   * Weight of the market's random numbers in the instrument's returns. The squared weights of market, sector and instrument add up to 1.
-   */
+  /** Weight of the market's random numbers in the returns. The squared weights of market, sector and instrument add up to 1. */
   readonly marketLoading: number;
-  /**
-   * Weight of the sector's random numbers in the returns of the instrument. The weight of the instrument's own random numbers follows from
-   * the weights of market and sector.
-   */
+  /** Weight of the sector's random numbers in the returns. Those of market and sector give the weight of the instrument's own. */
   readonly sectorLoading: number;
   /** The parameter rho of the SSVI volatility surface. The parameter is negative if puts are more expensive than calls. */
   readonly skew: number;

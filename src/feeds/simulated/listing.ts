@@ -21,10 +21,7 @@ export interface Term {
   readonly days: number;
   /** Standard deviation of the log-price change until the expiry, estimated from the base volatility. */
   readonly width: number;
-  /**
-   * True if the expiry is a third Friday, or the trading day before a third Friday that is a holiday. Monthly expiries have more open
-   * interest.
-   */
+  /** True for a third Friday, or the trading day before a holiday on it. Such expiries have more open interest. */
   readonly isMonthly: boolean;
 }
 
@@ -43,9 +40,8 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
 }
 
 /**
- * Returns the strikes of an expiry around the previous trading day's close. Strikes are close together near the price. The distances
- * between strikes grow with the distance from the price and with the time to expiry. All strikes are within a few standard deviations of
- * the price.
+ * Returns the strikes of an expiry around the previous close, within a few standard deviations. Their distances grow away from the price
+ * and with the time to expiry.
  */
 export function listedStrikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));

@@ -3,10 +3,9 @@ import type { Instrument } from './instruments.ts';
 import { normal } from './random.ts';
 
 /**
- * Returns the simulated price at an instant, or the last close if the market is closed. The log prices are a Brownian bridge. A block of
- * two years is halved repeatedly until the intervals are half a minute long. The price at an instant needs the random numbers of about
- * twenty midpoints. The close of a day is on the same path as the day's other prices. The price stays plausible, because it returns to the
- * base price at the end of each block.
+ * Returns the simulated price at an instant, or the last close if the market is closed. Log prices are a Brownian bridge: blocks of two
+ * years, which begin and end at the base price, are halved down to half minutes, so a price needs the random numbers of some twenty
+ * midpoints.
  */
 export function spotAt(instrument: Instrument, atMs: number): number {
   return priceAt(instrument, pathTime(atMs));
@@ -24,10 +23,7 @@ export function sharesOn(instrument: Instrument, date: string): number {
   );
 }
 
-/**
- * Returns the at-the-money volatility of the shortest expiries. The volatility varies around the base volatility, and rises when the market
- * falls.
- */
+/** Returns the at-the-money volatility of the shortest expiries, which varies, and rises when the market falls. */
 export function shortIvAt(instrument: Instrument, atMs: number): number {
   const level = bridgeAt(
     pathTime(atMs),

@@ -1,6 +1,6 @@
 /**
- * Returns the hash of up to four numbers by MurmurHash3, 32 bits (Austin Appleby, public domain). The random numbers need no state, because
- * each is a hash of its purpose (seed, ticker, day, contract). So any state of the simulation can be computed without earlier states.
+ * Returns the MurmurHash3 of up to four numbers, 32 bits (Austin Appleby, public domain). Random numbers are hashes of their purpose (seed,
+ * ticker, day, contract), so any state of the simulation can be computed without earlier ones.
  */
 export function hash(a: number, b = 0, c = 0, d = 0): number {
   let h = mixed(mixed(mixed(mixed(0, a), b), c), d);

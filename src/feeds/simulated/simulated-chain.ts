@@ -11,8 +11,8 @@ import { simulatedPrints } from './simulated-prints.ts';
 import { smileVolatilities } from './simulated-smile.ts';
 
 /**
- * Returns the chain of an instrument at an instant of market hours. The chain depends only on the instant and the instrument. The
- * instrument's keys come from the seed. The code fills the columns directly, because objects for rows would be several times slower.
+ * Returns the chain of an instrument at an instant of market hours, on which alone it depends. The code fills columns, because objects for
+ * rows would be several times slower.
  */
 export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const date = newYorkDate(asOf);
@@ -120,9 +120,8 @@ function listingOn(instrument: Instrument, date: string): Listing {
 }
 
 /**
- * Returns the open interest of a contract. Calls have most of their open interest above the price, and puts have most of it below the
- * price. Round strikes and third Fridays have more open interest. Each contract has a constant random factor. Open interest does not change
- * during the day, because exchanges publish it once a day.
+ * Returns the open interest of a contract, constant over a day as on exchanges. Calls have most of it above the price, and puts below.
+ * Round strikes and third Fridays have more, and each contract has a random factor.
  */
 function openInterestOf(
   instrument: Instrument,

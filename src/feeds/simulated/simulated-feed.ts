@@ -15,10 +15,9 @@ export interface SimulationOptions {
 }
 
 /**
- * Creates the feed of a simulated market for the whole universe. With this feed, people can try the service without market data. All
- * deliveries are marked as simulated. In market hours, the quotes are the quotes of the present minute. Outside market hours, the quotes
- * are the quotes of the last close. A poll delivers the data that is new since the previous poll. The first poll delivers a month of prints
- * and a year of closes. The market depends only on the seed and the time. The only state of the feed is the time of the last delivery.
+ * Creates the feed of a simulated market, with which people can try the service. All deliveries are marked as simulated. The quotes are
+ * those of the present minute, or of the last close. The first poll delivers a month of prints and a year of closes, and each further one
+ * the new data. The market depends only on seed and time, and the only state is the time of the last delivery.
  */
 export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed {
   const instruments = instrumentsOf(seed, universe);

@@ -6,10 +6,7 @@ import { listedStrikesOf, termsOn } from './listing.ts';
 import { closeOn } from './price-path.ts';
 import { dateKey, type Random, randomOf } from './random.ts';
 
-/**
- * Returns all simulated trades of an instrument on a trading day, in time order. The trades depend only on the day and the instrument. The
- * instrument's keys come from the seed. Only large trades are simulated.
- */
+/** Returns all simulated trades of an instrument on a trading day, all large, in time order. They depend only on these two. */
 export function simulatedPrints(instrument: Instrument, date: string): Print[] {
   const random = randomOf(instrument.key, 2, dateKey(date));
   const orders = ordersOf(instrument, date, random);
@@ -44,8 +41,7 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
     const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1) / candidate.width);
     const callPut = random.uniform() < bullish ? 1 : -1;
     const strikes = listedStrikesOf(instrument, term, reference);
-    // How far the strike is out of the money, in standard deviations. A few orders have strikes deep in the money, as in box spreads and
-    // dividend trades.
+    // In standard deviations out of the money. A few orders are deep in the money, as in box spreads and dividend trades.
     const distance = random.uniform() < 0.05 ? -2 : 1.2 * random.uniform();
     const strikeAt = (deviations: number) => nearest(strikes, reference * Math.exp(callPut * deviations * term.width));
     const id = `simulated:${instrument.key.toString(16)}:${date}:${n}`;
@@ -62,10 +58,7 @@ const PRINTS_A_DAY = 4;
 /** Median premium if the size is not bound, dollars. About a third of the trades have a premium below 100,000 dollars, the limit for large prints. */
 const PREMIUM_MEDIAN = 260_000;
 
-/**
- * Returns the number of contracts of a print. Few contracts of cheap options trade at once: a print has at most the open interest of a strike
- * with much trading, whatever its premium would be.
- */
+/** Returns the number of contracts of a print: at most the open interest of a busy strike, because few cheap options trade at once. */
 function sizeOf(price: number, { depth }: Instrument, random: Random): number {
   const contracts = Math.min(depth, (PREMIUM_MEDIAN * Math.exp(random.normal())) / (100 * price));
   // Large orders have round numbers of contracts.
@@ -73,10 +66,7 @@ function sizeOf(price: number, { depth }: Instrument, random: Random): number {
   return Math.max(1, Math.round(contracts / lot) * lot);
 }
 
-/**
- * Returns the print of an order. A customer buys at the ask, sells at the bid, or trades at the mid with another customer. In a third of
- * the purchases and sales, the price is between the mid and the ask or bid.
- */
+/** Returns the print of an order at the ask, bid or mid. A third of the purchases and sales is between the mid and the ask or bid. */
 function printOf(instrument: Instrument, order: Order, { bid, ask, delta }: Quote, random: Random): Print {
   const side = random.pick(SIDES, ([, weight]) => weight)[0];
   const touch = side === 'ask' ? ask : side === 'bid' ? bid : (bid + ask) / 2;

@@ -1,7 +1,6 @@
 /**
- * The parameters of the implied volatility as a function of log-moneyness and time. The volatility surface is SSVI with a power-law phi
- * (Gatheral and Jacquier, "Arbitrage-free SVI volatility surfaces", 2014, section 4). The parameters are within the paper's bounds, so
- * there is neither butterfly nor calendar arbitrage.
+ * The parameters of the volatility surface, SSVI with a power-law phi (Gatheral and Jacquier, "Arbitrage-free SVI volatility surfaces",
+ * 2014, section 4), within the paper's bounds, so without butterfly and calendar arbitrage.
  */
 export interface SimulatedSmile {
   /** At-the-money volatility of the shortest expiries, a decimal per year. */
@@ -29,11 +28,7 @@ export function smileVolatilities(smile: SimulatedSmile, column: Float64Array, y
 }
 
 /** The SSVI parameters theta, phi and rho for one expiry. */
-interface Slopes {
-  readonly theta: number;
-  readonly phi: number;
-  readonly skew: number;
-}
+type Slopes = Readonly<{ theta: number; phi: number; skew: number }>;
 
 function slopesOf({ shortIv, longIv, skew }: SimulatedSmile, years: number): Slopes {
   const theta = atTheMoneyVariance(shortIv, longIv, years);
@@ -46,10 +41,7 @@ function varianceAt({ theta, phi, skew }: Slopes, k: number): number {
   return (theta / 2) * (1 + skew * phi * k + Math.sqrt(x * x + 1 - skew * skew));
 }
 
-/**
- * The exponent gamma of phi. A larger gamma flattens the skew faster with time. If gamma is at most 0.5, no maturity has butterfly
- * arbitrage.
- */
+/** The exponent of phi. A larger one flattens the skew faster with time. Up to 0.5, no maturity has butterfly arbitrage. */
 const GAMMA = 0.3;
 /** Rate at which the variance moves from the short-term value to the long-term value, per year. */
 const REVERSION = 3;

@@ -4,28 +4,20 @@ import { ClientError } from '../../core/errors.ts';
 import { notificationOf } from '../change-publisher.ts';
 import { isEventStream } from './guarded-stream.ts';
 import { plainCallOf, plainListOf } from './plain-call.ts';
-import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
-import type { TransportDeps } from './transport-deps.ts';
+import { newSessionId, type SessionIdField, sessionOf, type TransportDeps } from './transport-deps.ts';
 
-interface SessionLimits {
+const LIMITS = {
   /** The time without a request after which a session ends. Later requests get the status 404, and the client opens a new session. */
-  readonly idleMs: number;
-  /** Interval between two searches for idle sessions. */
-  readonly sweepMs: number;
-  readonly sessionsMax: number;
-  readonly accountSessionsMax: number;
-}
-
-const LIMITS: SessionLimits = {
   idleMs: 30 * 60_000,
+  /** Interval between two searches for idle sessions. */
   sweepMs: 60_000,
   sessionsMax: 40_000,
   accountSessionsMax: 10_000,
 };
 
 /** Creates Streamable HTTP with sessions, for clients up to revision 2025-11-25. Only the account that opened a session can use it. */
-export function createStreamableSessions(deps: TransportDeps, limits: Partial<SessionLimits> = {}) {
+export function createStreamableSessions(deps: TransportDeps, limits: Partial<typeof LIMITS> = {}) {
   const { quota, bus } = deps;
   const { idleMs, sweepMs, sessionsMax, accountSessionsMax } = { ...LIMITS, ...limits };
   const sessions = new Map<string, StreamableSession>();
@@ -89,10 +81,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 
   return {
-    /**
-     * Answers a plain tool call or a plain request for the list of tools in a session. Returns `undefined` for any other request. The caller
-     * passes other requests to `handle`.
-     */
+    /** Answers a plain tool call or a plain request for the tools. Returns `undefined` for other requests, which go to `handle`. */
     call(account: Account, request: Request, body: unknown): Response | Promise<Response> | undefined {
       const call = plainCallOf(request, body);
       const listId = call ? undefined : plainListOf(request, body);

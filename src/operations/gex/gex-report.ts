@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
-import { seriesAtm } from '../../analytics/surface/series-atm.ts';
+import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
 import { count, describedObject, flagField, number, objectOf, textField } from '../engine/schemas.ts';
 import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';

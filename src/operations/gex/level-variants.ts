@@ -3,7 +3,7 @@ import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../../analytics/flow/customer-positions.ts';
 import { signedShare } from '../../analytics/flow/flow-sign.ts';
-import { seriesAtm } from '../../analytics/surface/series-atm.ts';
+import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
 import type { Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import type { Context } from '../engine/operation.ts';

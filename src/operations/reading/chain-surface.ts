@@ -1,7 +1,7 @@
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { cachedSurface } from '../../analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
-import { type JumpLaw, jumpLawAt } from '../../analytics/surface/jump-law.ts';
+import { type JumpLaw, jumpLawAt } from '../../analytics/surface/jump-diffusion-law.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
 import { analysisCost } from '../engine/request-cost.ts';
 

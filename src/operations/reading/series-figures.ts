@@ -1,7 +1,7 @@
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import { skew25 } from '../../analytics/chain/skew.ts';
 import { atmBand } from '../../analytics/chain/volatility-band.ts';
-import { seriesAtm } from '../../analytics/surface/series-atm.ts';
+import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
 import { finiteOrNull } from '../engine/schemas.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { TTE_FLOOR_MS } from '../../analytics/chain/prepared-chain.ts';
 import { volatilityError } from '../../analytics/surface/density-figures.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
-import { jumpDiffusionLaw } from '../../analytics/surface/jump-diffusion-law.ts';
-import type { JumpLaw } from '../../analytics/surface/jump-law.ts';
+import { type JumpLaw, jumpDiffusionLaw } from '../../analytics/surface/jump-diffusion-law.ts';
 import { clampProbability, lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
 import { endBeyond, touchProbabilities, touchProducts } from '../../analytics/surface/touch-probability.ts';
 import { verticalBounds } from '../../analytics/surface/vertical-bounds.ts';

@@ -24,8 +24,7 @@ export function lockFolder(dataDir: string): FolderLock {
     db.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL)');
     db.run('DELETE FROM holder');
     db.run('INSERT INTO holder VALUES (?)', [process.pid]);
-    // The process id is committed, because other processes cannot read an uncommitted id. After the commit, the process takes the lock
-    // again and holds the lock.
+    // The process id is committed, so that other processes can read it. Then the process takes the lock again and holds it.
     db.run('COMMIT');
     begin(db);
   } catch (error) {

@@ -79,14 +79,9 @@ export function blockSums(db: Database, parts: TapeParts) {
       }
       return undefined;
     },
-    /**
-     * Returns the days before `beforeDay` that changed since they were summed, if at least the share `newFrom` of their prints is newer.
-     */
+    /** Returns the days before `beforeDay` of whose prints at least the share `newFrom` is newer than their sums. */
     unsummedDays: (beforeDay: string, newFrom: number): TapeDay[] => selectUnsummed.all(beforeDay, newFrom),
-    /**
-     * Adds the sums of parts up to blocks of PARTS.few parts, these to PARTS.many, and these to the day, stores all, and records the day as
-     * summed. Other work can run at each `yield`.
-     */
+    /** Adds up parts to blocks of PARTS.few, of PARTS.many and of the day, and stores their sums. Other work runs at each `yield`. */
     *addUp(tapeDay: TapeDay): Generator<number, void> {
       const dayParts = parts.ofDay(tapeDay);
       // Another process may have added prints since the layers were merged. The next run sums the day.

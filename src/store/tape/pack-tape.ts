@@ -14,12 +14,7 @@ const MOVED_MS = 8;
 const FREE_PAGES = 256;
 
 /** The dependencies of `tapePacker`. */
-export interface PackerDeps {
-  readonly rows: PrintRows;
-  readonly parts: TapeParts;
-  readonly writer: PartWriter;
-  readonly blocks: BlockSums;
-}
+export type PackerDeps = Readonly<{ rows: PrintRows; parts: TapeParts; writer: PartWriter; blocks: BlockSums }>;
 
 /** Packs the prints of past New York days into parts, in short transactions (see `MarketStore.packTape`). */
 export function tapePacker(db: Database, { rows, parts, writer, blocks }: PackerDeps) {

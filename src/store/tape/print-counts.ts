@@ -11,10 +11,7 @@ interface Counted {
 /** Length of a slot, ms. This length must not change, because the stored counts have slots of this length. */
 export const SLOT_MS = 60_000;
 
-/**
- * Creates the functions that read and write counts of print rows by minute. Each writer counts its rows and writes the counts once per
- * transaction. Triggers would make a save take twice as long.
- */
+/** Creates the functions of the counts of print rows by minute, written once per transaction. With triggers, a save takes twice as long. */
 export function printCounts(db: Database) {
   const add = db.prepare<null, [number, string, number, number, number]>(
     `INSERT INTO print_counts VALUES (?, ?, ?, ?, ?)
@@ -73,8 +70,7 @@ export function printCounts(db: Database) {
     of(simulated: number, underlying: string, fromMs: number, toMs: number) {
       const tapeKey = [simulated, underlying] as const;
       const hasNoRows = (from: number, to: number) => from > to || selectAny.get(...tapeKey, from, to)!.found === 0;
-      // The first and the last slot may be partly outside the range. If all rows of a slot are in the range, as is usual for the last slot
-      // of a day, the counts of the slot are used.
+      // The first and the last slot may be partly outside the range. If all their rows are inside, their counts are used.
       const [first, last] = [slotOf(fromMs), slotOf(toMs)];
       const from = hasNoRows(first * SLOT_MS, fromMs - 1) ? first : first + 1;
       const to = hasNoRows(toMs + 1, (last + 1) * SLOT_MS - 1) ? last : last - 1;

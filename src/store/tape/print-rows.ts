@@ -16,10 +16,7 @@ export interface ColumnRow extends TapeSeries, Pick<Print, 'strike' | (typeof NU
 }
 
 /** A position between two rows, directly after the row with the id `rowid` at the moment `atMs`. */
-export interface RowCursor {
-  readonly atMs: number;
-  readonly rowid: number;
-}
+export type RowCursor = Readonly<{ atMs: number; rowid: number }>;
 
 /** A row that can become part of the packed tape. */
 export interface MovableRow {
@@ -46,8 +43,7 @@ export function printRows(db: Database) {
        $bid, $ask, $delta, $multiLeg, $sweep, $block, $canceled) ON CONFLICT DO NOTHING`,
   );
   const selectKnown = db.prepare<PrintRow, [number, string]>(`${SELECT} WHERE simulated = ? AND id = ?`);
-  // The id of a corrected copy consists of the print's id, '~' and a rowid. In sorted order, the id of a corrected copy is between two
-  // texts: the print's id followed by '~', and the print's id followed by '~:'.
+  // A corrected copy's id is the print's id, '~' and a rowid, which sorts between the id followed by '~' and by '~:'.
   const selectEarlier = db.prepare<PrintRow, [number, string]>(
     `${SELECT} WHERE simulated = ?1 AND id > ?2 || '~' AND id < ?2 || '~:'`,
   );
@@ -61,8 +57,7 @@ export function printRows(db: Database) {
     db.prepare<PrintRow, [number, string, number, number, number]>(`${SELECT} ${WITHIN} AND canceled = 0 ${more}`);
   const selectAbove = select('AND premium >= ? ORDER BY at, rowid');
   const selectLarge = select(`AND premium >= ${INDEXED_MIN} AND premium >= ? ORDER BY at, rowid`);
-  // The query does not sort by rowid, because sorting would take as long as the rest of the query. `sortRows` sorts the few prints that
-  // have the same moment.
+  // Sorting by rowid would take as long as the rest. `sortRows` sorts the few prints that have the same moment.
   const selectColumns = db.prepare<ColumnRow, [number, string, number, number]>(
     `${SELECT_COLUMNS} ${WITHIN} AND canceled = 0 ORDER BY at`,
   );

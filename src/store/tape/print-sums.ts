@@ -3,9 +3,10 @@ import { addDays, newYorkInstant } from '../../market/calendar.ts';
 import { rootOf } from '../../market/option-symbol.ts';
 import type { PrintBatch } from '../../market/print-batch.ts';
 import { change, isDeep, type Print, type PrintSum, premiumOf, sumOf } from '../../market/prints.ts';
-import type { PrintRange, PrintStore } from '../../market/store.ts';
+import type { PrintStore } from '../../market/store.ts';
 import { dayOf, FLAG, type TapeColumns } from '../../market/tape-columns.ts';
 import { PREMIUM_UNITS } from '../../market/tape-sums.ts';
+import type { printReader } from './read-prints.ts';
 import { LAST_DATED_MS, type TapeDay } from './tape-days.ts';
 import { entriesOf } from './tape-entries.ts';
 
@@ -19,20 +20,8 @@ export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom
   refresh(): void;
 }
 
-/** The functions that read the stored prints. */
-export interface PrintSource {
-  /** Returns the prints of a range that are stored as rows, with at least a minimum premium. */
-  readonly rows: PrintStore['prints'];
-  /** Yields the prints of a range that are stored in parts, with at least a minimum premium. Each item contains prints of a single part. */
-  readonly packed: (...range: PrintRange) => Iterable<PackedPrints>;
-  /** Returns false if a range has no prints. Returns true if the range may have prints, even if the prints are canceled. */
-  readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
-}
-
-interface PackedPrints {
-  readonly day: string;
-  readonly columns: TapeColumns;
-}
+/** The functions that read the stored prints of a range. `rows` returns those that are stored as rows. */
+type PrintSource = Pick<ReturnType<typeof printReader>, 'packed' | 'mayHave'> & { rows: PrintStore['prints'] };
 
 /**
  * Creates the functions that read and write the sums of large prints by tape, New York day, series, side of the quote, `multiLeg` and

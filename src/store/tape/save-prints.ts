@@ -2,13 +2,13 @@ import type { Database } from 'bun:sqlite';
 import type { Prints } from '../../market/feed.ts';
 import { type DayRows, PrintBatch } from '../../market/print-batch.ts';
 import type { Print } from '../../market/prints.ts';
+import { printOfRow, type TapeColumns } from '../../market/tape-columns.ts';
 import { MOVED_AT_ONCE } from './pack-tape.ts';
 import type { PrintRows } from './print-rows.ts';
 import type { PrintSums } from './print-sums.ts';
-import { findCopies, isCorrectedSince, isSamePrint, type StoredCopy, validCopyOf } from './stored-copies.ts';
 import { type TapeDay, tapeIdOf } from './tape-days.ts';
-import { CANCELED, CORRECTED } from './tape-entries.ts';
-import type { TapeParts } from './tape-parts.ts';
+import { CANCELED, CORRECTED, packedFieldsOf } from './tape-entries.ts';
+import type { Part, TapeParts } from './tape-parts.ts';
 import type { PartWriter } from './write-parts.ts';
 
 /** The dependencies of `printSaver`. */
@@ -21,13 +21,8 @@ export interface SaveDeps {
   readonly moveRows: (tapeDay: TapeDay, limit: number) => number;
 }
 
-/** The result of a save. */
-interface Saved {
-  /** Number of prints that had a new id. */
-  readonly added: number;
-  /** Number of prints that corrected or canceled a stored print. */
-  readonly changed: number;
-}
+/** The numbers of prints with a new id, and of prints that corrected or canceled a stored print. */
+type Saved = Readonly<{ added: number; changed: number }>;
 
 /**
  * Returns a function that saves prints in one transaction: as rows, or with `atOnce` in parts, if a day has at least `partsFrom` new prints
@@ -82,8 +77,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
       toPack.push(i);
     };
     /**
-     * Applies a print to the copies with its id, in parts (`before`) or added by this save, `first` first. A correction replaces the valid
-     * copy, a cancellation only marks it. Returns false if the print changes nothing.
+     * Applies a print to the copies with its id: a correction replaces the valid copy, a cancellation marks it. False if nothing changes.
      */
     const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
       const print = prints.print(i);
@@ -168,4 +162,94 @@ function assertValidNumbers(prints: PrintBatch, row: number): void {
   const isValid = Number.isFinite(sum) && Number.isSafeInteger(at);
   if (!isValid || (callPut !== 1 && callPut !== -1))
     throw new RangeError(`NOT NULL: print ${prints.print(row).id} has an invalid number`);
+}
+
+/** A stored version of a print with a certain id. */
+interface StoredCopy {
+  /** 0 if the copy is valid, or else CANCELED or CORRECTED. */
+  readonly flag: number;
+  print(): Print;
+  retire(flag: typeof CANCELED | typeof CORRECTED): void;
+}
+
+/** The position of a stored copy. */
+type PartOfPrint = Readonly<{ part: Part; row: number }>;
+
+/**
+ * Finds the copies of prints in the parts of their day, by the index `first` of the first print with the same id, with the digests of the
+ * ids. The method `retire` of a copy writes to the store at once.
+ */
+function findCopies(parts: TapeParts, tapeDay: TapeDay, prints: PrintBatch) {
+  const digests = prints.digests();
+  const firstOf = digestTable(digests);
+  const first = (i: number): number => firstOf(digests[2 * i]!, digests[2 * i + 1]!);
+  const dayParts = parts.ofDay(tapeDay);
+  if (!parts.mayHave(tapeDay, digests, dayParts)) return { digests, first, copies: new Map<number, StoredCopy[]>() };
+  const columnsByPart = new Map<number, TapeColumns>();
+  const copyOf = ({ part, row }: PartOfPrint): StoredCopy => {
+    const columns = columnsByPart.getOrInsertComputed(part.id, () => parts.columnsOf(part));
+    return {
+      get flag() {
+        return columns.flags[row]! & (CANCELED | CORRECTED);
+      },
+      print: () => printOfRow(columns, row, packedFieldsOf(tapeDay)),
+      retire(flag) {
+        columns.flags[row]! |= flag;
+        parts.retire(part, row, flag);
+      },
+    };
+  };
+  const copies = new Map([...findDigests(parts, firstOf, dayParts)].map(([i, rows]) => [i, rows.map(copyOf)]));
+  return { digests, first, copies };
+}
+
+/** Finds the entries whose ids have one of the digests in a table. The key is the index of the first equal digest. */
+function findDigests(parts: TapeParts, firstOf: DigestTable, dayParts: readonly Part[]): Map<number, PartOfPrint[]> {
+  const found = new Map<number, PartOfPrint[]>();
+  for (const part of dayParts) {
+    const ids = parts.idsOf(part);
+    for (let row = 0; 2 * row < ids.length; row++) {
+      const i = firstOf(ids[2 * row]!, ids[2 * row + 1]!);
+      if (i < 0) continue;
+      found.getOrInsertComputed(i, () => []).push({ part, row });
+    }
+  }
+  return found;
+}
+
+/** Returns whether a copy is not canceled and has the same values as a stored print. */
+function isSamePrint(stored: Print, copy: Print): boolean {
+  return !copy.canceled && Bun.deepEquals({ ...stored, id: '', canceled: false }, { ...copy, id: '' });
+}
+
+/** Returns whether a print is an earlier version that was corrected, because a corrected copy has the same values. */
+function isCorrectedSince(copies: readonly StoredCopy[], print: Print): boolean {
+  return copies.some((copy) => copy.flag === CORRECTED && isSamePrint(copy.print(), print));
+}
+
+/** Returns the copy that is neither corrected nor canceled, or `undefined` if there is no such copy. */
+function validCopyOf(copies: readonly StoredCopy[]): StoredCopy | undefined {
+  return copies.find(({ flag }) => flag === 0);
+}
+
+/** Returns the index of the first digest that is equal to a digest of two words, or -1. */
+type DigestTable = (low: number, high: number) => number;
+
+/** Creates a hash table of digests. */
+function digestTable(digests: Uint32Array): DigestTable {
+  const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
+  const slots = new Int32Array(size).fill(-1);
+  /** Returns the index of an equal digest, or the bitwise complement (`~`) of the free slot. */
+  const find = (low: number, high: number): number => {
+    for (let slot = low & (size - 1); ; slot = (slot + 1) & (size - 1)) {
+      const i = slots[slot]!;
+      if (i < 0) return ~slot;
+      if (digests[2 * i] === low && digests[2 * i + 1] === high) return i;
+    }
+  };
+  for (let i = 0; 2 * i < digests.length; i++) {
+    const slot = find(digests[2 * i]!, digests[2 * i + 1]!);
+    if (slot < 0) slots[~slot] = i;
+  }
+  return (low, high) => Math.max(-1, find(low, high));
 }

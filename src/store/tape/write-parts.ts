@@ -70,9 +70,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
     return last;
   };
 
-  /**
-   * Adds entries to a layer of a day. They must be in time order, and have arrived after its entries and lower layers of the same times.
-   */
+  /** Adds entries in time order to a layer of a day. They arrived after its entries, and lower layers, of the same times. */
   const merge = (tapeDay: TapeDay, added: TapeEntries, allParts: readonly Part[], layer: number): void => {
     const dayParts = allParts.filter((part) => part.layer === layer);
     if (dayParts.length === 0) {

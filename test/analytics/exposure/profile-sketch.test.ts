@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { refineProfile, sketchProfile } from '../../../src/analytics/exposure/gamma-flip.ts';
 import { levelsWithin, netGexAtLevels, positionsOf } from '../../../src/analytics/exposure/gamma-profile.ts';
-import { refineProfile, sketchProfile } from '../../../src/analytics/exposure/profile-sketch.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';

@@ -3,7 +3,7 @@ import { indexChain } from '../../../bench/index-chain.ts';
 import { findEvents, termStructure } from '../../../src/analytics/surface/event-variance.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../../../src/analytics/surface/fitted-surface.ts';
-import { jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
+import { jumpLawAt } from '../../../src/analytics/surface/jump-diffusion-law.ts';
 import type { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
 import { SliceModel } from '../../../src/analytics/surface/slice-model.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
-import { type JumpLaw, jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
+import { type JumpLaw, jumpLawAt } from '../../../src/analytics/surface/jump-diffusion-law.ts';
 import { endBeyond, superHedge, touchProbabilities } from '../../../src/analytics/surface/touch-probability.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';

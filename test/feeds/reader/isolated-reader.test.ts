@@ -5,7 +5,7 @@ import { contentsOf } from '../../../src/feeds/files/deliveries.ts';
 import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
 import { openNamed } from '../../../src/feeds/files/opened-file.ts';
 import { ReaderEnded, readFileIsolated, readQuotesIsolated } from '../../../src/feeds/reader/isolated-reader.ts';
-import { packDelivery, unpackDelivery } from '../../../src/feeds/reader/packed-delivery.ts';
+import { packDelivery, unpackDelivery } from '../../../src/feeds/reader/messages.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 import { READER_COMMAND } from '../../../src/settings/config.ts';
 import { testFolder } from '../../support/test-folder.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
-import { jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
+import { jumpLawAt } from '../../../src/analytics/surface/jump-diffusion-law.ts';
 import { endBeyond, touchProducts } from '../../../src/analytics/surface/touch-probability.ts';
 import { runToCompletion, type Steps } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';

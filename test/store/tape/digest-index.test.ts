@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { generator } from '../../../src/bench/workloads.ts';
-import { DigestIndex } from '../../../src/store/tape/digest-index.ts';
+import { DigestIndex } from '../../../src/store/tape/tape-parts.ts';
 
 test('finds every digest that was added, over several tables, and no other', () => {
   const random = generator(5);
