@@ -12,7 +12,8 @@ import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
 import { repairArguments } from './repair-arguments.ts';
 import { columnResourcesOf } from './resources.ts';
-import { figuresForModel, PROVENANCE_KEY, provenanceForModel, textForModel } from './tool-answer.ts';
+import { textForModel } from './text-for-model.ts';
+import { figuresForModel, PROVENANCE_KEY, provenanceForModel } from './tool-answer.ts';
 
 export interface ToolCall extends Requester {
   readonly name: string;
@@ -23,11 +24,16 @@ export interface ToolCall extends Requester {
   readonly onProgress?: (step: ProgressUpdate) => Promise<void>;
 }
 
-export type ProgressUpdate = Readonly<{ progress: number; total?: number; message: string }>;
+export interface ProgressUpdate {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message: string;
+}
 
 /**
- * Calls a tool. An error becomes a result with `isError`, and if it is no `ClientError`, also `tool_failed` for the operator. Throws
- * `ProtocolError` with the cleaned and shortened name if there is no such tool.
+ * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
+ * the operator as `tool_failed`. Throws `ProtocolError` if the registry has no tool with this name. The error message contains the cleaned
+ * and shortened name.
  */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();

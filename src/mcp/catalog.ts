@@ -5,7 +5,8 @@ import { PROMPTS } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
 
 /**
- * Returns the catalog on all transports: all tools with the reader of resources, or the API contract's tools. A prompt needs all its tools.
+ * Returns the catalog for MCP clients on all transports: either all tools and a tool that reads resources, or only the API contract's
+ * tools. A prompt is offered only if all of its tools are offered.
  */
 export function catalogOf(selection: ToolSelection): Catalog {
   const isContract = selection === 'contract';

@@ -43,7 +43,10 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
   };
 }
 
-/** Returns the notification for one client in the format of revisions with sessions, or `undefined` without a subscription. */
+/**
+ * Returns the notification that tells one client of a change, in the format of the protocol revisions with sessions. Returns `undefined` if
+ * the client has not subscribed to the changed resource.
+ */
 export function notificationOf(event: ServerEvent, subscribed: Subscriptions): JSONRPCNotification | undefined {
   if (event.kind !== 'resource_updated') return { jsonrpc: '2.0', method: METHODS[event.kind] };
   if (!subscribed.has(event.uri)) return undefined;

@@ -1,14 +1,15 @@
-import { type Icon, ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
 import { cleanLine } from '../core/clean-text.ts';
 import { ClientError } from '../core/errors.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
+import { ICONS } from './icons.ts';
 import { instructionsFor } from './instructions.ts';
 import { readsResources as canRead } from './known-clients.ts';
 import { type McpDeps, type McpSession, SUBSCRIPTIONS_MAX } from './mcp-deps.ts';
 import { getPrompt, promptDefinitions } from './prompts.ts';
 import { readResource } from './read-resource.ts';
-import { textForModel } from './tool-answer.ts';
+import { textForModel } from './text-for-model.ts';
 import { listedTools, registryVersion } from './tool-definitions.ts';
 
 /** Creates an SDK server with the tools, resources and prompts. The SDK server serves a whole connection, or the requests of one POST. */
@@ -92,8 +93,9 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
 }
 
 /**
- * An SDK server with readable errors. For invalid parameters, the SDK sends its validator's issues as JSON, or even an internal error. This
- * class sends the code -32602 and words. An internal error is reported to the operator, and its client gets no details.
+ * An SDK server with readable errors. For invalid parameters, the SDK's errors contain its validator's issues as JSON. For an invalid
+ * `initialize` request, the SDK even sends an internal error. Instead, this class sends an error with the code -32602 and a message in
+ * words. For an internal error, the operator gets a report, and the client gets a message without details.
  */
 class ReadableErrorServer extends Server {
   onInternalError: (method: string, error: unknown) => void = () => {};
@@ -129,17 +131,3 @@ function protocolErrorOf(error: unknown): ProtocolError | undefined {
   // The path in the error may contain names from the client.
   return new ProtocolError(ProtocolErrorCode.InvalidParams, cleanLine(message));
 }
-
-/** A letter Z whose diagonal is the delta curve of an option. The SVG is short, because each answer of revision 2026-07-28 contains it. */
-const SVG =
-  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0,0,16,16'><rect width='16' height='16' rx='3' fill='#10151c'/>" +
-  "<path d='M3.5,4h9M3.5,12h9M3.5,12c6,0,3-8,9-8' fill='none' stroke='#5ab4ff' stroke-width='1.5'/></svg>";
-
-/** The icon of the server. Hosts show the icon beside the server's name. The spaces are encoded, because a URI must not have spaces. */
-const ICONS: Icon[] = [
-  {
-    src: `data:image/svg+xml,${SVG.replace(/[<># ]/g, encodeURIComponent)}`,
-    mimeType: 'image/svg+xml',
-    sizes: ['any'],
-  },
-];

@@ -13,7 +13,11 @@ export interface TaskPrompt {
   text(given: Readonly<Record<string, string | undefined>>): string;
 }
 
-type PromptArgument = Readonly<{ name: string; description: string; required: boolean }>;
+interface PromptArgument {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+}
 
 const TICKER: PromptArgument = { name: 'ticker', description: 'Ticker, e.g. SPY.', required: true };
 

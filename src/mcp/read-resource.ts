@@ -9,7 +9,7 @@ import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 import { RESOURCE_JSON_TYPE } from './resources.ts';
-import { textForModel } from './tool-answer.ts';
+import { textForModel } from './text-for-model.ts';
 
 /** The tool that reads resources. Most clients have no other way, or show their models only the listed resources, and no templates. */
 export const READ_RESOURCE: Tool = {

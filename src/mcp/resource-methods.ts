@@ -27,8 +27,8 @@ function fieldsText({ operation, title, uriTemplate, description, ...form }: For
 }
 
 /**
- * Returns a line for each field with a description, also of inner objects and of the rows of columns. A description that an earlier field
- * of this name has is not repeated.
+ * Returns a line for each field with a description, also of inner objects. Columns have the description of their rows. A description that
+ * an earlier field of this name has is not repeated, because several objects of an answer have the same fields.
  */
 function fieldsOf(schema: TSchema, prefix: string, told: Set<string>): string[] {
   const fields: Readonly<Record<string, TSchema>> = propertiesOf(schema);

@@ -31,6 +31,23 @@ export interface ListedResource {
   readonly mimeType: string;
 }
 
+export interface ResourcePage {
+  readonly resources: ListedResource[];
+  /** Cursor of the next page. Absent for the last page. */
+  readonly nextCursor?: string;
+}
+
+/** The resources that clients can read. */
+export interface Resources {
+  readonly templates: ResourceTemplateType[];
+  /** Returns a page of the list: fixed resources, and the levels of every ticker with a chain. Throws `ProtocolError` for a bad cursor. */
+  list(context: Context, cursor?: string): ResourcePage;
+  /** Reads a resource. Throws `ResourceNotFoundError` if no resource has the URI, or if the resource's operation throws `ClientError`. */
+  read(uri: string, context: Context): Steps<ReadResourceResult>;
+  /** Returns the canonical form of a URI, as used in notifications. Throws `ResourceNotFoundError` if no resource can have this URI. */
+  canonical(uri: string, context: Context): string;
+}
+
 /** The media type of the resources that are data. */
 export const RESOURCE_JSON_TYPE = 'application/json';
 
@@ -46,14 +63,13 @@ const METHODS_OF_TOOL = {
 };
 
 /** The fixed resources, the methods of every tool, and the resources of every ticker with a chain. */
-export type Resources = typeof RESOURCES;
-export const RESOURCES = {
+export const RESOURCES: Resources = {
   templates: [
     ...Object.values(TICKER_RESOURCES).map(({ uriTemplate, name, title, description }) => ({
       ...{ uriTemplate, name, title, description, mimeType: RESOURCE_JSON_TYPE },
     })),
     METHODS_OF_TOOL,
-  ] as ResourceTemplateType[],
+  ],
   list: listResources,
   read: readResource,
   canonical: canonicalUri,
@@ -80,10 +96,10 @@ const FIXED: readonly ListedResource[] = [
 const RESOURCES_PER_PAGE = 100;
 
 /**
- * Returns a page of resources. Its cursor is its first ticker, so no page skips or repeats a ticker when others are added or removed.
- * Throws `ProtocolError` for a bad cursor.
+ * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. Pages therefore do not skip or repeat a
+ * ticker if another ticker is added or removed between two requests.
  */
-function listResources({ market }: Context, cursor?: string) {
+function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid params: cursor must be the nextCursor of a page');
   }
@@ -92,7 +108,7 @@ function listResources({ market }: Context, cursor?: string) {
   const tickers = market.tickersWithChain(cursor, room + 1);
   const resources = [...fixed, ...tickers.slice(0, room).map((ticker) => linkTo('levels', ticker))];
   const next = tickers[room];
-  return { resources, ...(next !== undefined && { nextCursor: next }) };
+  return next === undefined ? { resources } : { resources, nextCursor: next };
 }
 
 /** Returns the URI of a ticker's levels. Notifications of new levels contain this URI. */
@@ -100,7 +116,10 @@ export function levelsUri(ticker: string): string {
   return TICKER_RESOURCES.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }
 
-/** Returns links to the full columns of a tool's summary about a ticker, which are from the newest snapshot, or none. */
+/**
+ * Returns links to the full columns if a tool's answer about a ticker is a summary of them. Returns no links for any other answer, or for a
+ * past time, because the columns are from the newest snapshot.
+ */
 export function columnResourcesOf(
   tool: Operation,
   args: unknown,
@@ -128,7 +147,6 @@ function linkTo(which: keyof typeof TICKER_RESOURCES, ticker: string, expiry = '
   };
 }
 
-/** Reads a resource. Throws `ResourceNotFoundError` if no resource has the URI, or if the resource's operation throws `ClientError`. */
 function* readResource(uri: string, context: Context): Steps<ReadResourceResult> {
   const text = methodsAt(uri);
   if (text !== undefined) return { contents: [{ uri, mimeType: MARKDOWN_TYPE, text }] };
@@ -162,8 +180,8 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
 }
 
 /**
- * Returns the universe as over REST, with the ages of the newest data, the tickers without data, and those with data outside the universe.
- * If they do not fit on a page, returns the tickers from `cursor` on.
+ * Returns the universe in the format of the REST API, with the age of each ticker's newest data. Lists the tickers of the universe
+ * without data, and the tickers with data outside the universe. If the tickers do not fit on a page, returns the tickers from `cursor` on.
  */
 function* universeWithAges(context: Context, cursor?: string): Steps<Record<string, unknown>> {
   const { body } = yield* perform(

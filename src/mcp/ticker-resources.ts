@@ -72,7 +72,9 @@ export const TICKER_RESOURCES = {
       ...(pickFields(full, LEVELS) as TProperties),
       chain: Type.Object(
         { ...contracts!.properties, expiries: textColumn('Expiries of these contracts, YYYY-MM-DD.') },
-        { description: contracts!.description! },
+        {
+          description: contracts!.description!,
+        },
       ),
     }),
   },
@@ -291,7 +293,10 @@ export function* readTickerResource(
     : pageOf(whole, form.tables, { ...asked, near }, addressOf);
 }
 
-/** Notes that some series have settled since the quotes, because a comparison with a newer table shows settlements as falls. */
+/**
+ * Adds a note to a table by strike if some of its series have settled since its quotes. A reader who subtracts the table from a newer one takes
+ * each settlement for a fall.
+ */
 function withSettled(
   which: Which,
   ticker: string,
@@ -388,7 +393,10 @@ function* quotesOf(run: (more: object) => Steps<Answer>, args: Body): Steps<Answ
   }
 }
 
-/** Computes the levels as over REST, with regime, sums of exposures, levels by flow, a summary of the chain and provenance. */
+/**
+ * Computes the levels in the format of the REST API, with the regime, the sums of the exposures, the levels by flow, a summary of the chain
+ * and the provenance.
+ */
 function* levelsOf(args: Body, context: Context): Steps<Answer> {
   const view = extendedView(OPERATION.get_live_gex_nodes);
   const { body, provenance } = yield* perform(view, args, context, 'invalid_parameter');

@@ -1,5 +1,4 @@
 import { cleaned } from '../core/clean-text.ts';
-import type { ClientError } from '../core/errors.ts';
 import { lastQuoted } from '../market/calendar.ts';
 import { tradingSession } from '../market/trading-session.ts';
 import type { Operation, Provenance } from '../operations/engine/operation.ts';
@@ -9,7 +8,10 @@ import { sixDigits } from './six-digits.ts';
 /** The key that only answers over MCP contain, in addition to the keys of the API contract. */
 export const PROVENANCE_KEY = 'provenance';
 
-/** Returns a tool's answer for models, often all they see: the contract's keys and `provenance`, with six significant digits. */
+/**
+ * Returns a tool's answer for models: the contract's keys and `provenance`, with six significant digits. Many hosts show a model only this
+ * object, so it contains all values on which the figures depend.
+ */
 export function toolAnswer(performed: Performed): Record<string, unknown> {
   return { ...figuresForModel(performed), [PROVENANCE_KEY]: provenanceForModel(performed) };
 }
@@ -89,8 +91,3 @@ export function describeProvenanceOf({ full, tool, ofMarket }: Operation): strin
 }
 
 const OF_MARKET = 'as_of, age and market (of the quotes), stale, simulated, source, notes (caveats).';
-
-/** Returns the text of a refusal: what is wrong, and a way on. A model sees this text alone, without header fields. */
-export function textForModel({ message, hint }: ClientError): string {
-  return hint ? `${message}. ${hint}` : message;
-}

@@ -28,7 +28,8 @@ export class BatchDelivery<Message> {
     this.waiting.push(message);
     if (this.isUnderWay) return;
     this.isUnderWay = true;
-    // If the scheduler rejects this job, because the account has too many, it also rejects that of each call, delivered at once.
+    // If the account has too many jobs, the scheduler rejects this job. The code then delivers all messages at once, and the scheduler
+    // rejects the job of each call for the same reason.
     new Promise((resolve) =>
       resolve(this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
     ).catch(() => runToCompletion(this.deliveries()));

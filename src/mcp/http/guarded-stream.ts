@@ -24,7 +24,10 @@ export interface GuardedStreamOptions {
   readonly onEnd?: () => void;
 }
 
-/** Adds an SSE response of the SDK to the stream registry, which limits its unread bytes. Returns other responses unchanged. */
+/**
+ * Wraps an SSE response of the SDK. The stream registry then monitors the stream and limits its unread bytes. Without the limit, the SDK's
+ * queue could grow without end for a client that reads nothing. Returns other responses unchanged.
+ */
 export function guardResponse(
   response: Response,
   account: Account,

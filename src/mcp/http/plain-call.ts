@@ -2,9 +2,16 @@ import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { isRecord } from '../../core/json-shape.ts';
 
 /** A tool call that can be answered without the SDK. Most messages are tool calls. */
-export type PlainCall = Readonly<{ id: string | number; name: string; args: Record<string, unknown> }>;
+export interface PlainCall {
+  readonly id: string | number;
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+}
 
-/** Reads a POST as one tool call without metadata and with the required headers. The SDK answers every other POST (`undefined`). */
+/**
+ * Reads a POST as a plain tool call: one message without metadata, with the required headers of the transport. Returns `undefined` for any
+ * other valid or invalid POST. The SDK answers every other POST and explains its errors.
+ */
 export function plainCallOf(request: Request, body: unknown): PlainCall | undefined {
   const id = plainIdOf(request, body, 'tools/call');
   if (id === undefined) return undefined;

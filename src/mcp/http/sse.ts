@@ -1,24 +1,13 @@
-import {
-  type JSONRPCMessage,
-  parseJSONRPCMessage,
-  type RequestId,
-  type Server,
-  type Transport,
-} from '@modelcontextprotocol/server';
+import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
-import type { StreamEnd } from '../../core/events.ts';
-import type { StreamQueue } from '../../sse/bounded-stream.ts';
-import { PING, sseEvent, sseResponse } from '../../sse/sse-format.ts';
-import type { RegisteredStream } from '../../sse/stream-registry.ts';
+import { sseResponse } from '../../sse/sse-format.ts';
 import { notificationOf } from '../change-publisher.ts';
-import { readsResources } from '../known-clients.ts';
-import type { McpSession } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { BatchDelivery, batchOf, invalidMessages } from './batch.ts';
-import { type ClientStream, createClientStream } from './client-stream.ts';
-import { Liveness, PING_ID } from './liveness.ts';
+import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
 import { SubscribedResources } from './session-quota.ts';
-import { newSessionId, type SessionIdField, sessionOf, type TransportDeps } from './transport-deps.ts';
+import { SseSession } from './sse-session.ts';
+import type { TransportDeps } from './transport-deps.ts';
 
 /** Creates the sessions of the two HTTP+SSE endpoints. A session ends with its stream. A session can be used only by its own account. */
 export function createSseSessions(deps: TransportDeps) {
@@ -31,7 +20,10 @@ export function createSseSessions(deps: TransportDeps) {
     }
   });
   return {
-    /** Opens a session whose first event is the URL for POSTs. Throws `ClientError` (429 or 503) at a limit of streams or sessions. */
+    /**
+     * Opens a session for an account. The first event of the session's stream is the URL for POSTs. Throws `ClientError` (429 or 503) if a
+     * limit of streams or sessions is reached.
+     */
     open(account: Account, request?: Request) {
       streams.assertCapacity(account);
       quota.take(account.id);
@@ -54,8 +46,9 @@ export function createSseSessions(deps: TransportDeps) {
       return sseResponse(session.body);
     },
     /**
-     * Returns a session of the account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id, 404 for
-     * an unknown one, 403 for another account's. `receive` throws 422 without valid messages, and 429 for a batch above the rate limit.
+     * Returns a session of the given account. The session's method `receive` takes the parsed body of a POST. Throws `ClientError`: 400
+     * without an id, 404 for an unknown id, and 403 for a session of another account. `receive` throws `ClientError`: 422 for a body
+     * without valid messages, and 429 for a batch above the account's rate limit.
      */
     session(account: Account, sessionId: string | null) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);
@@ -90,130 +83,5 @@ function messagesOf(body: unknown): JSONRPCMessage[] {
   } catch {
     // The SDK's error would list the issues of its validator as JSON.
     throw invalidMessages();
-  }
-}
-
-interface SseSessionDeps {
-  readonly account: Account;
-  /** Address and port of the client, if the connection is known. */
-  readonly peer?: string | undefined;
-  /** The set of subscribed URIs. The subscription quota counts these URIs. If the set is absent, no URIs are counted. */
-  readonly subscribed?: Set<string>;
-  /** The URL for the POSTs of the client. */
-  readonly endpoint: string;
-  /** Creates an SDK server for the session. */
-  readonly createServer: (session: McpSession) => Server;
-  /** Called once, when the stream has ended. */
-  readonly onEnd: () => void;
-}
-
-/**
- * The session of one HTTP+SSE client (revision 2024-11-05), whose stream has an `endpoint` event and then `message` events. It has an SDK
- * server only during requests, because most sessions are idle, and a server takes more memory than the rest.
- */
-export class SseSession implements Transport, RegisteredStream, McpSession {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
-  readonly account: Account;
-  /** True if the client's model can read resources. Undefined until the client has identified itself with `initialize`. */
-  readsResources: boolean | undefined;
-  readonly subscribed: Set<string>;
-  private server: Server | undefined;
-  /** The unanswered requests. Empty if there is no SDK server. */
-  private readonly pending = new Set<RequestId>();
-  private readonly stream: ClientStream;
-  private readonly liveness = new Liveness();
-  private hasEnded = false;
-
-  constructor(private readonly deps: SseSessionDeps) {
-    this.account = deps.account;
-    this.subscribed = deps.subscribed ?? new Set();
-    this.stream = createClientStream(() => this.handleEnd());
-    this.stream.write(sseEvent('endpoint', deps.endpoint));
-  }
-
-  get body(): ReadableStream<Uint8Array> {
-    return this.stream.body;
-  }
-
-  get peer(): string | undefined {
-    return this.deps.peer;
-  }
-
-  get queue(): StreamQueue {
-    return this.stream.queue;
-  }
-
-  receive(message: JSONRPCMessage): void {
-    // The session may have ended before a later message of a batch is delivered.
-    if (this.hasEnded) return;
-    this.liveness.touch();
-    if ('method' in message && 'id' in message) {
-      this.pending.add(message.id);
-      this.server ??= this.startServer();
-    }
-    // Without an SDK server, no request is in progress, so notifications and answers are dropped.
-    this.onmessage?.(message);
-    // A canceled request gets no answer.
-    if ('method' in message && message.method === 'notifications/cancelled') {
-      this.completeRequest(message.params?.requestId as RequestId);
-    }
-  }
-
-  /** True if the client has identified itself with `initialize`. */
-  get hasBegun(): boolean {
-    return this.readsResources !== undefined;
-  }
-
-  /** Does nothing, because the stream is already open. */
-  async start(): Promise<void> {}
-
-  async send(message: JSONRPCMessage): Promise<void> {
-    this.stream.write(sseEvent('message', JSON.stringify(message)));
-    if (!('method' in message) && message.id !== undefined) this.completeRequest(message.id);
-  }
-
-  isSilent(nowMs: number): boolean {
-    return this.liveness.isSilent(nowMs);
-  }
-
-  ping(nowMs: number): void {
-    if (this.liveness.shouldPing(nowMs)) void this.send({ jsonrpc: '2.0', id: PING_ID, method: 'ping' });
-    else this.stream.write(PING);
-  }
-
-  end(reason: StreamEnd): void {
-    this.stream.end(reason);
-    this.handleEnd();
-  }
-
-  async close(): Promise<void> {
-    this.end('shutdown');
-  }
-
-  private startServer(): Server {
-    const server = this.deps.createServer(this);
-    void server.connect(this);
-    return server;
-  }
-
-  private completeRequest(id: RequestId): void {
-    this.pending.delete(id);
-    if (this.pending.size > 0 || !this.server) return;
-    const client = this.server.getClientVersion();
-    if (client) this.readsResources = readsResources(client);
-    this.server = undefined;
-    this.onmessage = undefined;
-    this.onclose = undefined;
-    this.onerror = undefined;
-  }
-
-  private handleEnd(): void {
-    if (this.hasEnded) return;
-    this.hasEnded = true;
-    this.subscribed.clear();
-    this.onclose?.();
-    this.deps.onEnd();
   }
 }

@@ -27,8 +27,8 @@ import { SubscribedResources } from './session-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
- * A session of Streamable HTTP. Each POST gets a transport, and one with requests also an SDK server, until the answers: most sessions are
- * idle, and a server takes more memory than the rest.
+ * A session of Streamable HTTP. Each POST gets a new transport, and each POST with requests also gets a new SDK server. The transport and
+ * the server are removed after the answers. Most sessions are idle, and an SDK server takes more memory than the rest of a session.
  */
 export class StreamableSession implements McpSession {
   /** True if the client's model can read resources. Undefined until the client has identified itself with `initialize`. */
@@ -55,7 +55,10 @@ export class StreamableSession implements McpSession {
     return this.readsResources !== undefined;
   }
 
-  /** Answers and cancels a tool call as the SDK would, whose schemas and transport take three times as much time as most tools. */
+  /**
+   * Answers a tool call without the SDK, because the SDK's schemas and transport take three times as much time as most tools. The answer is
+   * identical to the SDK's answer, and a call is canceled in the same cases as with the SDK.
+   */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
     const { deps, account } = this;
     deps.streams.assertCapacity(account);
@@ -135,7 +138,10 @@ export class StreamableSession implements McpSession {
     return new Response(this.openNotificationStream(this.deps.peerOf?.(request)), { headers });
   }
 
-  /** Opens the stream, apart from `listen`: its closures keep their scope in memory, which would include the request. */
+  /**
+   * Opens the stream. The method is separate from `listen`, because the stream's closures keep their whole scope in memory, and the scope
+   * of `listen` includes the request.
+   */
   private openNotificationStream(peer: string | undefined): ReadableStream<Uint8Array> {
     this.notificationStream?.close();
     const { liveness } = this;
@@ -170,7 +176,10 @@ export class StreamableSession implements McpSession {
     }
   }
 
-  /** Forwards a notification to the current POSTs and calls, e.g. a cancellation of an earlier POST's request, which gets no answer. */
+  /**
+   * Forwards a notification to the current POSTs and calls. For example, a cancellation arrives in a separate POST and cancels a request of
+   * an earlier POST. The canceled request gets no answer.
+   */
   private forwardToPosts(message: JSONRPCNotification): void {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
     for (const call of this.calls) if (call.id === cancelled) call.isDropped = true;

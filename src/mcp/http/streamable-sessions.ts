@@ -4,20 +4,28 @@ import { ClientError } from '../../core/errors.ts';
 import { notificationOf } from '../change-publisher.ts';
 import { isEventStream } from './guarded-stream.ts';
 import { plainCallOf, plainListOf } from './plain-call.ts';
+import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
-import { newSessionId, type SessionIdField, sessionOf, type TransportDeps } from './transport-deps.ts';
+import type { TransportDeps } from './transport-deps.ts';
 
-const LIMITS = {
+interface SessionLimits {
   /** The time without a request after which a session ends. Later requests get the status 404, and the client opens a new session. */
-  idleMs: 30 * 60_000,
+  readonly idleMs: number;
   /** Interval between two searches for idle sessions. */
+  readonly sweepMs: number;
+  readonly sessionsMax: number;
+  readonly accountSessionsMax: number;
+}
+
+const LIMITS: SessionLimits = {
+  idleMs: 30 * 60_000,
   sweepMs: 60_000,
   sessionsMax: 40_000,
   accountSessionsMax: 10_000,
 };
 
 /** Creates Streamable HTTP with sessions, for clients up to revision 2025-11-25. Only the account that opened a session can use it. */
-export function createStreamableSessions(deps: TransportDeps, limits: Partial<typeof LIMITS> = {}) {
+export function createStreamableSessions(deps: TransportDeps, limits: Partial<SessionLimits> = {}) {
   const { quota, bus } = deps;
   const { idleMs, sweepMs, sessionsMax, accountSessionsMax } = { ...LIMITS, ...limits };
   const sessions = new Map<string, StreamableSession>();
@@ -81,7 +89,10 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<ty
   };
 
   return {
-    /** Answers a plain tool call or a plain request for the tools. Returns `undefined` for other requests, which go to `handle`. */
+    /**
+     * Answers a plain tool call or a plain request for the list of tools in a session. Returns `undefined` for any other request. The caller
+     * passes other requests to `handle`.
+     */
     call(account: Account, request: Request, body: unknown): Response | Promise<Response> | undefined {
       const call = plainCallOf(request, body);
       const listId = call ? undefined : plainListOf(request, body);

@@ -58,7 +58,10 @@ export function createStreamable(deps: TransportDeps) {
   };
 
   return {
-    /** Answers a request with a parsed body. Throws `ClientError`: 400, 403, 404 (session id), 422 (body), 429 or 503 (limits). */
+    /**
+     * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 for the session id, 422
+     * for the body, 429 or 503 for an exceeded limit.
+     */
     async handle(account: Account, request: Request, body?: unknown) {
       const callResponse = sessions.call(account, request, body);
       if (callResponse) return callResponse;
@@ -98,8 +101,9 @@ function isModernMessage(body: unknown): boolean {
 }
 
 /**
- * Replaces the URIs of a `subscriptions/listen` request by their canonical forms, because the SDK compares characters, without those of
- * unknown resources. Also returns the number of accepted URIs. Throws `ClientError` (422) for too many URIs.
+ * Replaces each URI of a `subscriptions/listen` request by its canonical form, because the SDK compares URIs by character. Leaves out URIs
+ * of unknown resources. The answer to the client has the accepted URIs. Also returns the number of accepted URIs. Throws `ClientError`
+ * (422) if the request has too many URIs.
  */
 function withCanonicalUris(
   body: Record<string, unknown>,

@@ -1,15 +1,13 @@
-import {
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  type JSONRPCMessage,
-  type RequestId,
-} from '@modelcontextprotocol/client';
-import { CUT_OFF, createRemoteSession, type RemoteSettings, type RpcError, rpcErrorOf } from './remote-connection.ts';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
+import { isJSONRPCNotification, isJSONRPCRequest } from '@modelcontextprotocol/client';
+import { CUT_OFF, type RemoteSettings, type RpcError, rpcErrorOf } from './remote-connection.ts';
+import { createRemoteSession } from './remote-session.ts';
 import { standardStreams } from './standard-streams.ts';
 
 /**
- * Forwards messages between standard streams and a running server, until the client closes standard input. If the server forgets the
- * session, e.g. at a restart, the bridge opens a new one without notice, unless the tools are different.
+ * Forwards messages between this process's standard streams and a running server, until the client closes standard input. If the server
+ * forgets the session, e.g. at a restart, the bridge opens a new session without notice to the client. If the new server has different
+ * tools, the bridge notifies the client.
  */
 export async function bridge(settings: RemoteSettings, client = standardStreams()): Promise<void> {
   /** The unanswered requests, by id. */

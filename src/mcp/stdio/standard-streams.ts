@@ -12,8 +12,9 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 const LAST_ANSWERS_MS = 10_000;
 
 /**
- * Returns MCP's transport over standard input and output. A client with a pipe closes it after its last request, so after the end of the
- * input, the transport stays open until all requests are answered, at most for `lastAnswersMs`.
+ * Returns MCP's transport over this process's standard input and output. A client that sends requests through a pipe closes the pipe after
+ * the last request. Therefore, after the end of the input, the transport stays open until all requests are answered, but at most for
+ * `lastAnswersMs`.
  */
 export function standardStreams(
   source: Readable = process.stdin,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Server } from '@modelcontextprotocol/server';
 import type { Account } from '../../../src/access/access.ts';
-import { SseSession } from '../../../src/mcp/http/sse.ts';
+import { SseSession } from '../../../src/mcp/http/sse-session.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 
 /** Liveness of a client, tested with a clock that runs ahead. */
