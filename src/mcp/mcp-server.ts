@@ -14,22 +14,10 @@ import { listedTools, registryVersion } from './tool-definitions.ts';
 
 /** Creates an SDK server with the tools, resources and prompts. The SDK server serves a whole connection, or the requests of one POST. */
 export function createMcpServer(deps: McpDeps, { account, subscribed, readsResources }: McpSession): Server {
-  const { context, version, tools, resources, prompts = [] } = deps;
+  const { context, tools, resources, prompts = [] } = deps;
   const names = () => tools().map(({ name }) => name);
-  const server = new ReadableErrorServer(
-    { name: 'zomma', title: 'Zomma', version, icons: ICONS },
-    {
-      capabilities: {
-        tools: { listChanged: true },
-        resources: { subscribe: true, listChanged: true },
-        prompts: {},
-        completions: {},
-        experimental: { 'zomma/registry': { version: registryVersion(tools()) } },
-      },
-      instructions: instructionsFor(tools()),
-      cacheHints: CACHE_HINTS,
-    },
-  );
+  const { serverInfo, ...options } = identityOf(deps);
+  const server = new ReadableErrorServer(serverInfo, { ...options, cacheHints: CACHE_HINTS });
   server.onInternalError = (method, error) => deps.observe({ kind: 'tool_failed', tool: method, error });
   server.setRequestHandler('tools/list', () => listedTools(deps));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal, notify } }) => {
@@ -53,6 +41,21 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
   server.setRequestHandler('completion/complete', ({ params }) => complete(params, context));
   if (subscribed) handleSubscriptions(server, subscribed, deps);
   return server;
+}
+
+/** Returns what the answer to `initialize` says of the server. */
+export function identityOf({ version, tools }: McpDeps) {
+  return {
+    capabilities: {
+      tools: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      prompts: {},
+      completions: {},
+      experimental: { 'zomma/registry': { version: registryVersion(tools()) } },
+    },
+    serverInfo: { name: 'zomma', title: 'Zomma', version, icons: ICONS },
+    instructions: instructionsFor(tools()),
+  };
 }
 
 /** The key in a call's `_meta` by which a client asks for links to resources with the full data. */

@@ -17,12 +17,12 @@ import { sseEvent } from '../../sse/sse-format.ts';
 import { callTool } from '../call-tool.ts';
 import { readsResources } from '../known-clients.ts';
 import type { CancelSignal, McpSession } from '../mcp-deps.ts';
-import { createMcpServer } from '../mcp-server.ts';
+import { createMcpServer, identityOf } from '../mcp-server.ts';
 import { listedToolsText } from '../tool-definitions.ts';
 import { BatchDelivery } from './batch.ts';
 import { type GuardedStream, guardResponse, isEventStream, openGuardedStream } from './guarded-stream.ts';
 import { Liveness, PING_ID } from './liveness.ts';
-import type { PlainCall } from './plain-call.ts';
+import type { PlainCall, PlainInitialize } from './plain-call.ts';
 import { SubscribedResources } from './session-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
@@ -77,6 +77,13 @@ export class StreamableSession implements McpSession {
     } finally {
       this.calls.delete(signal);
     }
+  }
+
+  /** Answers `initialize` without the SDK, whose schemas take longer to build than the rest of a first answer. */
+  begin({ id, revision, client }: PlainInitialize): Response {
+    this.deps.streams.assertCapacity(this.account);
+    this.readsResources = readsResources(client);
+    return this.respond(id, JSON.stringify({ protocolVersion: revision, ...identityOf(this.deps) }));
   }
 
   /** Answers a request for the list of tools without the SDK. The list is a constant text, which is identical to the SDK's answer. */

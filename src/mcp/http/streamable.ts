@@ -63,8 +63,8 @@ export function createStreamable(deps: TransportDeps) {
      * for the body, 429 or 503 for an exceeded limit.
      */
     async handle(account: Account, request: Request, body?: unknown) {
-      const callResponse = sessions.call(account, request, body);
-      if (callResponse) return callResponse;
+      const plain = sessions.plain(account, request, body);
+      if (plain) return plain;
       const response = await answer(account, request, body);
       return response.status < 400 ? response : cleanErrorResponse(response);
     },
