@@ -14,6 +14,24 @@ const PAGE = 256;
 /** Maximum number of tickers that one call counts, to limit the call's duration. A universe has at most `TICKERS_MAX` tickers. */
 const TICKERS_MAX = 1_000;
 
+/** Creates a bus. An error of a listener does not keep an event from the other listeners. */
+export function createEventBus(): ServerEventBus {
+  const listeners = new Set<(event: ServerEvent) => void>();
+  return {
+    publish(event) {
+      for (const listener of listeners) {
+        try {
+          listener(event);
+        } catch {}
+      }
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
 export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus) {
   let seq = log.lastLevelSeq();
   const countTickers = () => log.underlyings(simulated, '', TICKERS_MAX).length;

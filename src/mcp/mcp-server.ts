@@ -1,16 +1,16 @@
-import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
+import { ProtocolError, type RequestMeta, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
 import { cleanLine } from '../core/clean-text.ts';
 import { ClientError } from '../core/errors.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
-import { ICONS } from './icons.ts';
-import { instructionsFor } from './instructions.ts';
 import { readsResources as canRead } from './known-clients.ts';
 import { type McpDeps, type McpSession, SUBSCRIPTIONS_MAX } from './mcp-deps.ts';
 import { getPrompt, promptDefinitions } from './prompts.ts';
+import { INTERNAL_ERROR, INVALID_PARAMS, McpError, UnknownResource } from './protocol-errors.ts';
 import { readResource } from './read-resource.ts';
+import { identityOf } from './server-identity.ts';
 import { textForModel } from './text-for-model.ts';
-import { listedTools, registryVersion } from './tool-definitions.ts';
+import { listedTools } from './tool-definitions.ts';
 
 /** Creates an SDK server with the tools, resources and prompts. The SDK server serves a whole connection, or the requests of one POST. */
 export function createMcpServer(deps: McpDeps, { account, subscribed, readsResources }: McpSession): Server {
@@ -43,21 +43,6 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
   return server;
 }
 
-/** Returns what the answer to `initialize` says of the server. */
-export function identityOf({ version, tools }: McpDeps) {
-  return {
-    capabilities: {
-      tools: { listChanged: true },
-      resources: { subscribe: true, listChanged: true },
-      prompts: {},
-      completions: {},
-      experimental: { 'zomma/registry': { version: registryVersion(tools()) } },
-    },
-    serverInfo: { name: 'zomma', title: 'Zomma', version, icons: ICONS },
-    instructions: instructionsFor(tools()),
-  };
-}
-
 /** The key in a call's `_meta` by which a client asks for links to resources with the full data. */
 const LINKS_META = 'zomma/links';
 
@@ -76,16 +61,13 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
   server.setRequestHandler('resources/subscribe', ({ params }) => {
     const uri = resources.canonical(params.uri, context);
     if (subscribed.size >= SUBSCRIPTIONS_MAX && !subscribed.has(uri)) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `A session can subscribe to at most ${SUBSCRIPTIONS_MAX} resources`,
-      );
+      throw new McpError(INVALID_PARAMS, `A session can subscribe to at most ${SUBSCRIPTIONS_MAX} resources`);
     }
     try {
       subscribed.add(uri);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      throw new ProtocolError(ProtocolErrorCode.InternalError, textForModel(error));
+      throw new McpError(INTERNAL_ERROR, textForModel(error));
     }
     return {};
   });
@@ -113,7 +95,7 @@ class ReadableErrorServer extends Server {
         const protocolError = protocolErrorOf(error);
         if (protocolError) throw protocolError;
         if (!context.mcpReq.signal.aborted) this.onInternalError(method, error);
-        throw new ProtocolError(ProtocolErrorCode.InternalError, 'The request could not be answered. Retry shortly.');
+        throw new ProtocolError(INTERNAL_ERROR, 'The request could not be answered. Retry shortly.');
       }
     };
   }
@@ -126,11 +108,13 @@ function withArguments<Call extends { readonly params?: Record<string, unknown> 
 
 /** Returns the error to send if the client can correct the request. Returns `undefined` for an internal error. */
 function protocolErrorOf(error: unknown): ProtocolError | undefined {
+  if (error instanceof UnknownResource) return new ResourceNotFoundError(error.uri, error.message);
+  if (error instanceof McpError) return new ProtocolError(error.code, error.message, error.data);
   const [, issues] =
     /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];
   if (issues === undefined) return error instanceof ProtocolError ? error : undefined;
   const [issue] = JSON.parse(issues) as { path: string[]; message: string }[];
   const message = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
   // The path in the error may contain names from the client.
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, cleanLine(message));
+  return new ProtocolError(INVALID_PARAMS, cleanLine(message));
 }

@@ -1,10 +1,4 @@
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  type ReadResourceResult,
-  ResourceNotFoundError,
-  type ResourceTemplateType,
-} from '@modelcontextprotocol/server';
+import type { ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { cleaned, cleanLine } from '../core/clean-text.ts';
 import { ClientError, invalidField } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
@@ -15,6 +9,7 @@ import { perform, restView } from '../operations/engine/perform.ts';
 import { TICKER_MAX } from '../operations/engine/shared-fields.ts';
 import { SIMULATED_NOTE } from '../operations/reading/market-reading.ts';
 import { REGISTRY } from '../operations/registry.ts';
+import { INVALID_PARAMS, McpError, UnknownResource } from './protocol-errors.ts';
 import { RESOURCE_METHODS } from './resource-methods.ts';
 import { fittingCount } from './resource-pages.ts';
 import { sixDigits } from './six-digits.ts';
@@ -40,11 +35,11 @@ export interface ResourcePage {
 /** The resources that clients can read. */
 export interface Resources {
   readonly templates: ResourceTemplateType[];
-  /** Returns a page of the list: fixed resources, and the levels of every ticker with a chain. Throws `ProtocolError` for a bad cursor. */
+  /** Returns a page of the list: fixed resources, and the levels of every ticker with a chain. Throws `McpError` for a bad cursor. */
   list(context: Context, cursor?: string): ResourcePage;
-  /** Reads a resource. Throws `ResourceNotFoundError` if no resource has the URI, or if the resource's operation throws `ClientError`. */
+  /** Reads a resource. Throws `UnknownResource` if no resource has the URI, or if the resource's operation throws `ClientError`. */
   read(uri: string, context: Context): Steps<ReadResourceResult>;
-  /** Returns the canonical form of a URI, as used in notifications. Throws `ResourceNotFoundError` if no resource can have this URI. */
+  /** Returns the canonical form of a URI, as used in notifications. Throws `UnknownResource` if no resource can have this URI. */
   canonical(uri: string, context: Context): string;
 }
 
@@ -101,7 +96,7 @@ const RESOURCES_PER_PAGE = 100;
  */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid params: cursor must be the nextCursor of a page');
+    throw new McpError(INVALID_PARAMS, 'Invalid params: cursor must be the nextCursor of a page');
   }
   const fixed = cursor === undefined ? FIXED : [];
   const room = RESOURCES_PER_PAGE - fixed.length;
@@ -160,7 +155,7 @@ function* readResource(uri: string, context: Context): Steps<ReadResourceResult>
   }
 }
 
-/** Returns the methods at a URI. Throws `ResourceNotFoundError` for the URI of an unknown tool. */
+/** Returns the methods at a URI. Throws `UnknownResource` for the URI of an unknown tool. */
 function methodsAt(uri: string): string | undefined {
   if (uri === 'zomma://methods') return METHODS_OVERVIEW;
   const [, tool] = /^zomma:\/\/methods\/(.*)$/s.exec(uri) ?? [];
@@ -257,6 +252,6 @@ const NO_RESOURCE = [
     .join(', ')}.`,
 ] as const;
 
-function notFound(uri: string, message: string, hint: string | undefined): ResourceNotFoundError {
-  return new ResourceNotFoundError(cleanLine(uri), cleaned(hint ? `${message}. ${hint}` : message));
+function notFound(uri: string, message: string, hint: string | undefined): UnknownResource {
+  return new UnknownResource(cleanLine(uri), cleaned(hint ? `${message}. ${hint}` : message));
 }

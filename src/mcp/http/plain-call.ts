@@ -1,4 +1,3 @@
-import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { isRecord } from '../../core/json-shape.ts';
 
 /** A tool call that can be answered without the SDK. Most messages are tool calls. */
@@ -38,7 +37,7 @@ export function plainInitializeOf(request: Request, body: unknown): PlainInitial
   if (!isRecord(params) || hasOtherKeys(params, INITIALIZE_PARAMS)) return undefined;
   const { protocolVersion: revision, capabilities, clientInfo: client } = params;
   const isUsual =
-    SUPPORTED_PROTOCOL_VERSIONS.includes(revision as string) &&
+    REVISIONS.includes(revision as string) &&
     isRecord(capabilities) &&
     Object.entries(capabilities).every(isPlainCapability) &&
     isRecord(client) &&
@@ -92,9 +91,12 @@ function isPlainMessage({ headers }: Request, body: unknown, method: string): bo
     accepted.includes('text/event-stream') &&
     /^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '') &&
     // Before the answer to `initialize`, a client does not know the revision.
-    (method === 'initialize' ? revision === null : SUPPORTED_PROTOCOL_VERSIONS.includes(revision ?? ''))
+    (method === 'initialize' ? revision === null : REVISIONS.includes(revision ?? ''))
   );
 }
+
+/** The protocol revisions with sessions, as in the SDK. */
+export const REVISIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
 
 const MESSAGE: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
 const CALL_PARAMS: ReadonlySet<string> = new Set(['name', 'arguments']);

@@ -1,8 +1,7 @@
-import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import { sseResponse } from '../../sse/sse-format.ts';
 import { notificationOf } from '../change-publisher.ts';
-import { createMcpServer } from '../mcp-server.ts';
 import { BatchDelivery, batchOf, invalidMessages } from './batch.ts';
 import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
 import { SubscribedResources } from './session-quota.ts';
@@ -24,7 +23,8 @@ export function createSseSessions(deps: TransportDeps) {
      * Opens a session for an account. The first event of the session's stream is the URL for POSTs. Throws `ClientError` (429 or 503) if a
      * limit of streams or sessions is reached.
      */
-    open(account: Account, request?: Request) {
+    async open(account: Account, request?: Request) {
+      const { createMcpServer } = await import('./sdk.ts');
       streams.assertCapacity(account);
       quota.take(account.id);
       const id = newSessionId();
@@ -53,8 +53,9 @@ export function createSseSessions(deps: TransportDeps) {
     session(account: Account, sessionId: string | null) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);
       return {
-        receive(body: unknown) {
-          const [first, ...others] = messagesOf(body);
+        async receive(body: unknown) {
+          const { parseJSONRPCMessage } = await import('./sdk.ts');
+          const [first, ...others] = messagesOf(body, parseJSONRPCMessage);
           // The rate limit has already counted the HTTP request, which includes the first message.
           if (others.length > 0) deps.charge?.(account, others.length);
           session.receive(first!);
@@ -77,9 +78,9 @@ const SESSION_ID_FIELD: SessionIdField = {
   unknown: 'Open a new stream with GET /sse.',
 };
 
-function messagesOf(body: unknown): JSONRPCMessage[] {
+function messagesOf(body: unknown, parse: (each: unknown) => JSONRPCMessage): JSONRPCMessage[] {
   try {
-    return batchOf(body).map((each) => parseJSONRPCMessage(each));
+    return batchOf(body).map((each) => parse(each));
   } catch {
     // The SDK's error would list the issues of its validator as JSON.
     throw invalidMessages();

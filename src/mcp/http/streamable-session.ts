@@ -1,13 +1,11 @@
-import {
-  type CallToolResult,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  type JSONRPCMessage,
-  type JSONRPCNotification,
-  type JSONRPCRequest,
-  type RequestId,
-  type RequestMeta,
-  type Server,
+import type {
+  CallToolResult,
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  RequestId,
+  RequestMeta,
+  Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
@@ -17,7 +15,7 @@ import { sseEvent } from '../../sse/sse-format.ts';
 import { callTool } from '../call-tool.ts';
 import { readsResources } from '../known-clients.ts';
 import type { CancelSignal, McpSession } from '../mcp-deps.ts';
-import { createMcpServer, identityOf } from '../mcp-server.ts';
+import { identityOf } from '../server-identity.ts';
 import { listedToolsText } from '../tool-definitions.ts';
 import { BatchDelivery } from './batch.ts';
 import { type GuardedStream, guardResponse, isEventStream, openGuardedStream } from './guarded-stream.ts';
@@ -100,9 +98,10 @@ export class StreamableSession implements McpSession {
   /** Answers a POST with a message or a batch. */
   async post(request: Request, body: unknown): Promise<Response> {
     this.deps.streams.assertCapacity(this.account);
+    const { createMcpServer, isJSONRPCNotification, isJSONRPCRequest } = await import('./sdk.ts');
     const messages = (Array.isArray(body) ? body : [body]) as JSONRPCMessage[];
     const isPlain = !Array.isArray(body) && !wantsProgress(body);
-    const transport = createTransport(isPlain);
+    const transport = await createTransport(isPlain);
     const server = messages.some(isJSONRPCRequest) ? createMcpServer(this.deps, this) : undefined;
     await server?.connect(transport);
     if (messages.length > 1) this.deliverInTurn(transport);
@@ -137,7 +136,7 @@ export class StreamableSession implements McpSession {
   async listen(request: Request): Promise<Response> {
     this.deps.streams.assertCapacity(this.account);
     // The SDK's transport only checks the request. The session opens its own stream, which takes half as much memory as the SDK's stream.
-    const transport = createTransport(false);
+    const transport = await createTransport(false);
     const { status, headers, body } = await transport.handleRequest(request);
     if (status !== 200) return new Response(body, { status, headers });
     void transport.close();
@@ -245,7 +244,8 @@ interface Post {
 }
 
 /** Creates a transport for one HTTP request. The transport checks headers and messages, and sends answers as plain JSON or as events. */
-function createTransport(enableJsonResponse: boolean): WebStandardStreamableHTTPServerTransport {
+async function createTransport(enableJsonResponse: boolean): Promise<WebStandardStreamableHTTPServerTransport> {
+  const { WebStandardStreamableHTTPServerTransport } = await import('./sdk.ts');
   return new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse });
 }
 

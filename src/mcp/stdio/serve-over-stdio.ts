@@ -1,7 +1,6 @@
-import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createScheduler } from '../../operations/engine/scheduler.ts';
-import { type ChangeSource, createChangePublisher, notificationOf } from '../change-publisher.ts';
+import { type ChangeSource, createChangePublisher, createEventBus, notificationOf } from '../change-publisher.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { standardStreams } from './standard-streams.ts';
@@ -11,7 +10,7 @@ import { standardStreams } from './standard-streams.ts';
  * 2025-11-25), and `modern` is the era of revisions without sessions. The server supports both eras.
  */
 export function serveOverStdio(deps: Omit<McpDeps, 'scheduler'> & ChangeSource, transport = standardStreams()) {
-  const bus = new InMemoryServerEventBus();
+  const bus = createEventBus();
   const serverDeps: McpDeps = { ...deps, scheduler: createScheduler() };
   const handle = serveStdio(
     ({ era }) => {

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { isPlainInitialized, plainCallOf, plainInitializeOf, plainListOf } from '../../../src/mcp/http/plain-call.ts';
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
+import {
+  isPlainInitialized,
+  plainCallOf,
+  plainInitializeOf,
+  plainListOf,
+  REVISIONS,
+} from '../../../src/mcp/http/plain-call.ts';
 import { ACCEPT, INITIALIZE, INITIALIZED } from '../../support/mcp-wire.ts';
+import { ROOT } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 
 /** Tool calls that do not need the SDK get the same answers as from the SDK. All other messages go to the SDK. */
@@ -175,6 +183,17 @@ describe('a new session', () => {
       expect(ofPlain!.id).toBe(1);
     },
   );
+
+  test('begins without the modules of the SDK', async () => {
+    const loaded = `Object.keys(require.cache).filter((path) => path.includes('@modelcontextprotocol'))`;
+    const modules = ['http/transports', 'catalog'].map((name) => `await import('./src/mcp/${name}.ts');`).join('');
+    const child = Bun.spawn([process.execPath, '-e', `${modules} console.log(${loaded}.length)`], { cwd: ROOT });
+    expect(await child.stdout.text()).toBe('0\n');
+  });
+
+  test('has the revisions of the SDK', () => {
+    expect(REVISIONS).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
+  });
 
   test('accepts the notification that the client is ready as the SDK does', async () => {
     const request = new Request('http://localhost/mcp', { method: 'POST', headers: HEADERS });
