@@ -31,11 +31,7 @@ export interface ProgressUpdate {
   readonly message: string;
 }
 
-/**
- * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
- * the operator as `tool_failed`. Throws `McpError` if the registry has no tool with this name. The error message contains the cleaned
- * and shortened name.
- */
+/** Calls a tool. An error of the tool becomes a result with `isError`. Throws `McpError` if the registry has no tool with this name. */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();
   const tool = tools.find(({ name }) => name === call.name);

@@ -38,10 +38,7 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
   let tickers = countTickers();
   let version = registryVersion(tools());
   return {
-    /**
-     * Sends the changes since the last call to the bus: new levels (once per ticker), new tickers, changed tools. The function reads the
-     * log of stored levels, so it also finds new levels from other processes. Throws if the store is busy.
-     */
+    /** Sends the changes since the last call, also of other processes: levels, tickers, tools. Throws if the store is busy. */
     wake() {
       const changed = new Set<string>();
       let upTo = seq;
@@ -61,10 +58,7 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
   };
 }
 
-/**
- * Returns the notification that tells one client of a change, in the format of the protocol revisions with sessions. Returns `undefined` if
- * the client has not subscribed to the changed resource.
- */
+/** Returns the notification of a change for revisions with sessions, or `undefined` if the client has not subscribed to it. */
 export function notificationOf(event: ServerEvent, subscribed: Subscriptions): JSONRPCNotification | undefined {
   if (event.kind !== 'resource_updated') return { jsonrpc: '2.0', method: METHODS[event.kind] };
   if (!subscribed.has(event.uri)) return undefined;

@@ -78,9 +78,8 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
 }
 
 /**
- * An SDK server with readable errors. For invalid parameters, the SDK's errors contain its validator's issues as JSON. For an invalid
- * `initialize` request, the SDK even sends an internal error. Instead, this class sends an error with the code -32602 and a message in
- * words. For an internal error, the operator gets a report, and the client gets a message without details.
+ * An SDK server with readable errors. The SDK sends the issues of its validator as JSON, or an internal error for an invalid `initialize`.
+ * This class sends -32602 and words. An internal error is reported to the operator, and the client gets no details of it.
  */
 class ReadableErrorServer extends Server {
   onInternalError: (method: string, error: unknown) => void = () => {};

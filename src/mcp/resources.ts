@@ -90,10 +90,7 @@ const FIXED: readonly ListedResource[] = [
 /** Number of resources on a page. A full page takes about 25 KB. */
 const RESOURCES_PER_PAGE = 100;
 
-/**
- * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. Pages therefore do not skip or repeat a
- * ticker if another ticker is added or removed between two requests.
- */
+/** Returns a page. Its cursor is its first ticker, so pages skip or repeat none if tickers are added or removed between requests. */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
     throw new McpError(INVALID_PARAMS, 'Invalid params: cursor must be the nextCursor of a page');
@@ -111,10 +108,7 @@ export function levelsUri(ticker: string): string {
   return TICKER_RESOURCES.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }
 
-/**
- * Returns links to the full columns if a tool's answer about a ticker is a summary of them. Returns no links for any other answer, or for a
- * past time, because the columns are from the newest snapshot.
- */
+/** Returns links to the full columns of a tool's summary of a ticker. None for a past time: columns are of the newest snapshot. */
 export function columnResourcesOf(
   tool: Operation,
   args: unknown,
@@ -174,10 +168,7 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
   return parts && (yield* readTickerResource(uri, parts, context));
 }
 
-/**
- * Returns the universe in the format of the REST API, with the age of each ticker's newest data. Lists the tickers of the universe
- * without data, and the tickers with data outside the universe. If the tickers do not fit on a page, returns the tickers from `cursor` on.
- */
+/** Returns a page of the universe in the format of REST, with ages, and with tickers that have data outside the universe. */
 function* universeWithAges(context: Context, cursor?: string): Steps<Record<string, unknown>> {
   const { body } = yield* perform(
     restView(REGISTRY.get_target_universe as unknown as Operation),
@@ -231,10 +222,7 @@ function partsOf(uri: string): TickerResource | undefined {
   }
 }
 
-/**
- * Returns the canonical form of a URI, without the query. The ticker may have no chain yet, because clients can subscribe before the first
- * snapshot.
- */
+/** Returns the canonical form of a URI, without the query. Clients can subscribe to a ticker before its first chain. */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri) || methodsAt(uri) !== undefined) return uri;
   const parts = partsOf(uri);

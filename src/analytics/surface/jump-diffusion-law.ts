@@ -45,10 +45,7 @@ export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion
 const FITTED_QUOTES = 24;
 /** A relative volatility error of this size gives a residual of about 1. */
 const ERROR_UNIT = 0.02;
-/**
- * This value is added to vega before a price error is divided by vega. Without the added value, residuals far from the money would be too
- * large.
- */
+/** Added to vega before a price error is divided by it. Without it, residuals far from the money would be too large. */
 const VEGA_MIN = 0.02;
 /** The largest share of the variance that jumps may cause. At larger shares, paths without a jump would give the density a narrow peak. */
 const JUMP_SHARE_MAX = 0.75;

@@ -15,10 +15,7 @@ export const NODES = Math.round((LAST_NODE - FIRST_NODE) / NODE_STEP) + 1;
 /** Positions of the nodes, in standard deviations. */
 export const NODE_Z = Float64Array.from({ length: NODES }, (_, i) => FIRST_NODE + i * NODE_STEP);
 
-/**
- * Positions of the inner knots, in standard deviations. The knots are close together where options are densely quoted, and further apart in
- * the tails.
- */
+/** Positions of the inner knots, in standard deviations: close together where options are densely quoted, further apart in the tails. */
 const INNER_KNOTS = [
   ...[-9, -7, -5.5, -4.5, -3.75, -3, -2.4, -1.9, -1.45, -1.05, -0.7, -0.35],
   ...[0, 0.35, 0.7, 1.05, 1.45, 1.9, 2.4, 3, 3.75, 4.5, 6],

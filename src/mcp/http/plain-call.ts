@@ -7,10 +7,7 @@ export interface PlainCall {
   readonly args: Record<string, unknown>;
 }
 
-/**
- * Reads a POST as a plain tool call: one message without metadata, with the required headers of the transport. Returns `undefined` for any
- * other valid or invalid POST. The SDK answers every other POST and explains its errors.
- */
+/** Reads a POST as a plain tool call: one message without metadata. Returns `undefined` for any other POST, which the SDK answers. */
 export function plainCallOf(request: Request, body: unknown): PlainCall | undefined {
   const id = plainIdOf(request, body, 'tools/call');
   if (id === undefined) return undefined;

@@ -19,10 +19,7 @@ export function createSseSessions(deps: TransportDeps) {
     }
   });
   return {
-    /**
-     * Opens a session for an account. The first event of the session's stream is the URL for POSTs. Throws `ClientError` (429 or 503) if a
-     * limit of streams or sessions is reached.
-     */
+    /** Opens a session. Its first event is the URL for POSTs. Throws `ClientError` (429 or 503) at a limit of streams or sessions. */
     async open(account: Account, request?: Request) {
       const { createMcpServer } = await import('./sdk.ts');
       streams.assertCapacity(account);
@@ -46,9 +43,8 @@ export function createSseSessions(deps: TransportDeps) {
       return sseResponse(session.body);
     },
     /**
-     * Returns a session of the given account. The session's method `receive` takes the parsed body of a POST. Throws `ClientError`: 400
-     * without an id, 404 for an unknown id, and 403 for a session of another account. `receive` throws `ClientError`: 422 for a body
-     * without valid messages, and 429 for a batch above the account's rate limit.
+     * Returns a session. Throws `ClientError`: 400 without an id, 404 for an unknown id, 403 for another account. `receive` throws
+     * `ClientError`: 422 for a body without valid messages, 429 for a batch above the rate limit.
      */
     session(account: Account, sessionId: string | null) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);

@@ -54,10 +54,7 @@ export function createStreamable(deps: TransportDeps) {
   };
 
   return {
-    /**
-     * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 for the session id, 422
-     * for the body, 429 or 503 for an exceeded limit.
-     */
+    /** Answers a request. Throws `ClientError`: 400, 403 or 404 for the session id, 422 for the body, 429 or 503 for a limit. */
     async handle(account: Account, request: Request, body?: unknown) {
       const plain = sessions.plain(account, request, body);
       if (plain) return plain;
@@ -98,9 +95,8 @@ function isModernMessage(body: unknown): boolean {
 }
 
 /**
- * Replaces each URI of a `subscriptions/listen` request by its canonical form, because the SDK compares URIs by character. Leaves out URIs
- * of unknown resources. The answer to the client has the accepted URIs. Also returns the number of accepted URIs. Throws `ClientError`
- * (422) if the request has too many URIs.
+ * Gives the URIs of a `subscriptions/listen` request their canonical form, because the SDK compares URIs by character. Leaves out unknown
+ * resources, and counts the others. Throws `ClientError` (422) for too many URIs.
  */
 function withCanonicalUris(
   body: Record<string, unknown>,
