@@ -32,8 +32,8 @@ export interface HttpDeps {
   readonly mcp: {
     load(): Promise<{
       readonly sse: {
-        open(account: Account, request: Request): Response;
-        session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
+        open(account: Account, request: Request): Promise<Response>;
+        session(account: Account, sessionId: string | null): { receive(body: unknown): Promise<Response> };
       };
       readonly streamable: { handle(account: Account, request: Request, body?: unknown): Promise<Response> };
     }>;

@@ -20,7 +20,7 @@ export const streamRoutes =
       .get('/sse', async ({ request, account, set }) => {
         refuseHead(request);
         const { sse } = await mcp.load();
-        return withDefaults(sse.open(account!, request), set);
+        return withDefaults(await sse.open(account!, request), set);
       })
       .post('/messages', async ({ request, account, set }) => {
         const { sse } = await mcp.load();
@@ -28,7 +28,7 @@ export const streamRoutes =
         assertJsonType(request.headers);
         const message = await readJson(request, { budget, account: account!.id });
         if (needsData(message)) await loaded();
-        return withDefaults(session.receive(message), set);
+        return withDefaults(await session.receive(message), set);
       })
       .get('/mcp', async ({ request, account, set }) => {
         refuseHead(request);

@@ -1,4 +1,4 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import { cleaned, cleanLine } from '../core/clean-text.ts';
 import { ClientError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
@@ -9,6 +9,7 @@ import { perform, toolView } from '../operations/engine/perform.ts';
 import { aging } from '../operations/reading/market-reading.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
+import { INVALID_PARAMS, McpError } from './protocol-errors.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
 import { repairArguments } from './repair-arguments.ts';
 import { columnResourcesOf } from './resources.ts';
@@ -30,11 +31,7 @@ export interface ProgressUpdate {
   readonly message: string;
 }
 
-/**
- * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
- * the operator as `tool_failed`. Throws `ProtocolError` if the registry has no tool with this name. The error message contains the cleaned
- * and shortened name.
- */
+/** Calls a tool. An error of the tool becomes a result with `isError`. Throws `McpError` if the registry has no tool with this name. */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();
   const tool = tools.find(({ name }) => name === call.name);
@@ -44,7 +41,7 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
       call.name,
       tools.map(({ name }) => name),
     );
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool '${cleanLine(call.name)}' is not registered`, {
+    throw new McpError(INVALID_PARAMS, `Tool '${cleanLine(call.name)}' is not registered`, {
       nearest,
     });
   }

@@ -4,10 +4,7 @@ import type { Catalog } from './mcp-deps.ts';
 import { PROMPTS } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
 
-/**
- * Returns the catalog for MCP clients on all transports: either all tools and a tool that reads resources, or only the API contract's
- * tools. A prompt is offered only if all of its tools are offered.
- */
+/** Returns all tools and a tool that reads resources, or only the API contract's tools. A prompt is offered only with all its tools. */
 export function catalogOf(selection: ToolSelection): Catalog {
   const isContract = selection === 'contract';
   const tools = isContract ? CONTRACT_TOOLS : TOOLS;

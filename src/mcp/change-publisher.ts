@@ -14,16 +14,31 @@ const PAGE = 256;
 /** Maximum number of tickers that one call counts, to limit the call's duration. A universe has at most `TICKERS_MAX` tickers. */
 const TICKERS_MAX = 1_000;
 
+/** Creates a bus. An error of a listener does not keep an event from the other listeners. */
+export function createEventBus(): ServerEventBus {
+  const listeners = new Set<(event: ServerEvent) => void>();
+  return {
+    publish(event) {
+      for (const listener of listeners) {
+        try {
+          listener(event);
+        } catch {}
+      }
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
 export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus) {
   let seq = log.lastLevelSeq();
   const countTickers = () => log.underlyings(simulated, '', TICKERS_MAX).length;
   let tickers = countTickers();
   let version = registryVersion(tools());
   return {
-    /**
-     * Sends the changes since the last call to the bus: new levels (once per ticker), new tickers, changed tools. The function reads the
-     * log of stored levels, so it also finds new levels from other processes. Throws if the store is busy.
-     */
+    /** Sends the changes since the last call, also of other processes: levels, tickers, tools. Throws if the store is busy. */
     wake() {
       const changed = new Set<string>();
       let upTo = seq;
@@ -43,10 +58,7 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
   };
 }
 
-/**
- * Returns the notification that tells one client of a change, in the format of the protocol revisions with sessions. Returns `undefined` if
- * the client has not subscribed to the changed resource.
- */
+/** Returns the notification of a change for revisions with sessions, or `undefined` if the client has not subscribed to it. */
 export function notificationOf(event: ServerEvent, subscribed: Subscriptions): JSONRPCNotification | undefined {
   if (event.kind !== 'resource_updated') return { jsonrpc: '2.0', method: METHODS[event.kind] };
   if (!subscribed.has(event.uri)) return undefined;

@@ -10,10 +10,8 @@ const VALUES_MAX = 100;
 const TYPED_MAX = 40;
 
 /**
- * Completes an argument of a resource template or prompt with the values that begin with the typed text. The values for `ticker` are the
- * tickers with a chain, followed by the other tickers of the universe. `tickers` is a list, and the values for its last ticker are the same
- * as for `ticker`. The values for `expiry` are the unsettled expiries of the ticker's chain, and also `all` if the argument belongs to a
- * resource. The values for `tool` are the tools. Other arguments, unknown templates and unknown prompts have no values.
+ * Completes an argument of a resource template or prompt. `ticker` and the last of `tickers`: tickers with a chain, then others of the
+ * universe. `expiry`: the unsettled expiries of the chain, and `all` for a resource. `tool`: the tools. Anything else has no values.
  */
 export function complete({ ref, argument, context: filled }: CompleteRequestParams, context: Context): CompleteResult {
   const isOurs =

@@ -1,9 +1,6 @@
 import type { Implementation } from '@modelcontextprotocol/server';
 
-/**
- * Clients whose model has tools for reading listed and linked resources. MCP has no capability that announces such tools. These clients get
- * links in answers. Some other clients discard an answer with links.
- */
+/** Clients whose model can read linked resources, which no capability announces. Some other clients discard an answer with links. */
 const READERS = /^(?:claude-code|codex)\b/i;
 
 /** Returns whether a client's model can follow links to resources. */

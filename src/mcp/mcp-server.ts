@@ -1,35 +1,23 @@
-import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
+import { ProtocolError, type RequestMeta, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
 import { cleanLine } from '../core/clean-text.ts';
 import { ClientError } from '../core/errors.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
-import { ICONS } from './icons.ts';
-import { instructionsFor } from './instructions.ts';
 import { readsResources as canRead } from './known-clients.ts';
 import { type McpDeps, type McpSession, SUBSCRIPTIONS_MAX } from './mcp-deps.ts';
 import { getPrompt, promptDefinitions } from './prompts.ts';
+import { INTERNAL_ERROR, INVALID_PARAMS, McpError, UnknownResource } from './protocol-errors.ts';
 import { readResource } from './read-resource.ts';
+import { identityOf } from './server-identity.ts';
 import { textForModel } from './text-for-model.ts';
-import { listedTools, registryVersion } from './tool-definitions.ts';
+import { listedTools } from './tool-definitions.ts';
 
 /** Creates an SDK server with the tools, resources and prompts. The SDK server serves a whole connection, or the requests of one POST. */
 export function createMcpServer(deps: McpDeps, { account, subscribed, readsResources }: McpSession): Server {
-  const { context, version, tools, resources, prompts = [] } = deps;
+  const { context, tools, resources, prompts = [] } = deps;
   const names = () => tools().map(({ name }) => name);
-  const server = new ReadableErrorServer(
-    { name: 'zomma', title: 'Zomma', version, icons: ICONS },
-    {
-      capabilities: {
-        tools: { listChanged: true },
-        resources: { subscribe: true, listChanged: true },
-        prompts: {},
-        completions: {},
-        experimental: { 'zomma/registry': { version: registryVersion(tools()) } },
-      },
-      instructions: instructionsFor(tools()),
-      cacheHints: CACHE_HINTS,
-    },
-  );
+  const { serverInfo, ...options } = identityOf(deps);
+  const server = new ReadableErrorServer(serverInfo, { ...options, cacheHints: CACHE_HINTS });
   server.onInternalError = (method, error) => deps.observe({ kind: 'tool_failed', tool: method, error });
   server.setRequestHandler('tools/list', () => listedTools(deps));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal, notify } }) => {
@@ -73,16 +61,13 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
   server.setRequestHandler('resources/subscribe', ({ params }) => {
     const uri = resources.canonical(params.uri, context);
     if (subscribed.size >= SUBSCRIPTIONS_MAX && !subscribed.has(uri)) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `A session can subscribe to at most ${SUBSCRIPTIONS_MAX} resources`,
-      );
+      throw new McpError(INVALID_PARAMS, `A session can subscribe to at most ${SUBSCRIPTIONS_MAX} resources`);
     }
     try {
       subscribed.add(uri);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      throw new ProtocolError(ProtocolErrorCode.InternalError, textForModel(error));
+      throw new McpError(INTERNAL_ERROR, textForModel(error));
     }
     return {};
   });
@@ -93,9 +78,8 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
 }
 
 /**
- * An SDK server with readable errors. For invalid parameters, the SDK's errors contain its validator's issues as JSON. For an invalid
- * `initialize` request, the SDK even sends an internal error. Instead, this class sends an error with the code -32602 and a message in
- * words. For an internal error, the operator gets a report, and the client gets a message without details.
+ * An SDK server with readable errors. The SDK sends the issues of its validator as JSON, or an internal error for an invalid `initialize`.
+ * This class sends -32602 and words. An internal error is reported to the operator, and the client gets no details of it.
  */
 class ReadableErrorServer extends Server {
   onInternalError: (method: string, error: unknown) => void = () => {};
@@ -110,7 +94,7 @@ class ReadableErrorServer extends Server {
         const protocolError = protocolErrorOf(error);
         if (protocolError) throw protocolError;
         if (!context.mcpReq.signal.aborted) this.onInternalError(method, error);
-        throw new ProtocolError(ProtocolErrorCode.InternalError, 'The request could not be answered. Retry shortly.');
+        throw new ProtocolError(INTERNAL_ERROR, 'The request could not be answered. Retry shortly.');
       }
     };
   }
@@ -123,11 +107,13 @@ function withArguments<Call extends { readonly params?: Record<string, unknown> 
 
 /** Returns the error to send if the client can correct the request. Returns `undefined` for an internal error. */
 function protocolErrorOf(error: unknown): ProtocolError | undefined {
+  if (error instanceof UnknownResource) return new ResourceNotFoundError(error.uri, error.message);
+  if (error instanceof McpError) return new ProtocolError(error.code, error.message, error.data);
   const [, issues] =
     /^(?:Invalid [\w/]+ request: )?(\[\s*\{.*\])$/s.exec(error instanceof Error ? error.message : '') ?? [];
   if (issues === undefined) return error instanceof ProtocolError ? error : undefined;
   const [issue] = JSON.parse(issues) as { path: string[]; message: string }[];
   const message = `Invalid params: ${issue?.path.join('.') || 'params'}: ${issue?.message ?? 'not understood'}`;
   // The path in the error may contain names from the client.
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, cleanLine(message));
+  return new ProtocolError(INVALID_PARAMS, cleanLine(message));
 }

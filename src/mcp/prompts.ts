@@ -1,5 +1,6 @@
-import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import { cleanLine } from '../core/clean-text.ts';
+import { INVALID_PARAMS, McpError } from './protocol-errors.ts';
 
 /** A task that a user starts by name. The text of the prompt guides a model through calls of existing tools. */
 export interface TaskPrompt {
@@ -103,7 +104,7 @@ export function promptDefinitions(prompts: readonly TaskPrompt[], tools: readonl
   }));
 }
 
-/** Returns the message of a prompt. Throws `ProtocolError` if the prompt is unknown or if a required argument is missing. */
+/** Returns the message of a prompt. Throws `McpError` if the prompt is unknown or if a required argument is missing. */
 export function getPrompt(
   prompts: readonly TaskPrompt[],
   tools: readonly string[],
@@ -114,12 +115,12 @@ export function getPrompt(
   const prompt = offered.find((each) => each.name === name);
   if (!prompt) {
     const names = offered.map((each) => each.name);
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no such prompt. Prompts: ${names.join(', ')}`);
+    throw new McpError(INVALID_PARAMS, `There is no such prompt. Prompts: ${names.join(', ')}`);
   }
   const missing = prompt.arguments.filter((each) => each.required && !given[each.name]?.trim());
   if (missing.length > 0) {
     const named = missing.map((each) => `${each.name} (${each.description.replace(/\.$/, '')})`);
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The prompt needs ${named.join(', ')}`);
+    throw new McpError(INVALID_PARAMS, `The prompt needs ${named.join(', ')}`);
   }
   const args = Object.fromEntries(
     prompt.arguments.map((each) => [each.name, cleanLine(given[each.name] ?? '').trim() || undefined]),

@@ -1,13 +1,8 @@
-import {
-  type CallToolResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ReadResourceResult,
-  type Tool,
-} from '@modelcontextprotocol/server';
+import type { CallToolResult, ReadResourceResult, Tool } from '@modelcontextprotocol/server';
 import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
 import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
+import { INTERNAL_ERROR, McpError } from './protocol-errors.ts';
 import { RESOURCE_JSON_TYPE } from './resources.ts';
 import { textForModel } from './text-for-model.ts';
 
@@ -24,12 +19,12 @@ export const READ_RESOURCE: Tool = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 };
 
-/** Reads a resource. Throws `ProtocolError` if no resource has the URI or if the scheduler rejects the work. */
+/** Reads a resource. Throws `McpError` if no resource has the URI or if the scheduler rejects the work. */
 export async function readResource(deps: McpDeps, reader: Requester, uri: string): Promise<ReadResourceResult> {
   try {
     return await runJob(deps, reader, 'resources/read', deps.resources.read(uri, deps.context));
   } catch (error) {
-    if (error instanceof ClientError) throw new ProtocolError(ProtocolErrorCode.InternalError, textForModel(error));
+    if (error instanceof ClientError) throw new McpError(INTERNAL_ERROR, textForModel(error));
     throw error;
   }
 }
@@ -49,7 +44,7 @@ export async function readResourceAsTool(deps: McpDeps, reader: Requester, args:
       structuredContent: mimeType === RESOURCE_JSON_TYPE ? JSON.parse(text) : { text },
     };
   } catch (error) {
-    if (error instanceof ProtocolError) throw new ClientError('not_found', error.message);
+    if (error instanceof McpError) throw new ClientError('not_found', error.message);
     throw error;
   }
 }

@@ -26,10 +26,7 @@ function fieldsText({ operation, title, uriTemplate, description, ...form }: For
   return [`## ${title} (${uriTemplate})`, '', description, '', ...lines].join('\n');
 }
 
-/**
- * Returns a line for each field with a description, also of inner objects. Columns have the description of their rows. A description that
- * an earlier field of this name has is not repeated, because several objects of an answer have the same fields.
- */
+/** Returns a line for each field with a description, also of inner objects. A line that is already told is not repeated. */
 function fieldsOf(schema: TSchema, prefix: string, told: Set<string>): string[] {
   const fields: Readonly<Record<string, TSchema>> = propertiesOf(schema);
   return Object.entries(fields)

@@ -38,9 +38,8 @@ const ORDERS = {
 } as const;
 
 /**
- * Returns one page of an answer: all fields outside the tables, the rows that fit into PAGE_CHARS_MAX, and `page`, which states the number of
- * rows on the page and in all, and has the address of the next page if there is one. `addressOf` returns the address of the page that begins
- * with a given row. Throws `ClientError` for an unknown column.
+ * Returns one page of an answer: all fields outside the tables, the rows that fit into PAGE_CHARS_MAX, and `page` with the numbers of rows
+ * and the next address, from `addressOf(row)`. Throws `ClientError` for an unknown column.
  */
 export function pageOf(
   answer: Body,

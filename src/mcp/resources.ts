@@ -1,10 +1,4 @@
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  type ReadResourceResult,
-  ResourceNotFoundError,
-  type ResourceTemplateType,
-} from '@modelcontextprotocol/server';
+import type { ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { cleaned, cleanLine } from '../core/clean-text.ts';
 import { ClientError, invalidField } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
@@ -15,6 +9,7 @@ import { perform, restView } from '../operations/engine/perform.ts';
 import { TICKER_MAX } from '../operations/engine/shared-fields.ts';
 import { SIMULATED_NOTE } from '../operations/reading/market-reading.ts';
 import { REGISTRY } from '../operations/registry.ts';
+import { INVALID_PARAMS, McpError, UnknownResource } from './protocol-errors.ts';
 import { RESOURCE_METHODS } from './resource-methods.ts';
 import { fittingCount } from './resource-pages.ts';
 import { sixDigits } from './six-digits.ts';
@@ -40,11 +35,11 @@ export interface ResourcePage {
 /** The resources that clients can read. */
 export interface Resources {
   readonly templates: ResourceTemplateType[];
-  /** Returns a page of the list: fixed resources, and the levels of every ticker with a chain. Throws `ProtocolError` for a bad cursor. */
+  /** Returns a page of the list: fixed resources, and the levels of every ticker with a chain. Throws `McpError` for a bad cursor. */
   list(context: Context, cursor?: string): ResourcePage;
-  /** Reads a resource. Throws `ResourceNotFoundError` if no resource has the URI, or if the resource's operation throws `ClientError`. */
+  /** Reads a resource. Throws `UnknownResource` if no resource has the URI, or if the resource's operation throws `ClientError`. */
   read(uri: string, context: Context): Steps<ReadResourceResult>;
-  /** Returns the canonical form of a URI, as used in notifications. Throws `ResourceNotFoundError` if no resource can have this URI. */
+  /** Returns the canonical form of a URI, as used in notifications. Throws `UnknownResource` if no resource can have this URI. */
   canonical(uri: string, context: Context): string;
 }
 
@@ -95,13 +90,10 @@ const FIXED: readonly ListedResource[] = [
 /** Number of resources on a page. A full page takes about 25 KB. */
 const RESOURCES_PER_PAGE = 100;
 
-/**
- * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. Pages therefore do not skip or repeat a
- * ticker if another ticker is added or removed between two requests.
- */
+/** Returns a page. Its cursor is its first ticker, so pages skip or repeat none if tickers are added or removed between requests. */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid params: cursor must be the nextCursor of a page');
+    throw new McpError(INVALID_PARAMS, 'Invalid params: cursor must be the nextCursor of a page');
   }
   const fixed = cursor === undefined ? FIXED : [];
   const room = RESOURCES_PER_PAGE - fixed.length;
@@ -116,10 +108,7 @@ export function levelsUri(ticker: string): string {
   return TICKER_RESOURCES.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }
 
-/**
- * Returns links to the full columns if a tool's answer about a ticker is a summary of them. Returns no links for any other answer, or for a
- * past time, because the columns are from the newest snapshot.
- */
+/** Returns links to the full columns of a tool's summary of a ticker. None for a past time: columns are of the newest snapshot. */
 export function columnResourcesOf(
   tool: Operation,
   args: unknown,
@@ -160,7 +149,7 @@ function* readResource(uri: string, context: Context): Steps<ReadResourceResult>
   }
 }
 
-/** Returns the methods at a URI. Throws `ResourceNotFoundError` for the URI of an unknown tool. */
+/** Returns the methods at a URI. Throws `UnknownResource` for the URI of an unknown tool. */
 function methodsAt(uri: string): string | undefined {
   if (uri === 'zomma://methods') return METHODS_OVERVIEW;
   const [, tool] = /^zomma:\/\/methods\/(.*)$/s.exec(uri) ?? [];
@@ -179,10 +168,7 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
   return parts && (yield* readTickerResource(uri, parts, context));
 }
 
-/**
- * Returns the universe in the format of the REST API, with the age of each ticker's newest data. Lists the tickers of the universe
- * without data, and the tickers with data outside the universe. If the tickers do not fit on a page, returns the tickers from `cursor` on.
- */
+/** Returns a page of the universe in the format of REST, with ages, and with tickers that have data outside the universe. */
 function* universeWithAges(context: Context, cursor?: string): Steps<Record<string, unknown>> {
   const { body } = yield* perform(
     restView(REGISTRY.get_target_universe as unknown as Operation),
@@ -236,10 +222,7 @@ function partsOf(uri: string): TickerResource | undefined {
   }
 }
 
-/**
- * Returns the canonical form of a URI, without the query. The ticker may have no chain yet, because clients can subscribe before the first
- * snapshot.
- */
+/** Returns the canonical form of a URI, without the query. Clients can subscribe to a ticker before its first chain. */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri) || methodsAt(uri) !== undefined) return uri;
   const parts = partsOf(uri);
@@ -257,6 +240,6 @@ const NO_RESOURCE = [
     .join(', ')}.`,
 ] as const;
 
-function notFound(uri: string, message: string, hint: string | undefined): ResourceNotFoundError {
-  return new ResourceNotFoundError(cleanLine(uri), cleaned(hint ? `${message}. ${hint}` : message));
+function notFound(uri: string, message: string, hint: string | undefined): UnknownResource {
+  return new UnknownResource(cleanLine(uri), cleaned(hint ? `${message}. ${hint}` : message));
 }

@@ -293,10 +293,7 @@ export function* readTickerResource(
     : pageOf(whole, form.tables, { ...asked, near }, addressOf);
 }
 
-/**
- * Adds a note to a table by strike if some of its series have settled since its quotes. A reader who subtracts the table from a newer one takes
- * each settlement for a fall.
- */
+/** Notes in a table by strike that series have settled since. A difference to a newer table would show each settlement as a fall. */
 function withSettled(
   which: Which,
   ticker: string,
@@ -393,10 +390,7 @@ function* quotesOf(run: (more: object) => Steps<Answer>, args: Body): Steps<Answ
   }
 }
 
-/**
- * Computes the levels in the format of the REST API, with the regime, the sums of the exposures, the levels by flow, a summary of the chain
- * and the provenance.
- */
+/** Computes the levels as over REST, with regime, sums of exposures, levels by flow, summary of the chain and provenance. */
 function* levelsOf(args: Body, context: Context): Steps<Answer> {
   const view = extendedView(OPERATION.get_live_gex_nodes);
   const { body, provenance } = yield* perform(view, args, context, 'invalid_parameter');

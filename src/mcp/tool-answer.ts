@@ -8,10 +8,7 @@ import { sixDigits } from './six-digits.ts';
 /** The key that only answers over MCP contain, in addition to the keys of the API contract. */
 export const PROVENANCE_KEY = 'provenance';
 
-/**
- * Returns a tool's answer for models: the contract's keys and `provenance`, with six significant digits. Many hosts show a model only this
- * object, so it contains all values on which the figures depend.
- */
+/** Returns a tool's answer with six significant digits and `provenance`, because many hosts show a model only this object. */
 export function toolAnswer(performed: Performed): Record<string, unknown> {
   return { ...figuresForModel(performed), [PROVENANCE_KEY]: provenanceForModel(performed) };
 }

@@ -60,10 +60,7 @@ function withProvenance(
   return { ...schema, properties: { ...properties, [PROVENANCE_KEY]: { type: 'object', description } } };
 }
 
-/**
- * Shortens an output schema so that it takes few tokens of a model's context. `perform` and OpenAPI use the full schema. An inner object, or
- * a list of objects whose description names all their fields, keeps only this description.
- */
+/** Shortens an output schema to few tokens. An inner object, or a list whose description names all fields, keeps its description. */
 function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
   return {
     type: 'object',

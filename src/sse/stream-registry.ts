@@ -28,10 +28,7 @@ export interface StreamLimits {
   readonly pingMs: number;
   /** A stream ends after this time if data waits and the client reads nothing. */
   readonly behindMs: number;
-  /**
-   * Maximum number of unread bytes in all streams of one account together. The bytes are summed from the oldest stream on. A stream whose
-   * client is behind ends if the sum up to this stream exceeds the limit.
-   */
+  /** Maximum of unread bytes in all streams of an account. The streams behind that exceed the sum, from the oldest on, end. */
   readonly accountUnreadBytesMax: number;
   /** Maximum number of unread bytes in the streams of all accounts. The limit works like `accountUnreadBytesMax`. */
   readonly allUnreadBytesMax: number;
@@ -53,10 +50,7 @@ export const STREAM_LIMITS: StreamLimits = {
   accountStreamsMax: 500,
 };
 
-/**
- * Creates a stream registry with one timer for all streams. The registry ends a stream if the client is behind or silent, if the account
- * has lost access, or if the stream is too old. On all other streams, the registry sends pings.
- */
+/** Creates a registry. One timer pings streams, and ends those behind, silent, too old, or of an account without access. */
 export function createStreamRegistry(limits: StreamLimits) {
   const { pingMs, behindMs, accountUnreadBytesMax, allUnreadBytesMax, ageMs, streamsMax, accountStreamsMax } = limits;
   /** The open streams with their start times, oldest stream first. */
@@ -109,10 +103,7 @@ export function createStreamRegistry(limits: StreamLimits) {
   };
 
   return {
-    /**
-     * Throws `ClientError` if one more stream would exceed the account's limit (429) or the limit of all accounts (503). Callers check the
-     * capacity before they create anything for the stream. If `streamsMax` streams are open, the function first calls `makeRoom`.
-     */
+    /** Throws `ClientError` if one more stream exceeds the account's limit (429) or that of all (503). At the latter, makes room first. */
     assertCapacity({ id }: Account) {
       if (counts.of(id) >= accountStreamsMax) {
         throw new ClientError(

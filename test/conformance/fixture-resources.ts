@@ -1,4 +1,4 @@
-import { ResourceNotFoundError } from '@modelcontextprotocol/server';
+import { UnknownResource } from '../../src/mcp/protocol-errors.ts';
 import type { Resources } from '../../src/mcp/resources.ts';
 
 /** The resources that the suites read: a text, an image, and a resource template. */
@@ -15,7 +15,7 @@ export const FIXTURE_RESOURCES: Resources = {
     const [, id] = /^test:\/\/template\/(\w+)\/data$/.exec(uri) ?? [];
     const content = id === undefined ? FIXED[uri] : { mimeType: 'application/json', text: JSON.stringify({ id }) };
     if (content) return { contents: [{ uri, ...content }] };
-    throw new ResourceNotFoundError(uri, 'There is no such resource');
+    throw new UnknownResource(uri, 'There is no such resource');
   },
   canonical: (uri) => uri,
 };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InMemoryServerEventBus, type ServerEvent } from '@modelcontextprotocol/server';
+import type { ServerEvent } from '@modelcontextprotocol/server';
 import { runToCompletion } from '../../src/core/steps.ts';
-import { createChangePublisher } from '../../src/mcp/change-publisher.ts';
+import { createChangePublisher, createEventBus } from '../../src/mcp/change-publisher.ts';
 import { complete } from '../../src/mcp/completion.ts';
 import { PAGE_CHARS_MAX } from '../../src/mcp/resource-pages.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
@@ -190,7 +190,7 @@ describe('more tickers than fit on a page', () => {
 test('reports every changed ticker once, however long the log, and retries after a store error', () => {
   const { store } = service.app;
   const events: ServerEvent[] = [];
-  const bus = new InMemoryServerEventBus();
+  const bus = createEventBus();
   bus.subscribe((event) => events.push(event));
   let isBusy = false;
   const underlyings: typeof store.underlyings = (...args) => {

@@ -12,10 +12,7 @@ export interface VariancePoint {
 const SHUT_DAY_MAX = 0.3;
 /** The number of equal steps from weight 0 to the largest weight. */
 const STEPS = 30;
-/**
- * The fit uses only expiries up to `DAYS_MAX` days after the quotes. For later expiries, weekends are nearly a constant share of the time
- * to expiry.
- */
+/** The fit uses expiries up to `DAYS_MAX` days after the quotes. Later, weekends are nearly a constant share of the time to expiry. */
 const DAYS_MAX = 120;
 const POINTS_MIN = 5;
 /** The share of errors that the fit leaves out. The fit leaves out the largest errors, because events and faulty quotes cause them. */

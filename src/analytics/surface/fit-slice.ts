@@ -9,10 +9,7 @@ export interface FittedDensity extends Masses {
   readonly model: SliceModel;
 }
 
-/**
- * A fit ends if the next step is expected to decrease the cost by less than `GAIN_MIN * (cost + 1)`. The term 1 ends a fit whose cost is
- * near 0.
- */
+/** A fit ends if the next step is expected to cut the cost by less than `GAIN_MIN * (cost + 1)`. The 1 ends a fit whose cost is near 0. */
 const GAIN_MIN = 3e-3;
 /** The maximum number of steps that a fit tries. Most fits need fewer than 15 steps. A slow fit lowers the cost by only 1 % per step. */
 const TRIALS_MAX = 60;

@@ -13,10 +13,7 @@ import { type BandSource, bandSource, joinBands, joinColumns, quoteBands } from 
 import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
-/**
- * Maximum number of contracts that one step reads, and maximum number of quotes that one step fits. A settlement with more quotes gets its
- * own step.
- */
+/** Maximum of contracts that a step reads, and of quotes that a step fits. A settlement with more quotes gets its own step. */
 const STEP_CONTRACTS = 10_000;
 const STEP_QUOTES = 500;
 /**

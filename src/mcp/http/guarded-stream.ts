@@ -24,10 +24,7 @@ export interface GuardedStreamOptions {
   readonly onEnd?: () => void;
 }
 
-/**
- * Wraps an SSE response of the SDK. The stream registry then monitors the stream and limits its unread bytes. Without the limit, the SDK's
- * queue could grow without end for a client that reads nothing. Returns other responses unchanged.
- */
+/** Monitors an SSE response of the SDK, whose queue could grow without end. Returns other responses unchanged. */
 export function guardResponse(
   response: Response,
   account: Account,

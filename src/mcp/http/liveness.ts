@@ -8,10 +8,7 @@ const ANSWER_MS = 60_000;
 /** A client that has sent no message counts as silent after this time, ms. The time is long, because the client may not support pings. */
 const FIRST_MESSAGE_MS = 15 * 60_000;
 
-/**
- * Tracks a client's liveness by its messages. A successful write does not prove that the client is alive, because a half-open TCP
- * connection accepts writes for 15 minutes.
- */
+/** Tracks a client's liveness by its messages, because a half-open TCP connection accepts writes for 15 minutes. */
 export class Liveness {
   private lastMessageMs = performance.now();
   private hasBegun = false;

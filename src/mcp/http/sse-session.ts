@@ -24,9 +24,8 @@ export interface SseSessionDeps {
 }
 
 /**
- * The session of one HTTP+SSE client (revision 2024-11-05). The first event of the stream is an `endpoint` event. Every later event of the
- * stream is a `message` event with one message. The session has an SDK server only during requests, because most sessions are idle, and an
- * SDK server takes more memory than the rest of a session.
+ * The session of one HTTP+SSE client (revision 2024-11-05): an `endpoint` event, then a `message` event for each message. It has an SDK
+ * server only during requests, because most sessions are idle, and an SDK server takes more memory than the rest of a session.
  */
 export class SseSession implements Transport, RegisteredStream, McpSession {
   onclose?: (() => void) | undefined;

@@ -1,8 +1,7 @@
-import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import { sseResponse } from '../../sse/sse-format.ts';
 import { notificationOf } from '../change-publisher.ts';
-import { createMcpServer } from '../mcp-server.ts';
 import { BatchDelivery, batchOf, invalidMessages } from './batch.ts';
 import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
 import { SubscribedResources } from './session-quota.ts';
@@ -20,11 +19,9 @@ export function createSseSessions(deps: TransportDeps) {
     }
   });
   return {
-    /**
-     * Opens a session for an account. The first event of the session's stream is the URL for POSTs. Throws `ClientError` (429 or 503) if a
-     * limit of streams or sessions is reached.
-     */
-    open(account: Account, request?: Request) {
+    /** Opens a session. Its first event is the URL for POSTs. Throws `ClientError` (429 or 503) at a limit of streams or sessions. */
+    async open(account: Account, request?: Request) {
+      const { createMcpServer } = await import('./sdk.ts');
       streams.assertCapacity(account);
       quota.take(account.id);
       const id = newSessionId();
@@ -46,15 +43,15 @@ export function createSseSessions(deps: TransportDeps) {
       return sseResponse(session.body);
     },
     /**
-     * Returns a session of the given account. The session's method `receive` takes the parsed body of a POST. Throws `ClientError`: 400
-     * without an id, 404 for an unknown id, and 403 for a session of another account. `receive` throws `ClientError`: 422 for a body
-     * without valid messages, and 429 for a batch above the account's rate limit.
+     * Returns a session. Throws `ClientError`: 400 without an id, 404 for an unknown id, 403 for another account. `receive` throws
+     * `ClientError`: 422 for a body without valid messages, 429 for a batch above the rate limit.
      */
     session(account: Account, sessionId: string | null) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);
       return {
-        receive(body: unknown) {
-          const [first, ...others] = messagesOf(body);
+        async receive(body: unknown) {
+          const { parseJSONRPCMessage } = await import('./sdk.ts');
+          const [first, ...others] = messagesOf(body, parseJSONRPCMessage);
           // The rate limit has already counted the HTTP request, which includes the first message.
           if (others.length > 0) deps.charge?.(account, others.length);
           session.receive(first!);
@@ -77,9 +74,9 @@ const SESSION_ID_FIELD: SessionIdField = {
   unknown: 'Open a new stream with GET /sse.',
 };
 
-function messagesOf(body: unknown): JSONRPCMessage[] {
+function messagesOf(body: unknown, parse: (each: unknown) => JSONRPCMessage): JSONRPCMessage[] {
   try {
-    return batchOf(body).map((each) => parseJSONRPCMessage(each));
+    return batchOf(body).map((each) => parse(each));
   } catch {
     // The SDK's error would list the issues of its validator as JSON.
     throw invalidMessages();

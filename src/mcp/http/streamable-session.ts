@@ -1,13 +1,11 @@
-import {
-  type CallToolResult,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  type JSONRPCMessage,
-  type JSONRPCNotification,
-  type JSONRPCRequest,
-  type RequestId,
-  type RequestMeta,
-  type Server,
+import type {
+  CallToolResult,
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  RequestId,
+  RequestMeta,
+  Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
@@ -17,12 +15,12 @@ import { sseEvent } from '../../sse/sse-format.ts';
 import { callTool } from '../call-tool.ts';
 import { readsResources } from '../known-clients.ts';
 import type { CancelSignal, McpSession } from '../mcp-deps.ts';
-import { createMcpServer } from '../mcp-server.ts';
+import { identityOf } from '../server-identity.ts';
 import { listedToolsText } from '../tool-definitions.ts';
 import { BatchDelivery } from './batch.ts';
 import { type GuardedStream, guardResponse, isEventStream, openGuardedStream } from './guarded-stream.ts';
 import { Liveness, PING_ID } from './liveness.ts';
-import type { PlainCall } from './plain-call.ts';
+import type { PlainCall, PlainInitialize } from './plain-call.ts';
 import { SubscribedResources } from './session-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
@@ -55,10 +53,7 @@ export class StreamableSession implements McpSession {
     return this.readsResources !== undefined;
   }
 
-  /**
-   * Answers a tool call without the SDK, because the SDK's schemas and transport take three times as much time as most tools. The answer is
-   * identical to the SDK's answer, and a call is canceled in the same cases as with the SDK.
-   */
+  /** Answers a tool call as the SDK does, but without the SDK, which takes three times as much time as most tools. */
   async call(request: Request, { id, name, args }: PlainCall): Promise<Response> {
     const { deps, account } = this;
     deps.streams.assertCapacity(account);
@@ -79,6 +74,13 @@ export class StreamableSession implements McpSession {
     }
   }
 
+  /** Answers `initialize` without the SDK, whose schemas take longer to build than the rest of a first answer. */
+  begin({ id, revision, client }: PlainInitialize): Response {
+    this.deps.streams.assertCapacity(this.account);
+    this.readsResources = readsResources(client);
+    return this.respond(id, JSON.stringify({ protocolVersion: revision, ...identityOf(this.deps) }));
+  }
+
   /** Answers a request for the list of tools without the SDK. The list is a constant text, which is identical to the SDK's answer. */
   list(id: RequestId): Response {
     this.deps.streams.assertCapacity(this.account);
@@ -93,9 +95,10 @@ export class StreamableSession implements McpSession {
   /** Answers a POST with a message or a batch. */
   async post(request: Request, body: unknown): Promise<Response> {
     this.deps.streams.assertCapacity(this.account);
+    const { createMcpServer, isJSONRPCNotification, isJSONRPCRequest } = await import('./sdk.ts');
     const messages = (Array.isArray(body) ? body : [body]) as JSONRPCMessage[];
     const isPlain = !Array.isArray(body) && !wantsProgress(body);
-    const transport = createTransport(isPlain);
+    const transport = await createTransport(isPlain);
     const server = messages.some(isJSONRPCRequest) ? createMcpServer(this.deps, this) : undefined;
     await server?.connect(transport);
     if (messages.length > 1) this.deliverInTurn(transport);
@@ -130,7 +133,7 @@ export class StreamableSession implements McpSession {
   async listen(request: Request): Promise<Response> {
     this.deps.streams.assertCapacity(this.account);
     // The SDK's transport only checks the request. The session opens its own stream, which takes half as much memory as the SDK's stream.
-    const transport = createTransport(false);
+    const transport = await createTransport(false);
     const { status, headers, body } = await transport.handleRequest(request);
     if (status !== 200) return new Response(body, { status, headers });
     void transport.close();
@@ -138,10 +141,7 @@ export class StreamableSession implements McpSession {
     return new Response(this.openNotificationStream(this.deps.peerOf?.(request)), { headers });
   }
 
-  /**
-   * Opens the stream. The method is separate from `listen`, because the stream's closures keep their whole scope in memory, and the scope
-   * of `listen` includes the request.
-   */
+  /** Opens the stream. Separate from `listen`, whose scope has the request and would stay in memory with the stream's closures. */
   private openNotificationStream(peer: string | undefined): ReadableStream<Uint8Array> {
     this.notificationStream?.close();
     const { liveness } = this;
@@ -176,10 +176,7 @@ export class StreamableSession implements McpSession {
     }
   }
 
-  /**
-   * Forwards a notification to the current POSTs and calls. For example, a cancellation arrives in a separate POST and cancels a request of
-   * an earlier POST. The canceled request gets no answer.
-   */
+  /** Forwards a notification to the current POSTs and calls. A cancellation arrives so, and the canceled request gets no answer. */
   private forwardToPosts(message: JSONRPCNotification): void {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
     for (const call of this.calls) if (call.id === cancelled) call.isDropped = true;
@@ -238,7 +235,8 @@ interface Post {
 }
 
 /** Creates a transport for one HTTP request. The transport checks headers and messages, and sends answers as plain JSON or as events. */
-function createTransport(enableJsonResponse: boolean): WebStandardStreamableHTTPServerTransport {
+async function createTransport(enableJsonResponse: boolean): Promise<WebStandardStreamableHTTPServerTransport> {
+  const { WebStandardStreamableHTTPServerTransport } = await import('./sdk.ts');
   return new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse });
 }
 

@@ -3,7 +3,7 @@ import { AccountCounts } from '../../access/account-counts.ts';
 import { ClientError } from '../../core/errors.ts';
 import { notificationOf } from '../change-publisher.ts';
 import { isEventStream } from './guarded-stream.ts';
-import { plainCallOf, plainListOf } from './plain-call.ts';
+import { isPlainInitialized, plainCallOf, plainInitializeOf, plainListOf } from './plain-call.ts';
 import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
 import { StreamableSession } from './streamable-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
@@ -78,7 +78,8 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     }
     quota.take(account.id);
     const session = new StreamableSession(newSessionId(), account, deps);
-    const response = await session.post(request, body);
+    const plain = plainInitializeOf(request, body);
+    const response = plain ? session.begin(plain) : await session.post(request, body);
     // If a session has not begun, its first request was rejected or had invalid parameters.
     if (!session.hasBegun && !isEventStream(response)) return response;
     if (sessions.size === 0) sweepTimer = setInterval(sweep, sweepMs);
@@ -89,19 +90,20 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 
   return {
-    /**
-     * Answers a plain tool call or a plain request for the list of tools in a session. Returns `undefined` for any other request. The caller
-     * passes other requests to `handle`.
-     */
-    call(account: Account, request: Request, body: unknown): Response | Promise<Response> | undefined {
+    /** Answers a plain message without the SDK. Returns `undefined` for any other request, which the caller passes to `handle`. */
+    plain(account: Account, request: Request, body: unknown): Response | Promise<Response> | undefined {
+      if (plainInitializeOf(request, body)) return openSession(account, request, body);
       const call = plainCallOf(request, body);
       const listId = call ? undefined : plainListOf(request, body);
-      if (!call && listId === undefined) return undefined;
+      if (!call && listId === undefined && !isPlainInitialized(request, body)) return undefined;
       const session = sessions.get(request.headers.get('mcp-session-id') ?? '');
       if (session?.account.id !== account.id || !session.hasBegun) return undefined;
       if (call && !deps.tools().some(({ name }) => name === call.name)) return undefined;
       session.liveness.touch();
-      return call ? session.call(request, call) : session.list(listId!);
+      if (call) return session.call(request, call);
+      if (listId !== undefined) return session.list(listId);
+      deps.streams.assertCapacity(account);
+      return new Response(null, { status: 202 });
     },
     async handle(account: Account, request: Request, body: unknown) {
       const id = request.headers.get('mcp-session-id');

@@ -1,16 +1,10 @@
-import {
-  createMcpHandler,
-  isLegacyRequest,
-  type McpHttpHandler,
-  PROTOCOL_VERSION_META_KEY,
-  ResourceNotFoundError,
-} from '@modelcontextprotocol/server';
+import type { McpHttpHandler, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import { cleaned } from '../../core/clean-text.ts';
 import { ClientError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
 import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
-import { createMcpServer } from '../mcp-server.ts';
+import { UnknownResource } from '../protocol-errors.ts';
 import { batchOf } from './batch.ts';
 import { guardResponse, isEventStream } from './guarded-stream.ts';
 import { createStreamableSessions } from './streamable-sessions.ts';
@@ -20,24 +14,26 @@ import type { TransportDeps } from './transport-deps.ts';
 export function createStreamable(deps: TransportDeps) {
   const { streams, quota, bus } = deps;
   const sessions = createStreamableSessions(deps);
-  const modern: McpHttpHandler = createMcpHandler(
-    ({ authInfo }) => createMcpServer(deps, { account: accountOf(authInfo) }),
-    {
+  let modern: McpHttpHandler | undefined;
+  const answerModern: McpHttpHandler['fetch'] = async (...given) => {
+    const { createMcpHandler, createMcpServer } = await import('./sdk.ts');
+    modern ??= createMcpHandler(({ authInfo }) => createMcpServer(deps, { account: accountOf(authInfo) }), {
       legacy: 'reject',
       bus,
       // The stream registry limits the number of streams, in total and by account, and sends pings on the streams.
       maxSubscriptions: Number.MAX_SAFE_INTEGER,
       keepAliveMs: 0,
-    },
-  );
+    });
+    return modern.fetch(...given);
+  };
   const answer = async (account: Account, request: Request, body: unknown): Promise<Response> => {
     const messages = body === undefined ? 1 : batchOf(body).length;
     // The rate limit has already counted the HTTP request, which includes the first message.
     if (messages > 1) deps.charge?.(account, messages - 1);
-    if (!isModernMessage(body) && (await isLegacyRequest(request, body)))
+    if (!isModernMessage(body) && (await (await import('./sdk.ts')).isLegacyRequest(request, body)))
       return sessions.handle(account, request, body);
     if (isRecord(body) && body.method === 'subscriptions/listen') return listen(account, request, body);
-    return modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(account) });
+    return answerModern(request, { parsedBody: body, authInfo: authInfoOf(account) });
   };
   /** Opens the stream of a `subscriptions/listen` request. While the stream is open, the quota counts its subscriptions. */
   const listen = async (account: Account, request: Request, body: Record<string, unknown>): Promise<Response> => {
@@ -46,7 +42,7 @@ export function createStreamable(deps: TransportDeps) {
     quota.subscriptions.acquire(account.id, subscriptionCount);
     const releaseSubscriptions = () => quota.subscriptions.release(account.id, subscriptionCount);
     try {
-      const response = await modern.fetch(request, { parsedBody, authInfo: authInfoOf(account) });
+      const response = await answerModern(request, { parsedBody, authInfo: authInfoOf(account) });
       if (isEventStream(response))
         return guardResponse(response, account, deps, { peer: deps.peerOf?.(request), onEnd: releaseSubscriptions });
       releaseSubscriptions();
@@ -58,19 +54,16 @@ export function createStreamable(deps: TransportDeps) {
   };
 
   return {
-    /**
-     * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 for the session id, 422
-     * for the body, 429 or 503 for an exceeded limit.
-     */
+    /** Answers a request. Throws `ClientError`: 400, 403 or 404 for the session id, 422 for the body, 429 or 503 for a limit. */
     async handle(account: Account, request: Request, body?: unknown) {
-      const callResponse = sessions.call(account, request, body);
-      if (callResponse) return callResponse;
+      const plain = sessions.plain(account, request, body);
+      if (plain) return plain;
       const response = await answer(account, request, body);
       return response.status < 400 ? response : cleanErrorResponse(response);
     },
     async close() {
       sessions.close();
-      await modern.close();
+      await modern?.close();
     },
     get sessions() {
       return sessions.size;
@@ -96,14 +89,14 @@ function isJson(headers: Headers): boolean {
 
 /** Returns whether a message's `_meta` contains a protocol version, as in revisions from 2026-07-28 on. The SDK's check takes longer. */
 function isModernMessage(body: unknown): boolean {
+  const key: typeof PROTOCOL_VERSION_META_KEY = 'io.modelcontextprotocol/protocolVersion';
   if (!isRecord(body) || !isRecord(body.params) || !isRecord(body.params._meta)) return false;
-  return PROTOCOL_VERSION_META_KEY in body.params._meta;
+  return key in body.params._meta;
 }
 
 /**
- * Replaces each URI of a `subscriptions/listen` request by its canonical form, because the SDK compares URIs by character. Leaves out URIs
- * of unknown resources. The answer to the client has the accepted URIs. Also returns the number of accepted URIs. Throws `ClientError`
- * (422) if the request has too many URIs.
+ * Gives the URIs of a `subscriptions/listen` request their canonical form, because the SDK compares URIs by character. Leaves out unknown
+ * resources, and counts the others. Throws `ClientError` (422) for too many URIs.
  */
 function withCanonicalUris(
   body: Record<string, unknown>,
@@ -131,7 +124,7 @@ function canonicalOf(
   try {
     return [resources.canonical(uri, context)];
   } catch (error) {
-    if (error instanceof ResourceNotFoundError) return [];
+    if (error instanceof UnknownResource) return [];
     throw error;
   }
 }

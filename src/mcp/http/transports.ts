@@ -1,6 +1,5 @@
-import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { createStreamRegistry, STREAM_LIMITS, type StreamLimits } from '../../sse/stream-registry.ts';
-import { type ChangeSource, createChangePublisher } from '../change-publisher.ts';
+import { type ChangeSource, createChangePublisher, createEventBus } from '../change-publisher.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 import { createSessionQuota } from './session-quota.ts';
 import { createSseSessions } from './sse.ts';
@@ -23,7 +22,7 @@ export interface McpOverHttpDeps extends McpDeps, ChangeSource, Pick<TransportDe
 }
 
 export function createMcpOverHttp({ limits, ...deps }: McpOverHttpDeps) {
-  const bus = new InMemoryServerEventBus();
+  const bus = createEventBus();
   const streams = createStreamRegistry({ ...LIMITS, ...limits });
   const quota = createSessionQuota(deps.context.nowMs);
   const transportDeps = { ...deps, streams, quota, bus };

@@ -5,9 +5,8 @@ import { createRemoteSession } from './remote-session.ts';
 import { standardStreams } from './standard-streams.ts';
 
 /**
- * Forwards messages between this process's standard streams and a running server, until the client closes standard input. If the server
- * forgets the session, e.g. at a restart, the bridge opens a new session without notice to the client. If the new server has different
- * tools, the bridge notifies the client.
+ * Forwards messages between standard streams and a server, until the client closes standard input. Renews a session that the server has
+ * forgotten without notice to the client, but notifies it if the new server has different tools.
  */
 export async function bridge(settings: RemoteSettings, client = standardStreams()): Promise<void> {
   /** The unanswered requests, by id. */

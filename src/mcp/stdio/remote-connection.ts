@@ -51,10 +51,7 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
     void this.start();
   }
 
-  /**
-   * Sends a request of the bridge itself. Rejects with `ProtocolError` if the answer is an error, takes too long, or is cut off. Rejects
-   * with the error of `send` if the request cannot be sent.
-   */
+  /** Sends a request of the bridge. Rejects with `ProtocolError` for an error, a late or cut-off answer, else with the error of `send`. */
   async sendRequest(method: string, params: Record<string, unknown> = {}): Promise<Result> {
     const id = `zomma-bridge:${++this.requestCount}`;
     const answer = Promise.withResolvers<Result>();

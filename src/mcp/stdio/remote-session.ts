@@ -7,10 +7,7 @@ import {
 import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { RemoteConnection, type RemoteSettings } from './remote-connection.ts';
 
-/**
- * A failed stream renews a session only if the session has at least this age, ms. The minimum age prevents an endless loop with a server
- * that forgets each session at once.
- */
+/** Minimum age of a session that a failed stream renews, ms. A server that forgets each session would cause an endless loop. */
 const RENEW_AFTER_MS = 1_000;
 /** Timeout of the request that ends the session on the server, ms. */
 const TERMINATE_TIMEOUT_MS = 2_000;

@@ -1,17 +1,13 @@
-import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createScheduler } from '../../operations/engine/scheduler.ts';
-import { type ChangeSource, createChangePublisher, notificationOf } from '../change-publisher.ts';
+import { type ChangeSource, createChangePublisher, createEventBus, notificationOf } from '../change-publisher.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { standardStreams } from './standard-streams.ts';
 
-/**
- * Serves MCP over this process's standard input and output. In the SDK, `legacy` is the era of protocol revisions with sessions (up to
- * 2025-11-25), and `modern` is the era of revisions without sessions. The server supports both eras.
- */
+/** Serves MCP over standard input and output. To the SDK, revisions with sessions (up to 2025-11-25) are `legacy`, others `modern`. */
 export function serveOverStdio(deps: Omit<McpDeps, 'scheduler'> & ChangeSource, transport = standardStreams()) {
-  const bus = new InMemoryServerEventBus();
+  const bus = createEventBus();
   const serverDeps: McpDeps = { ...deps, scheduler: createScheduler() };
   const handle = serveStdio(
     ({ era }) => {

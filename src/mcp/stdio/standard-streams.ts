@@ -12,9 +12,8 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 const LAST_ANSWERS_MS = 10_000;
 
 /**
- * Returns MCP's transport over this process's standard input and output. A client that sends requests through a pipe closes the pipe after
- * the last request. Therefore, after the end of the input, the transport stays open until all requests are answered, but at most for
- * `lastAnswersMs`.
+ * Returns the transport over standard input and output. After the end of the input, e.g. of a pipe, it stays open until all requests are
+ * answered, but at most for `lastAnswersMs`.
  */
 export function standardStreams(
   source: Readable = process.stdin,
@@ -74,10 +73,7 @@ export class StandardStreams extends StdioServerTransport {
     clearTimeout(deadline);
   }
 
-  /**
-   * Reports an error of the transport. If the client has sent JSON that is not a message, sends an error to the client. All other errors
-   * are written to standard error, except EPIPE, which means that the client has disconnected.
-   */
+  /** Reports an error: to the client for JSON that is not a message, else on standard error. EPIPE is the end of the client. */
   private reportError(error: Error): void {
     if (error.name === 'ZodError') void this.send(NOT_A_MESSAGE).catch(() => {});
     else if (!('code' in error && error.code === 'EPIPE')) process.stderr.write(`zomma: ${error.message}\n`);

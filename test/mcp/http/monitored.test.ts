@@ -33,7 +33,7 @@ function depsWith(limits: Partial<typeof STREAM_LIMITS> = {}): TransportDeps & {
 test('a stream of HTTP+SSE leaves the registry with its client, and ends its session', async () => {
   const deps = depsWith();
   const sessions = createSseSessions(deps);
-  const { body } = sessions.open(account);
+  const { body } = await sessions.open(account);
   expect([deps.streams.size, sessions.size]).toEqual([1, 1]);
   await body!.cancel();
   expect([deps.streams.size, sessions.size]).toEqual([0, 0]);
@@ -57,8 +57,8 @@ test('a stream of the SDK leaves the registry with its client, and the SDK is no
 test('the stream limit covers both transports', async () => {
   const deps = depsWith({ accountStreamsMax: 1 });
   const sessions = createSseSessions(deps);
-  sessions.open(account);
-  expect(() => sessions.open(account)).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
+  await sessions.open(account);
+  await expect(sessions.open(account)).rejects.toMatchObject({ code: 'too_many_streams' });
   const streamable = createStreamable(deps);
   await expect(streamable.handle(account, listenRequest(), LISTEN)).rejects.toMatchObject({ code: 'too_many_streams' });
   deps.streams.close();
@@ -67,8 +67,8 @@ test('the stream limit covers both transports', async () => {
 test('the limit of sessions per day covers both transports together', async () => {
   const deps = depsWith();
   const sessions = createSseSessions(deps);
-  for (const _ of [1, 2]) await sessions.open(account).body!.cancel();
-  expect(() => sessions.open(account)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+  for (const _ of [1, 2]) await (await sessions.open(account)).body!.cancel();
+  await expect(sessions.open(account)).rejects.toMatchObject({ code: 'rate_limited' });
   await expect(createStreamable(deps).handle(account, post(INITIALIZE), INITIALIZE)).rejects.toMatchObject({
     code: 'rate_limited',
   });

@@ -29,7 +29,7 @@ test('loads once for the first clients together, and not again', async () => {
   await Promise.all([mcp.load(), mcp.load()]);
   expect(loads()).toBe(1);
   const account = service.app.access.authenticate(service.key);
-  const { body } = mcp.loaded!.sse.open(account);
+  const { body } = await mcp.loaded!.sse.open(account);
   expect(mcp.loaded!.sse.size).toBe(1);
   await body!.cancel();
   await mcp.close();

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { plainCallOf, plainListOf } from '../../../src/mcp/http/plain-call.ts';
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
+import {
+  isPlainInitialized,
+  plainCallOf,
+  plainInitializeOf,
+  plainListOf,
+  REVISIONS,
+} from '../../../src/mcp/http/plain-call.ts';
 import { ACCEPT, INITIALIZE, INITIALIZED } from '../../support/mcp-wire.ts';
+import { ROOT } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 
 /** Tool calls that do not need the SDK get the same answers as from the SDK. All other messages go to the SDK. */
@@ -123,5 +131,80 @@ describe('gets the same answer as from the SDK', () => {
     expect(await codeOf({ 'X-API-Key': apiKey })).toEqual([403, 'session_foreign']);
     expect(await codeOf({ 'Mcp-Session-Id': 'none' })).toEqual([404, 'not_found']);
     expect(await codeOf({ 'Mcp-Session-Id': null })).toEqual([400, 'invalid_parameter']);
+  });
+});
+
+describe('a new session', () => {
+  const { params } = INITIALIZE;
+  const withParams = (change: object) => ({ ...INITIALIZE, params: { ...params, ...change } });
+  const withCapabilities = (capabilities: unknown) => withParams({ capabilities });
+  const begins = (body: unknown, headers: Record<string, string | null> = {}) =>
+    service.request('POST', '/mcp', { body, headers: { ...ACCEPT, ...headers } });
+
+  const cases: [what: string, body: object, headers: Record<string, string>, isPlain: boolean][] = [
+    ['as clients ask for it', INITIALIZE, {}, true],
+    ['of an older revision', withParams({ protocolVersion: '2024-11-05' }), {}, true],
+    ['of a client with a title', withParams({ clientInfo: { name: 'a', title: 'A', version: '1' } }), {}, true],
+    ['of a client with roots', withCapabilities({ roots: { listChanged: true } }), {}, true],
+    ['of a client with forms', withCapabilities({ elicitation: { form: {} }, sampling: {} }), {}, true],
+    ['but not of a future revision', withParams({ protocolVersion: '2999-01-01' }), {}, false],
+    ['but not with metadata', withParams({ _meta: {} }), {}, false],
+    ['but not without capabilities', withParams({ capabilities: undefined }), {}, false],
+    ['but not with a capability that is not an object', withCapabilities({ sampling: true }), {}, false],
+    ['but not with a wrong field of roots', withCapabilities({ roots: { listChanged: {} } }), {}, false],
+    ['but not with a wrong field of sampling', withCapabilities({ sampling: { tools: true } }), {}, false],
+    ['but not with settings of forms', withCapabilities({ elicitation: { form: { applyDefaults: 1 } } }), {}, false],
+    ['but not of a client without a version', withParams({ clientInfo: { name: 'a' } }), {}, false],
+    ['but not of a client with icons', withParams({ clientInfo: { name: 'a', version: '1', icons: [] } }), {}, false],
+    ['but not without an id', { ...INITIALIZE, id: undefined }, {}, false],
+    ['but not in a session', INITIALIZE, { 'Mcp-Session-Id': 'a' }, false],
+    ['but not with a revision in the headers', INITIALIZE, { 'MCP-Protocol-Version': '2025-11-25' }, false],
+  ];
+  test.each(cases)('is plain %s', (_, body, headers, isPlain) => {
+    const all = { ...ACCEPT, 'Content-Type': 'application/json', ...headers };
+    const request = new Request('http://localhost/mcp', { method: 'POST', headers: all });
+    expect(plainInitializeOf(request, body) !== undefined).toBe(isPlain);
+  });
+
+  test.each(['2025-11-25', '2025-06-18', '2024-11-05'])(
+    'of revision %s gets the answer of the SDK',
+    async (protocolVersion) => {
+      const body = withParams({ protocolVersion });
+      const plain = await begins(body);
+      // The SDK answers a message with metadata, even with empty metadata.
+      const sdk = await begins({ ...body, params: { ...body.params, _meta: {} } });
+      expect(plain.status).toBe(sdk.status);
+      for (const name of ['content-type', 'cache-control', 'x-content-type-options']) {
+        expect([name, plain.headers.get(name)]).toEqual([name, sdk.headers.get(name)]);
+      }
+      expect(plain.headers.get('mcp-session-id')).toMatch(/^[\w-]{22}$/);
+      const [ofPlain, ofSdk] = [await plain.json(), await sdk.json()] as { id: number; result: object }[];
+      expect(JSON.stringify(ofPlain!.result)).toBe(JSON.stringify(ofSdk!.result));
+      expect(ofPlain!.id).toBe(1);
+    },
+  );
+
+  test('begins without the modules of the SDK', async () => {
+    const loaded = `Object.keys(require.cache).filter((path) => path.includes('@modelcontextprotocol'))`;
+    const modules = ['http/transports', 'catalog'].map((name) => `await import('./src/mcp/${name}.ts');`).join('');
+    const child = Bun.spawn([process.execPath, '-e', `${modules} console.log(${loaded}.length)`], { cwd: ROOT });
+    expect(await child.stdout.text()).toBe('0\n');
+  });
+
+  test('has the revisions of the SDK', () => {
+    expect(REVISIONS).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
+  });
+
+  test('accepts the notification that the client is ready as the SDK does', async () => {
+    const request = new Request('http://localhost/mcp', { method: 'POST', headers: HEADERS });
+    expect(isPlainInitialized(request, INITIALIZED)).toBe(true);
+    const withMeta = { ...INITIALIZED, params: { _meta: {} } };
+    expect(isPlainInitialized(request, withMeta)).toBe(false);
+    expect(isPlainInitialized(request, { ...INITIALIZED, id: 1 })).toBe(false);
+    const [plain, sdk] = [await post(INITIALIZED), await post(withMeta)];
+    expect([plain.status, await plain.text()]).toEqual([sdk.status, await sdk.text()]);
+    for (const name of ['content-type', 'mcp-session-id', 'cache-control']) {
+      expect([name, plain.headers.get(name)]).toEqual([name, sdk.headers.get(name)]);
+    }
   });
 });
