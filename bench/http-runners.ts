@@ -43,12 +43,13 @@ export function requestRunner(
     name,
     pid: server.pid,
     async check() {
-      const answer = await ask(server, (await requests())[0]!());
       try {
+        const answer = await ask(server, (await requests())[0]!());
         if (answer.status !== status) throw new Error(`status ${answer.status}\n${answer.head}\n${answer.body}`);
         verify(answer);
       } catch (error) {
-        throw new Error(`The answer of ${name} differs from the expected one: ${(error as Error).message}`, {
+        const end = await Promise.race([server.ended.then((code) => `, ended with code ${code}`), Bun.sleep(100).then(() => '')]);
+        throw new Error(`The answer of ${name}${end} differs from the expected one: ${(error as Error).message}`, {
           cause: error,
         });
       }

@@ -25,6 +25,8 @@ async def batch(request: Request) -> Response:
 if __name__ == "__main__":
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    # Connections wait here until uvicorn accepts them. Without this call they are refused.
+    listener.listen()
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     config = uvicorn.Config(app, loop="uvloop", http="httptools", log_level="warning", access_log=False)
     uvicorn.Server(config).run(sockets=[listener])
