@@ -10,10 +10,18 @@ export function sectionUnder(heading: string, page: string): string {
   return page.slice(start, next < 0 ? undefined : next + 1);
 }
 
-/** Writes a section to the end of docs/benchmarks.md, and removes the old section with the same heading. */
+/** Returns the page with a section in place of the one with the same heading, or else at its end. */
+export function withSection(heading: string, section: string, page: string): string {
+  const old = sectionUnder(heading, page);
+  const text = `${section.trimEnd()}\n`;
+  if (old === '') return `${page.trimEnd()}\n\n${text}`;
+  const isLast = page.endsWith(old);
+  return page.replace(old, () => (isLast ? text : `${text}\n`));
+}
+
+/** Writes a section to docs/benchmarks.md. */
 export async function writeSection(heading: string, section: string): Promise<void> {
-  const page = await Bun.file(PAGE).text();
-  await Bun.write(PAGE, `${page.replace(sectionUnder(heading, page), '').trimEnd()}\n\n${section}`);
+  await Bun.write(PAGE, withSection(heading, section, await Bun.file(PAGE).text()));
 }
 
 /** Returns the sections of a page that programs of their own write, which their second line names: all others are of bench/run.ts. */
