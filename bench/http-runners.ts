@@ -48,7 +48,10 @@ export function requestRunner(
         if (answer.status !== status) throw new Error(`status ${answer.status}\n${answer.head}\n${answer.body}`);
         verify(answer);
       } catch (error) {
-        const end = await Promise.race([server.ended.then((code) => `, ended with code ${code}`), Bun.sleep(100).then(() => '')]);
+        const end = await Promise.race([
+          server.ended.then((code) => `, ended with code ${code}`),
+          Bun.sleep(100).then(() => ''),
+        ]);
         throw new Error(`The answer of ${name}${end} differs from the expected one: ${(error as Error).message}`, {
           cause: error,
         });
