@@ -7,7 +7,8 @@ const QUOTE: u32 = 0x22;
 /**
  * Finds the rows of delimited text in the bytes [from, to), without empty lines. The syntax is explained in src/math/delimited-rows.ts. Unless
  * `isLast`, a row that may go on after `to` is not counted. A row of more than `bytesMax` bytes is the last row. Writes the start and the end
- * of each cell to `cells`, and to `rows` the fields of each row, and `start`, `cells` and `line` of the next one. Returns the number of rows.
+ * of each cell to `cells`, and to `rows` the fields of each row, and `start`, `cells` and `line` of the next one. Returns the number of rows,
+ * or -1 if the cells of the first row do not fit before `cellsEnd`.
  */
 export function scanRows(
   from: usize,
@@ -18,6 +19,7 @@ export function scanRows(
   linesMax: i32,
   bytesMax: i32,
   cells: usize,
+  cellsEnd: usize,
   rows: usize,
   rowsMax: i32,
 ): i32 {
@@ -35,9 +37,12 @@ export function scanRows(
     let cell = !isRaw && load<u8>(start) === 0xef && Scan.spaceAt(start, stop) === 3 ? start + 3 : start;
     let lines = 1;
     let flags = 0;
-    let at: usize;
+    let at: usize = start;
+    let isFull = false;
     // Each round finds the end of a cell.
     for (;;) {
+      isFull = cells === cellsEnd;
+      if (isFull) break;
       while (mask === 0 && block < stop) {
         block += 64;
         mask = Scan.marks(block, delimiters, backs);
@@ -85,6 +90,11 @@ export function scanRows(
       } else cells = Scan.addCell(cells, cell, at, isRaw);
       if (at >= stop || load<u8>(at) !== delimiter) break;
       cell = at + 1;
+    }
+    if (isFull) {
+      cells = first;
+      if (count === 0) count = -1;
+      break;
     }
     const byte: u32 = at < stop ? load<u8>(at) : 0;
     let end = at;

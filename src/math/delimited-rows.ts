@@ -1,7 +1,7 @@
 import { RowField, RowFlag } from '../../assembly/columns.ts';
 import { textIn } from '../core/memoize-bytes.ts';
 import { arenaColumn, CHUNK_ROWS, kernels } from './kernels.ts';
-import { CELLS, INPUT, INPUT_BYTES, memoryBytes, memoryWords, powersOfTen, ROWS } from './text-area.ts';
+import { CELLS, CELLS_MAX, INPUT, INPUT_BYTES, memoryBytes, memoryWords, powersOfTen, ROWS } from './text-area.ts';
 
 /** The syntax of delimited text. */
 export interface RowSyntax {
@@ -26,6 +26,8 @@ export class RowScanner {
   count = 0;
   /** Number of rows in the block. Empty lines are not rows. */
   rows = 0;
+  /** True if the block has no row, because its first one has more than CELLS_MAX cells. */
+  isCrowded = false;
   #row = 0;
   /** The bytes of cell i are [memoryWords[first + 2i], memoryWords[first + 2i + 1]). */
   #first = 0;
@@ -42,7 +44,7 @@ export class RowScanner {
 
   /**
    * Reads a block of rows from the bytes [from, to), and selects the first one. If `isLast` is false, the text goes on after `to`. Returns the
-   * index after the block. This index is `from` if the row at `from` goes on after `to`, or has more than 1.5 MiB.
+   * index after the block. This index is `from` if the row at `from` goes on after `to`, has more than 1.5 MiB, or is crowded.
    */
   scan(bytes: Uint8Array, from: number, to = bytes.length, isLast = true): number {
     const { delimiter, linesMax, charsMax, isRaw } = this.syntax;
@@ -53,11 +55,13 @@ export class RowScanner {
     for (const size of [BLOCK_BYTES, INPUT_BYTES]) {
       const end = Math.min(to, from + size);
       memoryBytes.set(bytes.subarray(from, end), INPUT);
-      this.rows = kernels.scanRows(
+      const rows = kernels.scanRows(
         ...([INPUT, INPUT + end - from, isLast && end === to, delimiter.charCodeAt(0), isRaw] as const),
         ...([Math.min(linesMax, INT_MAX), Math.min(BYTES_OF_CHAR_MAX * charsMax, INT_MAX)] as const),
-        ...([CELLS, ROWS, CHUNK_ROWS] as const),
+        ...([CELLS, CELLS + 8 * CELLS_MAX, ROWS, CHUNK_ROWS] as const),
       );
+      this.isCrowded = rows < 0;
+      this.rows = Math.max(rows, 0);
       next = this.#field(this.rows, RowField.start) - this.#offset;
       if (next > from || end === to) break;
     }

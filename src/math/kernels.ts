@@ -9,8 +9,11 @@ const COLUMNS_MAX = 32;
 const PAGE_BYTES = 65_536;
 /** The offset of the arena, a block of COLUMNS_MAX columns. `load` checks that the module's own constants end before the arena. */
 const ARENA_START = PAGE_BYTES;
-/** Number of pages of the memory: the module's constants, the arena and the text area. A page takes memory when it is first used. */
-const PAGES = 288;
+/**
+ * Number of pages of the memory: the module's constants, the arena and the text area. A page takes memory when it is first used. The garbage
+ * collector counts the whole memory, so with more pages it leaves more garbage.
+ */
+const PAGES = 122;
 
 type Offset = number;
 

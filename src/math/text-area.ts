@@ -13,9 +13,11 @@ const SLACK_BYTES = 64;
 export const INPUT = POWERS + POWERS_BYTES + SLACK_BYTES;
 /** The input has space for a row of a table, of which a piece of 256 KiB may be the end. */
 export const INPUT_BYTES = 1536 * 1024;
-/** The starts and ends of the cells of rows. A cell has at least one byte with its delimiter. */
+/** Maximum number of cells of a block: more than those of a row of the longest length in a market-data file. */
+export const CELLS_MAX = 200_000;
+/** The starts and ends of the cells of rows. */
 export const CELLS = INPUT + INPUT_BYTES + 2 * SLACK_BYTES;
-export const ROWS = CELLS + 8 * (INPUT_BYTES + 1);
+export const ROWS = CELLS + 8 * CELLS_MAX;
 export const PATTERN = ROWS + 4 * RowField.size * (CHUNK_ROWS + 1);
 export const OUTPUT = PATTERN + 256;
 

@@ -1,5 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 import { RowScanner } from '../../math/delimited-rows.ts';
+import { CELLS_MAX } from '../../math/text-area.ts';
 
 /** Called with a block of rows and the number of the block's first line, counted from 1. */
 type OnBlock = (rows: RowScanner, line: number) => void;
@@ -38,6 +39,11 @@ export class CsvRows {
     let at = 0;
     while (at < this.#length) {
       const next = rows.scan(this.#bytes, at, this.#length, isLast);
+      if (rows.isCrowded)
+        throw new OperatorError(
+          `the row that begins on line ${this.#line} has more than ${CELLS_MAX} cells`,
+          'Check that the text is CSV.',
+        );
       if (next === at) break;
       // Only the last row can be open, and it is then the whole rest.
       if (rows.rows > 0 && rows.isOpen) throw this.#endless();

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { CsvRows } from '../../../src/cli/csv/csv-rows.ts';
 import type { RowScanner } from '../../../src/math/delimited-rows.ts';
+import { CELLS_MAX } from '../../../src/math/text-area.ts';
 
 function split(...pieces: string[]): { cells: string[]; line: number }[] {
   const csv = new CsvRows();
@@ -65,6 +66,23 @@ describe('rejects a row without an end', () => {
     expect(() => push('x'.repeat(300_000))).toThrow('line 2 has no end');
     expect(lines).toEqual([1]);
   });
+
+  test('a row with too many cells', () => {
+    expect(() => split(`a\n${','.repeat(CELLS_MAX)}\n`)).toThrow('line 2 has more than 200000 cells');
+    expect(() => split(','.repeat(CELLS_MAX))).toThrow('line 1 has more than 200000 cells');
+  });
+});
+
+test('rows whose cells fill more than one block', () => {
+  const row = `${'1,'.repeat(CELLS_MAX / 4 - 1)}2`;
+  const widths: number[] = [];
+  const csv = new CsvRows();
+  const onBlock = (rows: RowScanner) => {
+    for (let i = 0; i < rows.rows; i++) widths.push(rows.width(i));
+  };
+  csv.push(Buffer.from(`${row}\n`.repeat(9)), onBlock);
+  csv.end(onBlock);
+  expect(widths).toEqual(Array(9).fill(CELLS_MAX / 4));
 });
 
 function outcome(work: () => unknown): unknown {
