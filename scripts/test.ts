@@ -16,13 +16,14 @@ const ROOT = join(import.meta.dir, '..');
 const PARALLEL = ['--parallel=3', '--no-isolate'];
 
 /**
- * The files that measure time, so no other test takes the processor from them; and one that requests so many garbage collections that the
- * large heap of a process of many files makes it forty times as slow.
+ * The files that measure time, or memory that depends on it, so no other test takes the processor from them; and one that requests so many
+ * garbage collections that the large heap of a process of many files makes it forty times as slow.
  */
 const TIMED = [
   'test/bench/service.test.ts',
   'test/faults/hostile-files.test.ts',
   'test/faults/hostile-members.test.ts',
+  'test/faults/large-bodies.test.ts',
   'test/faults/stopping.test.ts',
   'test/math/kernel-speed.test.ts',
   'test/server/fill-past.test.ts',
