@@ -27,7 +27,7 @@ export function readNumbers(from: usize, to: usize, powers: usize, column: usize
 
 /**
  * Reads the number of a cell in each row that `scanRows` has found, without spaces at its ends. The number is NaN if the row lacks the cell, or
- * if the cell has anything but a number that `shortNumber` or `readNumber` reads.
+ * if neither `shortNumber` nor `readNumber` can read its text.
  */
 export function readColumn(count: i32, rows: usize, cell: i32, powers: usize, column: usize): void {
   for (let row = 0; row < count; row++) {

@@ -70,7 +70,7 @@ export function quoteBands(
   return options;
 }
 
-/** Returns the series without a smile, with reasons. Their at-the-money volatility and skew count as unknown, not as placeholders. */
+/** Returns the series without a smile, with reasons. Their at-the-money volatility and skew are unknown. */
 export const smileRefusals = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, RefusalReason> => {
   const source = bandSource(prepared);
   const refused = new Map<PreparedSeries, RefusalReason>();

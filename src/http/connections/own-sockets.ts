@@ -11,12 +11,6 @@ export interface OwnConnection {
   readonly address: string;
 }
 
-/**
- * The sockets of this process, from the operating system, because the runtime does not list them. All calls must be on the thread of the
- * event loop, which accepts and closes connections, so a descriptor cannot pass to another connection before the next `await`.
- */
-export type OwnSockets = NonNullable<ReturnType<typeof openOwnSockets>>;
-
 /** Number of descriptors that one step inspects, in less than 2 ms. */
 const STEP_DESCRIPTORS = 2_000;
 
@@ -32,7 +26,11 @@ const BPF_RETURN = 0x06;
 const ADDRESS_BYTES = 128;
 const TEXT_BYTES = 64;
 
-/** Returns access to the sockets of this process. Returns undefined if the system is not Linux, or if the C library cannot be loaded. */
+/**
+ * Returns access to the sockets of this process, from the operating system, because the runtime does not list them. Returns undefined if the
+ * system is not Linux, or if the C library cannot be loaded. All calls must be on the thread of the event loop, which accepts and closes
+ * connections, so a descriptor cannot pass to another connection before the next `await`.
+ */
 export function openOwnSockets() {
   const libc = openLibc({
     getsockname: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },

@@ -1,8 +1,6 @@
 import type { McpOverHttp } from './transports.ts';
 
 /** MCP over HTTP. The modules of MCP take a fifth of the process's memory, so they are loaded when the first client connects. */
-export type McpOnDemand = ReturnType<typeof createMcpOnDemand>;
-
 export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>) {
   let loading: Promise<McpOverHttp> | undefined;
   let loaded: McpOverHttp | undefined;
