@@ -4,9 +4,12 @@ import { ClientError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { unreadable } from '../rejections.ts';
+import { marketJson } from '../vendors/vendor-json.ts';
+import { claimsVendorPrints, readVendorPrints } from '../vendors/vendor-prints.ts';
 import type { FileHead } from './file-head.ts';
+import type { Stated } from './format.ts';
 import { inflated, isGzip } from './gzip.ts';
-import { type Content, openNamed, openWithin } from './opened-file.ts';
+import { Content, openNamed, openWithin } from './opened-file.ts';
 import { isParquet, readParquet } from './parquet.ts';
 import { claimsPrints, readPrints } from './prints-csv.ts';
 import { headOf, readMarketFile } from './read-market-file.ts';
@@ -24,6 +27,8 @@ const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {
   readonly nowMs: number;
+  /** What a person states about the file. */
+  readonly stated?: Stated | undefined;
   /** Called with the number of bytes read so far. */
   readonly onProgress?: (bytes: number) => void;
   /** Reads a plain tape. If omitted, each plain tape is read as a whole. */
@@ -54,7 +59,9 @@ export async function* deliveriesOf(
  */
 export async function* contentsOf(content: Content, options: FileReadOptions): AsyncGenerator<Delivery, void> {
   try {
-    yield* readContents(content, options);
+    const { facts } = content;
+    const { stated = facts.stated } = options;
+    yield* readContents(new Content(content.fd, { ...facts, stated }), options);
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     yield { kind: 'rejection', origin: content.facts.origin, reason: error.message };
@@ -73,6 +80,8 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   const head = headOf(bytes);
   if (head && claimsPrints(head)) {
     yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
+  } else if (head && claimsVendorPrints(head)) {
+    yield* readVendorPrints(pieces, facts, nowMs);
   } else if (!isPacked && size > FILE_BYTES_MAX) {
     throw unreadable(`the file has ${size} bytes, more than the limit of ${FILE_BYTES_MAX} bytes`);
   } else if (readIsolated && size > (isJson(head) ? IN_PROCESS_JSON_BYTES_MAX : IN_PROCESS_BYTES_MAX)) {
@@ -87,7 +96,7 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
 }
 
 function isJson(head: FileHead | undefined): boolean {
-  return /^\s*[[{]/.test(head?.text ?? '');
+  return head !== undefined && marketJson.claims(head);
 }
 
 /** Returns the first `bytesMax` bytes of a file, or all bytes of a shorter file. */

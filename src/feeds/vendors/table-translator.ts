@@ -1,0 +1,425 @@
+import { memoize } from '../../core/cache.ts';
+import { cleanLine } from '../../core/clean-text.ts';
+import { nearestNames } from '../../core/nearest-names.ts';
+import { lastQuoted } from '../../market/calendar.ts';
+import {
+  canonicalTicker,
+  formatOptionSymbol,
+  isTicker,
+  type OptionSymbol,
+  parseCallPut,
+  parseOptionSymbol,
+} from '../../market/option-symbol.ts';
+import { STATE_THE_TIME, timeOfFile } from '../files/file-time.ts';
+import type { FileFacts } from '../files/format.ts';
+import { cellNumber } from '../numbers.ts';
+import { PRICE_MAX } from '../print-execution.ts';
+import { unreadable } from '../rejections.ts';
+import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
+import {
+  type ColumnNames,
+  FIELDS_OF,
+  type MappedField,
+  type Mapping,
+  plainName,
+  SIDE_FIELDS,
+  type SideField,
+  USUAL_NAMES,
+} from './mapping.ts';
+
+/** The cells of a row of a vendor's table. The cell of an index that the row does not have is empty. */
+export interface Cells {
+  text(cell: number): string;
+}
+
+/** The columns of Zomma's tables, in the order in which a translator writes them. */
+const WRITTEN = {
+  chain: [
+    ...(['underlying', 'as_of', 'spot', 'symbol', 'expiry', 'put_call', 'strike', 'open_interest'] as const),
+    ...(['bid', 'ask', 'last', 'volume', 'iv', 'delta', 'gamma', 'multiplier'] as const),
+  ],
+  prints: [
+    ...['executed_at', 'option_chain_id', 'underlying_symbol', 'expiry', 'option_type', 'strike', 'price', 'size'],
+    ...['side', 'nbbo_bid', 'nbbo_ask', 'delta', 'exchange', 'report_flags', 'upstream_condition_detail', 'canceled'],
+    ...['id', 'sequence'],
+  ],
+  closes: ['ticker', 'date', 'close', 'volume'],
+} as const;
+
+/** The columns that an option has of its own: of a wide row's call or put, or of the one option of a row. */
+interface Side {
+  readonly side: '' | 'C' | 'P';
+  readonly columns: Readonly<Partial<Record<SideField, number>>>;
+}
+
+/** Number of strikes and volatilities from which the scale of a column is decided. */
+const SCALE_SAMPLES = 5_000;
+
+/**
+ * Translates the rows of a vendor's table to rows of Zomma's own table, as text with tabs between the cells. All rows must be observed before
+ * the first one is translated, because the forms of a column follow from all of its texts. A cell that cannot be read is written as it is,
+ * and the reader of Zomma's table then rejects its row and counts it.
+ */
+export class TableTranslator {
+  /** The header line. */
+  readonly header: string;
+  readonly #columns: Readonly<Partial<Record<MappedField, number>>>;
+  readonly #sides: readonly Side[];
+  readonly #shared: Readonly<Partial<Record<MappedField, string>>>;
+  readonly #timeField: 'as_of' | 'executed_at' | 'date';
+  readonly #times = new Set<string>();
+  readonly #expiries = new Set<string>();
+  readonly #scales = new ScaleSamples();
+  #instantOf: (text: string) => number | undefined = () => undefined;
+  #dateOf: (text: string) => string | undefined = () => undefined;
+  #newest: string | undefined;
+  #ivScale = 1;
+  #strikeScale = 1;
+  #row = 0;
+  #firstBad: string | undefined;
+
+  /**
+   * `names` are the names of the table's columns. `shared` are values that all rows have. Throws a `ClientError` that names the nearest columns
+   * if the table lacks a required column.
+   */
+  constructor(
+    private readonly mapping: Mapping,
+    private readonly names: readonly string[],
+    private readonly file: Pick<FileFacts, 'origin' | 'stated'>,
+    shared: Readonly<Partial<Record<MappedField, string>>> = {},
+  ) {
+    const { kind, columns, call, put } = mapping;
+    const places = placesOf(names);
+    const fields = FIELDS_OF[kind];
+    const isWide = call !== undefined && put !== undefined;
+    const usual = isWide ? fields.filter((field) => !SIDE_FIELDS.includes(field as SideField)) : fields;
+    this.#columns = findColumns(usual, columns, places);
+    this.#sides = isWide
+      ? [
+          { side: 'C', columns: findColumns(SIDE_FIELDS, call, places, true) },
+          { side: 'P', columns: findColumns(SIDE_FIELDS, put, places, true) },
+        ]
+      : [{ side: '', columns: findColumns(kind === 'chain' ? SIDE_FIELDS : [], columns, places) }];
+    this.#shared = { ...shared, ...capturesOf(mapping, file.origin), ...mapping.constants };
+    this.#timeField = kind === 'chain' ? 'as_of' : kind === 'prints' ? 'executed_at' : 'date';
+    this.#assertComplete();
+    this.header = `${WRITTEN[kind].join('\t')}\n`;
+  }
+
+  /** Notes the forms of a row's cells. */
+  observe(cells: Cells): void {
+    note(this.#times, this.#text(cells, this.#timeField));
+    note(this.#expiries, this.#text(cells, 'expiry'));
+    if (this.mapping.kind !== 'chain') return;
+    for (const { columns } of this.#sides) {
+      const number = (field: SideField) => cellNumber(cellIn(cells, columns[field]));
+      const symbol = cellIn(cells, columns.symbol);
+      const strike = symbol !== '' && parseOptionSymbol(symbol) ? Number.NaN : amount(this.#text(cells, 'strike'));
+      this.#scales.add(strike, number('bid'), amount(this.#text(cells, 'spot')), cellIn(cells, columns.iv));
+    }
+  }
+
+  /** Decides the forms of the columns. Throws a `ClientError` if a column could be read in two ways. */
+  decide(): void {
+    const { forms } = this.mapping;
+    const { stated } = this.file;
+    this.#dateOf = dateReader(this.#nameOf('expiry'), this.#expiries, forms.order);
+    const time = { order: forms.order, zone: stated?.zone ?? forms.zone, close: stated?.close ?? forms.close };
+    const times = this.#shared[this.#timeField] === undefined ? this.#times : [this.#shared[this.#timeField]!];
+    this.#instantOf =
+      this.#timeField === 'date'
+        ? dayReader(this.#nameOf('date'), times, forms.order)
+        : memoize(TIMES_CACHED_MAX, instantReader(this.#nameOf(this.#timeField), times, time));
+    if (this.mapping.kind === 'chain' && this.#shared.as_of === undefined && this.#times.size === 0) {
+      const asOf = timeOfFile(this.file);
+      if (asOf === undefined) throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
+      this.#newest = isoOf(1_000 * asOf);
+    } else if (forms.isNewest) this.#newest = isoOf(1_000 * lastQuoted(this.#newestMicros() / 1_000));
+    this.#ivScale = forms.ivScale ?? this.#scales.ivScale();
+    this.#strikeScale = forms.strikeScale ?? this.#scales.strikeScale(this.#nameOf('strike'));
+  }
+
+  /** Returns the lines of a row: two for a wide row with a call and a put. */
+  translate(cells: Cells): string {
+    this.#row++;
+    const { kind } = this.mapping;
+    if (kind === 'closes') return this.#close(cells);
+    return kind === 'prints' ? this.#print(cells) : this.#sides.map((side) => this.#contract(cells, side)).join('');
+  }
+
+  get kind(): Mapping['kind'] {
+    return this.mapping.kind;
+  }
+
+  /** Returns the first cell that could not be read, with its row and the accepted forms, or `undefined`. */
+  get firstBad(): string | undefined {
+    return this.#firstBad;
+  }
+
+  #contract(cells: Cells, { side, columns }: Side): string {
+    const own = (field: SideField) => cellIn(cells, columns[field]);
+    // A wide row has both options even if only one is listed.
+    if (side !== '' && QUOTED.every((field) => own(field) === '')) return '';
+    const given = own('symbol');
+    const parsed = symbolOf(given);
+    const expiry = this.#text(cells, 'expiry');
+    const date = this.#dateOf(expiry);
+    const putCall = side || this.#text(cells, 'put_call');
+    const strike = this.#strike(cells);
+    const root = this.#text(cells, 'root').trim();
+    const built = parsed ? '' : symbolOfRoot(root, date, parseCallPut(putCall), cellNumber(strike));
+    if (!parsed && date === undefined) this.#bad('expiry', expiry, EXPIRY_FORMS);
+    const at = this.#asOf(cells);
+    return line([
+      this.#underlying(cells, parsed, root),
+      at,
+      this.#spot(cells),
+      parsed ? given.trim() : built,
+      date ?? expiry,
+      putCall,
+      strike,
+      own('open_interest'),
+      own('bid'),
+      own('ask'),
+      own('last'),
+      own('volume'),
+      this.#iv(own('iv')),
+      own('delta'),
+      own('gamma'),
+      this.#text(cells, 'multiplier'),
+    ]);
+  }
+
+  #print(cells: Cells): string {
+    const text = (field: MappedField) => this.#text(cells, field);
+    const given = text('symbol');
+    const parsed = symbolOf(given);
+    const expiry = text('expiry');
+    const time = text('executed_at');
+    const micros = this.#instantOf(time);
+    if (micros === undefined) this.#bad('executed_at', time, TIME_FORMS);
+    const root = text('root').trim();
+    const date = this.#dateOf(expiry);
+    return line([
+      micros === undefined ? time : String(micros),
+      parsed ? given.trim() : symbolOfRoot(root, date, parseCallPut(text('put_call')), cellNumber(this.#strike(cells))),
+      parsed ? '' : this.#underlying(cells, parsed, root),
+      parsed ? '' : (date ?? expiry),
+      parsed ? '' : text('put_call'),
+      parsed ? '' : this.#strike(cells),
+      ...[
+        this.#price(text('price')),
+        text('size'),
+        text('side'),
+        text('bid'),
+        text('ask'),
+        text('delta'),
+        text('exchange'),
+      ],
+      ...[text('report_flags'), text('condition'), text('canceled'), text('id'), text('sequence')],
+    ]);
+  }
+
+  #close(cells: Cells): string {
+    const day = this.#instantOf(this.#text(cells, 'date'));
+    const date = day === undefined ? this.#text(cells, 'date') : new Date(day).toISOString().slice(0, 10);
+    return line([this.#text(cells, 'ticker'), date, this.#text(cells, 'close'), this.#text(cells, 'volume')]);
+  }
+
+  #asOf(cells: Cells): string {
+    if (this.#newest !== undefined) return this.#newest;
+    const text = this.#text(cells, 'as_of');
+    const micros = this.#instantOf(text);
+    if (micros !== undefined) return isoOf(micros);
+    this.#bad('as_of', text, TIME_FORMS);
+    return text === '' ? '?' : text;
+  }
+
+  #newestMicros(): number {
+    let newest = Number.NEGATIVE_INFINITY;
+    for (const text of this.#times) newest = Math.max(newest, this.#instantOf(text) ?? newest);
+    return newest;
+  }
+
+  #underlying(cells: Cells, parsed: OptionSymbol | undefined, root: string): string {
+    const ticker = this.#text(cells, 'underlying');
+    return isTicker(canonicalTicker(ticker)) ? ticker : (parsed?.underlying ?? (ticker || root));
+  }
+
+  #spot(cells: Cells): string {
+    const spot = this.#text(cells, 'spot');
+    if (amount(spot) > 0) return spot.replace('$', '');
+    const [bid, ask] = [amount(this.#text(cells, 'spot_bid')), amount(this.#text(cells, 'spot_ask'))];
+    return bid > 0 && ask >= bid ? String((bid + ask) / 2) : '';
+  }
+
+  #strike(cells: Cells): string {
+    const text = this.#text(cells, 'strike').replace('$', '');
+    if (this.#strikeScale === 1) return text;
+    const strike = cellNumber(text);
+    return Number.isFinite(strike) ? String(Math.round(strike * this.#strikeScale * 1_000) / 1_000) : text;
+  }
+
+  #price(text: string): string {
+    const { priceScale } = this.mapping.forms;
+    const price = cellNumber(text);
+    return priceScale !== undefined && price > PRICE_MAX ? String(Math.round(price * priceScale * 1e9) / 1e9) : text;
+  }
+
+  #iv(text: string): string {
+    const isPercent = text.endsWith('%');
+    const scale = isPercent ? 0.01 : this.#ivScale;
+    if (scale === 1) return text;
+    const value = cellNumber(isPercent ? text.slice(0, -1) : text);
+    return Number.isFinite(value) ? String(value * scale) : text;
+  }
+
+  #text(cells: Cells, field: MappedField): string {
+    return this.#shared[field] ?? cellIn(cells, this.#columns[field]).trim();
+  }
+
+  #nameOf(field: MappedField): string {
+    const column = this.#columns[field];
+    return column === undefined ? field : `"${cleanLine(this.names[column]!)}"`;
+  }
+
+  #bad(field: MappedField, text: string, forms: string): void {
+    this.#firstBad ??= `row ${this.#row}, column ${this.#nameOf(field)}: "${cleanLine(text, 40)}" is not ${forms}`;
+  }
+
+  /** Throws a `ClientError` if the table cannot have what a row needs. */
+  #assertComplete(): void {
+    const has = (field: MappedField) => this.#columns[field] !== undefined || this.#shared[field] !== undefined;
+    const { kind } = this.mapping;
+    const isNamed =
+      kind !== 'closes' && (has('symbol') || this.#sides.every(({ columns }) => columns.symbol !== undefined));
+    const contract = ['expiry', 'strike', ...(this.#sides.length === 2 ? [] : ['put_call'])] as MappedField[];
+    const needed: MappedField[] = [];
+    if (kind === 'closes') needed.push('ticker', 'date', 'close');
+    else if (!isNamed) needed.push(...(has('root') ? [] : ['underlying' as const]), ...contract);
+    if (kind === 'prints') needed.push('executed_at', 'price', 'size');
+    const missing = needed.filter((field) => !has(field));
+    if (missing.length === 0) return;
+    const words = missing.map((field) => {
+      const near = nearestNames(USUAL_NAMES[field]?.[0] ?? field, this.names).slice(0, 2);
+      return `${field} (nearest: ${near.map((each) => cleanLine(each, 30)).join(', ')})`;
+    });
+    throw unreadable(
+      `read as ${this.mapping.vendor}, the table has no column for ${words.join(' and ')}. Name the column in a mapping: docs/vendors.md`,
+    );
+  }
+}
+
+/** The fields of which each listed option has one. */
+const QUOTED = ['bid', 'ask', 'last', 'volume', 'open_interest', 'iv'] as const;
+
+function isoOf(micros: number): string {
+  return new Date(micros / 1_000).toISOString();
+}
+
+const TIMES_CACHED_MAX = 4_096;
+const EXPIRY_FORMS = 'a date: 2026-08-21, 20260821, 08/21/2026 or 21-Aug-2026';
+const TIME_FORMS = 'a time: 2026-08-21, 2026-08-21 15:45, 2026-08-21T19:45:00Z or a number of s, ms, µs or ns';
+
+/** Finds the column of each field. With `isExact`, only the names that the mapping gives count. */
+function findColumns<Field extends MappedField>(
+  fields: readonly Field[],
+  named: ColumnNames,
+  places: ReadonlyMap<string, number>,
+  isExact = false,
+): Readonly<Partial<Record<Field, number>>> {
+  const found = fields.map((field) => {
+    const names = [...(named[field] ?? []).map(plainName), ...(isExact ? [] : (USUAL_NAMES[field] ?? []))];
+    return [field, names.map((name) => places.get(name)).find((place) => place !== undefined)] as const;
+  });
+  return Object.fromEntries(found.filter(([, place]) => place !== undefined)) as Partial<Record<Field, number>>;
+}
+
+/** Returns the index of each column by its plain name. Of columns with equal names, the first counts. */
+function placesOf(names: readonly string[]): ReadonlyMap<string, number> {
+  return new Map(names.map((name, i) => [plainName(name), i] as const).reverse());
+}
+
+/** Returns the fields that the path of a file states. */
+function capturesOf({ path }: Mapping, origin: string): Partial<Record<MappedField, string>> {
+  return path === undefined ? {} : { ...new RegExp(path).exec(origin)?.groups };
+}
+
+function cellIn(cells: Cells, cell: number | undefined): string {
+  return cell === undefined ? '' : cells.text(cell);
+}
+
+function note(texts: Set<string>, text: string): void {
+  if (text !== '' && texts.size < FORM_TEXTS_MAX) texts.add(text);
+}
+
+function dayReader(...[column, texts, order]: Parameters<typeof dateReader>): (text: string) => number | undefined {
+  const dateOf = dateReader(column, texts, order);
+  return (text) => {
+    const date = dateOf(text);
+    return date === undefined ? undefined : Date.parse(`${date}T00:00:00Z`);
+  };
+}
+
+/** Returns a dollar amount, which may have a dollar sign, or NaN or infinity like `cellNumber`. */
+function amount(text: string): number {
+  return cellNumber(text.replace('$', ''));
+}
+
+const symbolOf = memoize(65_536, (text: string) => parseOptionSymbol(text.trim()));
+
+function symbolOfRoot(root: string, expiry: string | undefined, callPut: 1 | -1 | undefined, strike: number): string {
+  if (root === '' || expiry === undefined || callPut === undefined || !(strike > 0 && strike < 1e5)) return '';
+  return formatOptionSymbol({ root: root.replace(/^\^/, '').toUpperCase(), expiry, callPut, strike }, 'compact');
+}
+
+/** Writes cells as a line. Tabs and line breaks become spaces. */
+function line(cells: readonly string[]): string {
+  return `${cells.map((cell) => (/["\t\r\n]/.test(cell) ? `"${cell.replaceAll(/[\t\r\n]/g, ' ').replaceAll('"', '""')}"` : cell)).join('\t')}\n`;
+}
+
+/** Samples of a chain's numbers, from which the scales of its strikes and volatilities follow. */
+class ScaleSamples {
+  readonly #strikes: number[] = [];
+  readonly #spots: number[] = [];
+  readonly #bids: number[] = [];
+  readonly #ivs: number[] = [];
+
+  add(strike: number, bid: number, spot: number, iv: string): void {
+    if (strike > 0 && Number.isFinite(strike) && this.#strikes.length < SCALE_SAMPLES) {
+      this.#strikes.push(strike);
+      this.#bids.push(Number.isFinite(bid) ? bid : 0);
+    }
+    if (spot > 0 && Number.isFinite(spot) && this.#spots.length < SCALE_SAMPLES) this.#spots.push(spot);
+    if (this.#ivs.length >= SCALE_SAMPLES || iv.endsWith('%')) return;
+    const value = cellNumber(iv);
+    if (value > 0 && Number.isFinite(value)) this.#ivs.push(value);
+  }
+
+  /** Volatilities whose median is above 300 % are percentages: no chain has such a median. */
+  ivScale(): number {
+    return median(this.#ivs) > 3 ? 0.01 : 1;
+  }
+
+  /**
+   * Strikes some thousand times as large as spot are thousandths. Without a spot, strikes that are far from what the bids of their deepest
+   * options allow are refused: the bid of an option deep in the money is about its distance from spot.
+   */
+  strikeScale(column: string): number {
+    const [strike, spot] = [median(this.#strikes), median(this.#spots)];
+    if (spot > 0) return strike / spot > 100 && strike / spot < 10_000 ? 0.001 : 1;
+    if (this.#strikes.length < 20) return 1;
+    const range = this.#strikes.reduce((most, each) => Math.max(most, each), 0) - Math.min(...this.#strikes);
+    const deepest = this.#bids.reduce((most, each) => Math.max(most, each), 0);
+    const areThousandths =
+      range > 0 && deepest / range < 0.003 && this.#strikes.every((each) => each >= 500 && each % 10 === 0);
+    if (!areThousandths) return 1;
+    throw unreadable(
+      `the strikes in column ${column} may be dollars or thousandths: no option is worth what its strike implies. State the factor in a mapping: strike = 0.001 or 1`,
+    );
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}

@@ -1,0 +1,84 @@
+import { announceStep } from '../../core/event-loop-watchdog.ts';
+import { RowScanner } from '../../math/delimited-rows.ts';
+import { ROW_CHARS_MAX } from '../files/cells.ts';
+import { FileHead, type IsHeader, type TableHeader } from '../files/file-head.ts';
+import type { FileFacts } from '../files/format.ts';
+import { lineBytesOf } from '../files/lines.ts';
+import { type PrintsDelivery, readPrints } from '../files/prints-csv.ts';
+import { unreadable } from '../rejections.ts';
+import { TableTranslator } from './table-translator.ts';
+import { vendorOf } from './vendor-mappings.ts';
+
+/** Words of which the header of each vendor's tape has one. */
+const WORDS = /price/;
+
+/** Returns whether a text's first lines have the header of a vendor's tape. */
+export function claimsVendorPrints(head: FileHead): boolean {
+  return head.findHeader(isHeader, WORDS) !== undefined;
+}
+
+const isHeader: IsHeader = (cells) => vendorOf(cells, 'prints') !== undefined;
+
+/** Number of rows from which the forms of times and expiries are decided. A tape is too long to be read twice. */
+const OBSERVED_ROWS = 10_000;
+
+/**
+ * Reads a vendor's tape as the prints of Zomma's own tape. `pieces` begins the tape anew with each call. Throws a `ClientError` if a form of
+ * the tape's times stays open.
+ */
+export async function* readVendorPrints(
+  pieces: () => AsyncIterable<Uint8Array>,
+  file: FileFacts,
+  nowMs: number,
+): AsyncGenerator<PrintsDelivery, void> {
+  let translator: TableTranslator | undefined;
+  let observed = 0;
+  for await (const { row, table } of rowsOf(pieces())) {
+    translator ??= new TableTranslator(vendorOf(table.cells, 'prints')!, table.cells, file);
+    if (row.isWhole(table.cells.length)) translator.observe(row);
+    if (++observed === OBSERVED_ROWS) break;
+  }
+  if (!translator) return;
+  translator.decide();
+  yield* readPrints(translated(pieces(), translator), nowMs);
+}
+
+async function* translated(
+  pieces: AsyncIterable<Uint8Array>,
+  translator: TableTranslator,
+): AsyncGenerator<Uint8Array, void> {
+  yield Buffer.from(translator.header);
+  let lines: string[] = [];
+  for await (const { row, table, isLastOfBlock } of rowsOf(pieces)) {
+    const isReadable = !row.isLong && !row.isOpen && !row.isMalformed && row.isWhole(table.cells.length);
+    lines.push(isReadable ? translator.translate(row) : '?\n');
+    if (!isLastOfBlock) continue;
+    yield Buffer.from(lines.join(''));
+    announceStep('reading a tape');
+    lines = [];
+  }
+}
+
+/** Yields the rows of a tape, once, as the same object. Throws a `ClientError` if the tape has no header. */
+async function* rowsOf(
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<{ readonly row: RowScanner; readonly table: TableHeader; readonly isLastOfBlock: boolean }, void> {
+  let table: TableHeader | undefined;
+  let row: RowScanner | undefined;
+  for await (const { bytes } of lineBytesOf(pieces)) {
+    let at = 0;
+    if (!table) {
+      table = new FileHead(bytes).findHeader(isHeader, WORDS);
+      if (!table) throw unreadable('no header row was found');
+      row = new RowScanner({ delimiter: table.delimiter, linesMax: 1, charsMax: ROW_CHARS_MAX, isRaw: false });
+      at = table.end;
+    }
+    while (at < bytes.length) {
+      at = row!.scan(bytes, at);
+      for (let i = 0; i < row!.rows; i++) {
+        row!.select(i);
+        yield { row: row!, table, isLastOfBlock: i === row!.rows - 1 };
+      }
+    }
+  }
+}
