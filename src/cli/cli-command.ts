@@ -60,6 +60,17 @@ export class CliCommand extends Command {
     return this.option('--json', 'print one JSON object');
   }
 
+  /** Adds the flags that state what a file does not say (`StatedFlags`). */
+  stated(): this {
+    return this.option(
+      '--as-of <time>',
+      'time of the quotes in a file that states none: 2026-08-21 for the close of that day, or 2026-08-21T15:45-04:00; of a file with several days, the day to use',
+    )
+      .option('--zone <name>', 'time zone of times that state none, for example America/New_York or UTC')
+      .option('--close <HH:MM>', 'New York time of the quotes of dates without a time, instead of the close')
+      .option('--map <file>', 'mapping (TOML) that says which column is what, see docs/vendors.md');
+  }
+
   examples(...lines: readonly string[]): this {
     return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`);
   }

@@ -16,6 +16,7 @@ export function addIngest(program: CliCommand, ports: Ports): void {
       'Load market data into the data folder: option trades (prints, in a tape of any size), option chains, closing prices, dividends.',
     )
     .argument('<path...>', 'files, or folders including their sub-folders')
+    .stated()
     .json()
     .settings(['dataDir', 'dataMax'])
     .addHelpText(
@@ -30,10 +31,14 @@ If a run is interrupted, run it again: each print is stored only once.`,
       'zomma ingest tape-2026-08-17.csv',
       'zomma ingest ./tapes ./chains --data-dir /var/lib/zomma',
       'zomma ingest tape-2026-08-17.csv --json',
+      'zomma ingest chain.csv --as-of 2026-08-21',
+      'zomma ingest trades.csv --zone America/New_York',
+      'zomma ingest history --map vendor.toml',
     )
     .action(async (paths: string[], options) => {
       const startedMs = performance.now();
-      const loaded = await withProgress((onProgress) => ports.load(options, paths, onProgress));
+      const stated = await ports.stated(options);
+      const loaded = await withProgress((onProgress) => ports.load(options, paths, stated, onProgress));
       const files = loaded.flat();
       const seconds = (performance.now() - startedMs) / 1000;
       const totals = totalsOf(files, seconds);

@@ -4,6 +4,8 @@ import { COMMIT } from '../core/commit.ts';
 import { OperatorError } from '../core/errors.ts';
 import { ownCommand } from '../core/own-command.ts';
 import { shellLine } from '../core/shell-line.ts';
+import type { Stated } from '../feeds/files/format.ts';
+import type { StatedFlags } from '../feeds/vendors/stated-flags.ts';
 import type { SettingValues } from '../settings/config.ts';
 import type { Store } from '../store/sqlite.ts';
 import type { App } from './app.ts';
@@ -48,10 +50,20 @@ export const PORTS = {
     await (await import('../mcp/stdio/bridge.ts')).bridge(server);
   },
 
+  /** Returns what flags state about files. Rejects with `OperatorError` if a flag has no valid value. */
+  async stated(flags: StatedFlags) {
+    return (await import('../feeds/vendors/stated-flags.ts')).statedIn(flags);
+  },
+
   /** Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. */
-  async *readFile(path: string) {
+  async *readFile(path: string, stated?: Stated) {
     const { deliveriesOf } = await import('../feeds/files/deliveries.ts');
-    yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: Date.now() }, true);
+    const { whyMisdated } = await import('../feeds/accept-delivery.ts');
+    const origin = basename(path);
+    for await (const delivery of deliveriesOf(dirname(path), { origin }, { nowMs: Date.now(), stated }, true)) {
+      const why = delivery.kind === 'chain' ? whyMisdated(delivery.chain) : undefined;
+      yield why === undefined ? delivery : ({ kind: 'rejection', origin, reason: why } as const);
+    }
   },
 
   /**
@@ -62,13 +74,14 @@ export const PORTS = {
   async load(
     settings: Pick<SettingValues, 'dataDir' | 'dataMax'>,
     paths: readonly string[],
+    stated: Stated,
     onProgress: (bytes: number, ofBytes: number, rows: number) => void,
   ) {
     const { loadFiles } = await import('../feeds/load-files.ts');
     const { createDiskSpace } = await import('../feeds/disk-space.ts');
     const { createOrOpenData } = await import('./stored-data.ts');
     using store = createOrOpenData(settings.dataDir);
-    return await loadFiles(paths, { store, nowMs: Date.now, room: createDiskSpace(settings), onProgress });
+    return await loadFiles(paths, { store, nowMs: Date.now, room: createDiskSpace(settings), stated, onProgress });
   },
 
   /** Checks an installation. Yields the outcome of each check. */

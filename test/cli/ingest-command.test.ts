@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createProgram } from '../../src/cli/program.ts';
-import type { Ports } from '../../src/server/cli-ports.ts';
+import { PORTS, type Ports } from '../../src/server/cli-ports.ts';
 import { openData } from '../../src/server/stored-data.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
@@ -177,13 +177,15 @@ test.each([
   const before = process.stderr.isTTY;
   process.stderr.isTTY = isTTY;
   try {
-    const load: Ports['load'] = async (_settings, _paths, onProgress) => {
+    const load: Ports['load'] = async (_settings, _paths, _stated, onProgress) => {
       onProgress(0, 4e6, 0);
       clock.mockReturnValue(2000);
       onProgress(1e6, 4e6, 2000);
       return [[{ path: 'tape.csv', rows: 8000, kept: 8000, known: 0, changed: 0, refused: {}, refusals: [] }]];
     };
-    await (await createProgram({ load } as Ports, 'ingest')).parseAsync(['ingest', 'tape.csv'], { from: 'user' });
+    await (await createProgram({ load, stated: PORTS.stated } as Ports, 'ingest')).parseAsync(['ingest', 'tape.csv'], {
+      from: 'user',
+    });
     expect(written.mock.calls.map(([text]) => String(text).replace('\r\x1b[K', ''))).toEqual(expected);
     expect(answered.mock.calls.join('')).toContain('8,000 rows in 2 s (4,000 rows/s)');
   } finally {

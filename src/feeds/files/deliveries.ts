@@ -80,7 +80,7 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   const head = headOf(bytes);
   if (head && claimsPrints(head)) {
     yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
-  } else if (head && claimsVendorPrints(head)) {
+  } else if (head && claimsVendorPrints(head, facts.stated)) {
     yield* readVendorPrints(pieces, facts, nowMs);
   } else if (!isPacked && size > FILE_BYTES_MAX) {
     throw unreadable(`the file has ${size} bytes, more than the limit of ${FILE_BYTES_MAX} bytes`);

@@ -35,12 +35,14 @@ export interface Stated {
   readonly close?: string | undefined;
   /** How to read the tables of the files. */
   readonly mapping?: Mapping | undefined;
+  /** True if the mapping is of a folder, whose other files are read without it. */
+  readonly isOfFolder?: boolean | undefined;
 }
 
 /** A format of market data. Formats are detected from the content, because names can be wrong. */
 export interface Format {
   /** Returns whether a file is meant to be in this format. A damaged file of the format counts too. */
-  claims(head: FileHead): boolean;
+  claims(head: FileHead, stated?: Stated): boolean;
   /** Reads the file. Throws a `ClientError` if no market data can be read. */
   read(file: MarketFile): Steps<Delivery[]>;
 }

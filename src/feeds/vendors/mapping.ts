@@ -82,6 +82,7 @@ export function mappingOf(document: unknown, name: string): Mapping {
   const top = tableOf(document, '', ['vendor', 'kind', 'signature', 'columns', 'call', 'put', ...REST], at);
   const kind = top.kind === undefined ? 'chain' : top.kind;
   if (kind !== 'chain' && kind !== 'prints' && kind !== 'closes') throw at('kind', 'is not chain, prints or closes');
+  if (kind !== 'chain' && top.rows !== undefined) throw at('rows', 'is only for chains');
   const fields = FIELDS_OF[kind];
   const names = (key: string, allowed: readonly MappedField[]) =>
     top[key] === undefined ? undefined : columnNamesOf(tableOf(top[key], key, allowed, at), key, at);

@@ -223,7 +223,9 @@ export class TableTranslator {
   #close(cells: Cells): string {
     const day = this.#instantOf(this.#text(cells, 'date'));
     const date = day === undefined ? this.#text(cells, 'date') : new Date(day).toISOString().slice(0, 10);
-    return line([this.#text(cells, 'ticker'), date, this.#text(cells, 'close'), this.#text(cells, 'volume')]);
+    // Stooq writes the market after the ticker.
+    const ticker = this.#text(cells, 'ticker').replace(/\.us$/i, '');
+    return line([ticker, date, this.#text(cells, 'close'), this.#text(cells, 'volume')]);
   }
 
   #asOf(cells: Cells): string {

@@ -1,3 +1,4 @@
+import type { Stated } from '../files/format.ts';
 import { type Mapping, type MappingKind, mappingOf, plainName, USUAL_NAMES } from './mapping.ts';
 import alphaVantage from './mappings/alpha-vantage.toml';
 import alphaVantageJson from './mappings/alpha-vantage-json.toml';
@@ -16,10 +17,12 @@ import optionsDx from './mappings/optionsdx.toml';
 import orats from './mappings/orats.toml';
 import records from './mappings/records.toml';
 import schwabChain from './mappings/schwab-chain.toml';
+import stooqBulk from './mappings/stooq-bulk.toml';
 import thetaData from './mappings/thetadata.toml';
 import thetaDataTrades from './mappings/thetadata-trades.toml';
 import tradierChain from './mappings/tradier-chain.toml';
 import yahooChain from './mappings/yahoo-chain.toml';
+import yahooCloses from './mappings/yahoo-closes.toml';
 import yfinance from './mappings/yfinance.toml';
 
 /** The mappings of the vendors whose tables are recognized. Of several whose signatures fit, the first counts. */
@@ -34,6 +37,7 @@ const DOCUMENTS = {
     datashopTrades,
   },
   ...{ massiveSnapshot, tradierChain, schwabChain, yahooChain, alphaVantageJson, records },
+  ...{ stooqBulk, yahooCloses },
   ...{ orats, optionsDx, thetaData, thetaDataTrades, massiveTrades, databentoTrades, yfinance, alphaVantage, barchart },
 };
 
@@ -45,13 +49,32 @@ export function vendorMappings(): readonly Mapping[] {
   return mappings;
 }
 
-/** Returns the mapping whose signature a table's columns have, or `undefined`. With `close`, a mapping with this time of day comes first. */
-export function vendorOf(names: readonly string[], kind: MappingKind, close?: string): Mapping | undefined {
+/**
+ * Returns the mapping of a table's columns, or `undefined`: the stated one if the table has all columns that it names, and otherwise that of the
+ * vendor whose signature the columns have. With a stated time of day, a vendor's mapping with this time comes first.
+ */
+export function mappingFor(names: readonly string[], kind: MappingKind, stated?: Stated): Mapping | undefined {
   const plain = new Set(names.map(plainName));
+  const own = stated?.mapping;
+  if (own?.kind === kind && own.rows.length === 0 && absentColumns(own, plain).length === 0) {
+    // A folder's mapping without columns is for the tables that have usual names.
+    if (!stated?.isOfFolder || namesColumns(own) || (isUsualChain(names) && !plain.has('calls'))) return own;
+  }
   const fits = vendorMappings().filter(
     (each) => each.kind === kind && each.rows.length === 0 && each.signature.every((name) => plain.has(name)),
   );
-  return fits.find(({ forms }) => close !== undefined && forms.close === close) ?? fits[0];
+  return fits.find(({ forms }) => stated?.close !== undefined && forms.close === stated.close) ?? fits[0];
+}
+
+function namesColumns({ signature, columns, call, put }: Mapping): boolean {
+  return signature.length > 0 || [columns, call ?? {}, put ?? {}].some((each) => Object.keys(each).length > 0);
+}
+
+/** Returns the columns that a mapping names and a table does not have. Of several names of a field, one is enough. */
+export function absentColumns({ signature, columns, call, put }: Mapping, plain: ReadonlySet<string>): string[] {
+  const named = [columns, call ?? {}, put ?? {}].flatMap((each) => Object.values(each));
+  const absent = named.filter((names) => !names!.some((name) => plain.has(plainName(name)))).map((names) => names![0]!);
+  return [...signature.filter((name) => !plain.has(name)), ...absent];
 }
 
 /** The mapping of a table of an unknown vendor whose columns have usual names. */

@@ -1,35 +1,39 @@
 import { cleanLine } from '../../core/clean-text.ts';
 import { ClientError } from '../../core/errors.ts';
+import { nearestNames } from '../../core/nearest-names.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { readTable } from '../files/cells.ts';
 import { chainCsv } from '../files/chain-rows.ts';
 import { closesCsv } from '../files/daily-rows.ts';
 import { FileHead } from '../files/file-head.ts';
-import { type FileFacts, type Format, type MarketFile, READING } from '../files/format.ts';
+import { type FileFacts, type Format, type MarketFile, READING, type Stated } from '../files/format.ts';
 import { unreadable } from '../rejections.ts';
-import type { Mapping } from './mapping.ts';
+import { type Mapping, plainName } from './mapping.ts';
 import { TableTranslator } from './table-translator.ts';
-import { hasUsualNames, isUsualChain, missingFor, USUAL_CHAIN, vendorOf } from './vendor-mappings.ts';
-
-/** Words of which each header of an option table has one. */
-const WORDS = /strike|option|contract|expir|exdate/;
+import { absentColumns, hasUsualNames, isUsualChain, mappingFor, missingFor, USUAL_CHAIN } from './vendor-mappings.ts';
 
 /** The format of the chain tables of vendors that are recognized by their columns. */
-export const vendorChains = tableOf((names, close) => vendorOf(names, 'chain', close));
+export const vendorChains = tableOf((names, stated) => mappingFor(names, 'chain', stated));
+
+/** The format of the tables of closes of vendors that are recognized by their columns. */
+export const vendorCloses = tableOf((names, stated) => mappingFor(names, 'closes', stated));
 
 /** The format of other tables of options whose columns have usual names. */
 export const usualChains = tableOf((names) => (isUsualChain(names) ? USUAL_CHAIN : undefined));
 
 /** Returns the format of the tables for whose columns `mappingOf` has a mapping. */
-function tableOf(mappingOf: (names: readonly string[], close?: string) => Mapping | undefined): Format {
+function tableOf(mappingOf: (names: readonly string[], stated?: Stated) => Mapping | undefined): Format {
+  const wordsFor = (stated?: Stated) => (stated?.mapping ? /./ : DATA_WORDS);
   return {
-    claims: (head) => head.findHeader((cells) => mappingOf(cells) !== undefined, WORDS) !== undefined,
+    claims: (head, stated) =>
+      head.findHeader((cells) => mappingOf(cells, stated) !== undefined, wordsFor(stated)) !== undefined,
     *read(file) {
-      const isHeader = (cells: readonly string[]) => mappingOf(cells) !== undefined;
-      const rows = () => readTable(file, isHeader, WORDS);
+      const { stated } = file;
+      const isHeader = (cells: readonly string[]) => mappingOf(cells, stated) !== undefined;
+      const rows = () => readTable(file, isHeader, wordsFor(stated));
       const { header } = yield* rows();
-      const mapping = mappingOf(header, file.stated?.close)!;
+      const mapping = mappingOf(header, stated)!;
       const translator = new TableTranslator(mapping, header, file);
       for (const row of (yield* rows()).rows) {
         if (row === undefined) yield READING;
@@ -73,9 +77,27 @@ export const unknownTable: Format = {
   },
 };
 
-const DATA_WORDS = /strike|option|expir|bid|ask|price|close/;
+/** Words of which each header of market data has one. */
+const DATA_WORDS = /strike|option|expir|exdate|contract|bid|ask|price|close/;
 const SHOWN_COLUMNS = 12;
 const NEXT_CHARS_MAX = 10_000;
+
+/** Throws a `ClientError` that names the nearest columns if a table does not have the columns of a mapping that was stated for it alone. */
+export function assertMapped(head: FileHead, stated: Stated | undefined): void {
+  const { mapping, isOfFolder } = stated ?? {};
+  if (mapping === undefined || isOfFolder || mapping.rows.length > 0) return;
+  const isHeader = (cells: readonly string[]) => mappingFor(cells, mapping.kind, stated) === mapping;
+  if (head.findHeader(isHeader, /./) !== undefined) return;
+  const { cells = [] } = head.findHeader((names) => names.length > 1, /./) ?? {};
+  const absent = absentColumns(mapping, new Set(cells.map(plainName))).map(
+    (name) =>
+      `${name} (nearest: ${nearestNames(name, cells)
+        .slice(0, 2)
+        .map((each) => cleanLine(each, 30))
+        .join(', ')})`,
+  );
+  throw unreadable(`the table has no column ${absent.join(', ')}, which mapping ${mapping.vendor} names`);
+}
 
 /** Reads a translated table. Adds the first unreadable cell to the reason if no row can be read. */
 export function* readTranslated(bytes: Uint8Array, file: FileFacts, translator: TableTranslator): Steps<Delivery[]> {
