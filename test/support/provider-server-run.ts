@@ -13,7 +13,7 @@ import { startProviderServer } from './provider-server.ts';
 
 const USAGE = `bun test/support/provider-server.ts [--port N] [--chains DIR] [--from ISO] [--trades N]
 
-Stands in for the feeds cboe, tradier and massive, with any token or key, until it is ended.
+Stands in for the feeds cboe, tradier, massive and thetadata, with any token or key, until it is ended.
   --port    of the HTTP part, the next one for the socket; 0 takes free ones
   --chains  folder of chain files, in any format of the drop folder; without one the market is simulated
   --from    moment at which the simulated market begins, going on from there; without it the present
@@ -38,7 +38,7 @@ export async function run(args: string[]): Promise<void> {
   const server = await startProviderServer({ chainOf: market.chainOf, port: Number(values.port) });
   setInterval(() => server.trade(tradesOf(market, Number(values.trades))), 1_000);
   console.log(`--cboe-url ${server.url} --tradier-url ${server.url} --massive-url ${server.url}`);
-  console.log(`--massive-socket-url ${server.socketUrl}`);
+  console.log(`--massive-socket-url ${server.socketUrl} --thetadata-url ${server.url}`);
 }
 
 interface StandInMarket {
