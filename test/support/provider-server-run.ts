@@ -5,7 +5,7 @@ import { runToCompletion } from '../../src/core/steps.ts';
 import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
 import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
-import { lastQuoted } from '../../src/market/calendar.ts';
+import { closeOf, isTradingDay, lastQuoted } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { rowsOf } from './provider-answers.ts';
@@ -43,18 +43,19 @@ export async function run(args: string[]): Promise<void> {
 
 interface StandInMarket {
   readonly tickers: readonly string[];
-  chainOf(ticker: string): Chain | undefined;
+  chainOf(ticker: string, day?: string): Chain | undefined;
 }
 
-/** The standard universe. Each chain is made once per minute. */
+/** The standard universe. Each chain is made once per minute. A past day has the chain of its close, if it is a trading day. */
 export function simulatedMarket(nowMs: () => number): StandInMarket {
   const instruments = new Map(instrumentsOf(1, STANDARD_UNIVERSE).map((each) => [each.ticker, each]));
   const made = new Map<string, Chain>();
   return {
     tickers: [...instruments.keys()],
-    chainOf(ticker) {
+    chainOf(ticker, day) {
       const [instrument, asOf] = [instruments.get(ticker), lastQuoted(nowMs())];
       if (instrument === undefined) return undefined;
+      if (day !== undefined) return isTradingDay(day) ? simulatedChain(instrument, closeOf(day)) : undefined;
       if (made.get(ticker)?.asOf !== asOf) made.set(ticker, simulatedChain(instrument, asOf));
       return made.get(ticker);
     },

@@ -1,5 +1,5 @@
 import { ClientError } from '../../core/errors.ts';
-import { CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
+import { CONTRACTS_MAX, type ContractRow, STRIKE_MAX } from '../../market/build-chain.ts';
 import { isDate, settlementInstant } from '../../market/calendar.ts';
 import { parseCallPut, rootOfTicker } from '../../market/option-symbol.ts';
 import { type ProviderSnapshot, snapshotFrom } from '../http/poll-tickers.ts';
@@ -50,7 +50,8 @@ export async function joinTables(
           const callPut = parseCallPut(right);
           const key = `${root} ${expiry} ${right} ${strike}`;
           let contract = contracts.get(key);
-          if (callPut === undefined || !isDate(expiry) || !(strike > 0)) countRejected(refused, badRow);
+          if (callPut === undefined || !isDate(expiry) || !(strike > 0 && strike <= STRIKE_MAX))
+            countRejected(refused, badRow);
           else if (table === quotes && contract) countRejected(refused, 'duplicate');
           else if (contract || table !== trades) {
             contract ??= { root, expiry, callPut, strike, ...NO_VALUES, isQuoted: table === quotes };

@@ -87,10 +87,39 @@ describe('thetadata', () => {
       );
     });
 
-    test('in both parts is a rejection', async () => {
-      status('/option/', 570);
+    test('of which the puts have no data, is that of the calls', async () => {
+      server.behaviour = (path) =>
+        path.includes('/option/') && !path.includes('&right=call')
+          ? { kind: 'status', status: path.includes('&right=put') ? 472 : 570 }
+          : undefined;
+      const { chain } = await onlyChain();
+      expect([chain.count, new Set(chain.callPut)]).toEqual([chpt.count / 2, new Set([1])]);
+    });
+
+    test.each(['call', 'put'])('of which the %ss are too large too, is a rejection', async (right) => {
+      server.behaviour = (path) =>
+        path.includes('&right=') && !path.includes(right) ? undefined : { kind: 'status', status: 570 };
       expect(reasonsOf(await polled(create()))).toEqual([['CHPT', expect.stringMatching(/570: even the calls/)]]);
     });
+  });
+
+  test.each<[string, object]>([
+    ['an expiration that is no date', { expiration: '2026-13-01' }],
+    ['an expiration in another form', { expiration: '20261218' }],
+    ['a strike of 0', { strike: 0 }],
+    ['a strike that is no number', { strike: 'ten' }],
+    ['no strike', { strike: '' }],
+    ['an unknown side', { right: 'both' }],
+  ])('a quote with %s is counted, and the contract has no quote', async (_what, changes) => {
+    change('/quote', ([first, ...rows]) => [{ ...first, ...changes }, ...rows]);
+    const { chain, offered } = await onlyChain();
+    expect([chain.refused, chain.count, offered]).toEqual([{ bad_symbol: 1 }, chpt.count, chpt.count + 1]);
+    expect([chain.bid[0], chain.openInterest[0]]).toEqual([Number.NaN, chpt.openInterest[0]!]);
+  });
+
+  test('too many contracts refuse the snapshot', async () => {
+    change('/quote', ([first]) => Array.from({ length: 200_001 }, (_, i) => ({ ...first, strike: (i + 1) / 1_000 })));
+    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'there are more than 200000 contracts']]);
   });
 
   test.each<[number, RegExp, number]>([
@@ -123,6 +152,7 @@ describe('thetadata', () => {
     ['of the future', (rows) => rows.map((row) => ({ ...row, timestamp: '2026-11-20T12:02:00' })), /no quote has/],
     ['that are empty', () => [], /unexpected, because/],
     ['with an endless row', (rows) => [{ ...rows[0], symbol: 'X'.repeat(5_000) }, ...rows], /a row has no end/],
+    ['with a row of 2 MB', (rows) => [{ ...rows[0], symbol: 'X'.repeat(2e6) }, ...rows], /a row has no end/],
     ['with an endless cell', (rows) => [{ ...rows[0], symbol: '"X' }, ...rows], /a row has no end/],
   ])('quotes %s refuse the snapshot', async (_what, edit, reason) => {
     change('/quote', edit);
