@@ -46,9 +46,9 @@ export async function joinTables(
         `${table.path}?symbol=${root}&expiration=*${table.query ?? ''}`,
         (row) => {
           if (table === quotes) times.add(row.text(quotes.time));
-          const [expiry, right, strike] = [row.text('expiration'), row.text('right'), row.number('strike')];
-          const callPut = parseCallPut(right);
-          const key = `${root} ${expiry} ${right} ${strike}`;
+          const [expiry, strike] = [row.text('expiration'), row.number('strike')];
+          const callPut = parseCallPut(row.text('right'));
+          const key = `${root} ${expiry} ${callPut} ${strike}`;
           let contract = contracts.get(key);
           if (callPut === undefined || !isDate(expiry) || !(strike > 0 && strike <= STRIKE_MAX))
             countRejected(refused, badRow);

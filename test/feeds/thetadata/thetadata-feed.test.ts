@@ -64,10 +64,11 @@ describe('thetadata', () => {
       expect(openInterestOf(delivery!.chain, root)).toBe(openInterestOf({ ...spx, series }, root));
   });
 
-  test('accepts cells in quotation marks, and other columns in another order', async () => {
+  test('accepts cells in quotation marks, other columns, another order, and small letters in one table', async () => {
     change('/option/', (rows) =>
       rows.map((row) => {
-        const entries = Object.entries({ ...row, more: 'a,b' }).reverse();
+        const right = 'bid' in row ? row.right.toLowerCase() : row.right;
+        const entries = Object.entries({ ...row, right, more: 'a,b' }).reverse();
         return Object.fromEntries(entries.map(([name, cell]) => [name, `"${cell}"`]));
       }),
     );
