@@ -89,7 +89,8 @@ function settingOption(name: SettingName, byDefault: string | undefined): Option
 
 /** Returns a command's settings from the environment and from the file of `--config`. Throws `SettingError` if the file cannot be used. */
 export async function sourcesFor(command: Command): Promise<SettingSources> {
-  const path: string | undefined = command.getOptionValue('config') ?? process.env[SETTINGS_FILE.env];
+  // A command with subcommands takes the flags that both have, wherever they are.
+  const path: string | undefined = command.optsWithGlobals().config ?? process.env[SETTINGS_FILE.env];
   // The code loads the TOML parser only if there is a settings file.
   const inFile = path ? (await import('../settings/settings-file.ts')).readSettingsFile(path) : {};
   return settingSources(process.env, inFile);

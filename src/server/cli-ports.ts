@@ -5,6 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 import { ownCommand } from '../core/own-command.ts';
 import { shellLine } from '../core/shell-line.ts';
 import type { Stated } from '../feeds/files/format.ts';
+import type { HistoryDeps, HistoryRequest } from '../feeds/thetadata/thetadata-history.ts';
 import type { StatedFlags } from '../feeds/vendors/stated-flags.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Print } from '../market/prints.ts';
@@ -111,6 +112,20 @@ export const PORTS = {
     const { createOrOpenData } = await import('./stored-data.ts');
     using store = createOrOpenData(settings.dataDir);
     return await loadFiles(paths, { store, nowMs: Date.now, room: createDiskSpace(settings), stated, onProgress });
+  },
+
+  /** Stores past chains of a ticker from ThetaData's terminal in a data folder. See `loadHistory`. */
+  async loadHistory(
+    settings: Pick<SettingValues, 'dataDir' | 'dataMax' | 'thetadataUrl' | 'feedRate'>,
+    request: HistoryRequest,
+    onDay: HistoryDeps['onDay'],
+  ) {
+    const { loadHistory } = await import('../feeds/thetadata/thetadata-history.ts');
+    const { createDiskSpace } = await import('../feeds/disk-space.ts');
+    const { createOrOpenData } = await import('./stored-data.ts');
+    using store = createOrOpenData(settings.dataDir);
+    const { thetadataUrl: baseUrl, feedRate: ratePerMinute } = settings;
+    return await loadHistory(request, { baseUrl, ratePerMinute, store, room: createDiskSpace(settings), onDay });
   },
 
   /** Checks an installation. Yields the outcome of each check. */
