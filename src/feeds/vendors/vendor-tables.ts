@@ -111,6 +111,6 @@ export function* readTranslated(bytes: Uint8Array, file: FileFacts, translator: 
 }
 
 /** A line that the reader counts as malformed. */
-const MALFORMED = '?\n';
+export const MALFORMED = '?\n';
 /** Number of lines in a piece of text. */
 const PIECE_LINES = 1_000;
