@@ -1,52 +1,8 @@
 import { ClientError } from '../core/errors.ts';
 import { isDate, settlementInstant } from './calendar.ts';
-import { type Chain, emptyChainColumns, type Series } from './chain.ts';
+import { type CHAIN_COLUMNS, type Chain, emptyChainColumns, type Series } from './chain.ts';
+import { type ContractRow, type Contracts, contractsOf, type SeriesNames } from './contract-columns.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
-
-/** A contract from a feed, before its values are checked. `NaN` means "not given". */
-export interface ContractRow {
-  readonly root: string;
-  /** `YYYY-MM-DD` */
-  readonly expiry: string;
-  /** +1 for a call, -1 for a put. A row with any other value is rejected. */
-  readonly callPut: number;
-  readonly strike: number;
-  readonly bid: number;
-  readonly ask: number;
-  readonly last: number;
-  readonly volume: number;
-  readonly openInterest: number;
-  readonly iv: number;
-  readonly delta: number;
-  readonly gamma: number;
-  /** Shares per contract. `NaN` means the usual number, 100. */
-  readonly multiplier: number;
-}
-
-/** The fields of a row that do not identify the contract. */
-export type QuoteField = Exclude<keyof ContractRow, 'root' | 'expiry' | 'callPut' | 'strike'>;
-
-/** Builds the row of a contract. `value` returns the value of a field, or NaN if the value is not given. */
-export function contractRow(
-  { root, expiry, callPut, strike }: Omit<ContractRow, QuoteField>,
-  value: (field: QuoteField) => number,
-): ContractRow {
-  return {
-    root,
-    expiry,
-    callPut,
-    strike,
-    bid: value('bid'),
-    ask: value('ask'),
-    last: value('last'),
-    volume: value('volume'),
-    openInterest: value('openInterest'),
-    iv: value('iv'),
-    delta: value('delta'),
-    gamma: value('gamma'),
-    multiplier: value('multiplier'),
-  };
-}
 
 /** The fields of a chain without its rows. */
 export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'> {
@@ -80,7 +36,7 @@ export const IV_MAX = 100;
  * Throws `ClientError('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable,
  * or there are too many contracts or series.
  */
-export function buildChain(head: ChainHead, rows: Iterable<ContractRow>): Chain {
+export function buildChain(head: ChainHead, given: Contracts | Iterable<ContractRow>): Chain {
   if (!isTicker(head.underlying)) throw unprocessable('the underlying is not a ticker');
   if (!(head.spot > 0 && head.spot <= VALUE_MAX)) throw unprocessable(`spot ${head.spot} is not a price`);
   if (!Number.isFinite(head.asOf)) throw unprocessable('the time of the quotes is not known');
@@ -89,36 +45,46 @@ export function buildChain(head: ChainHead, rows: Iterable<ContractRow>): Chain 
     refused[reason] = (refused[reason] ?? 0) + 1;
   };
 
-  const groups = [...groupBySeries(head.underlying, rows, count).values()];
+  const contracts = 'columns' in given ? given : contractsOf(given, CONTRACTS_MAX);
+  if (contracts.rows.length > CONTRACTS_MAX) throw unprocessable(`the chain has more than ${CONTRACTS_MAX} contracts`);
+  const groups = groupBySeries(head.underlying, contracts, count);
   if (groups.length === 0) throw unprocessable('the chain has no usable rows', refused);
   if (groups.length > SERIES_MAX) throw unprocessable(`the chain has more than ${SERIES_MAX} series`);
-  for (const group of groups) group.rows = inOrder(group.rows, count);
   groups.sort(bySettlement);
 
-  const ordered = groups.flatMap((group) => group.rows);
-  const total = ordered.length;
-  const columns = emptyChainColumns(total);
+  const order: number[] = [];
   const series: Series[] = [];
-  for (const { rows, ...identity } of groups) {
-    const start = series.at(-1)?.end ?? 0;
-    columns.seriesIndex.fill(series.length, start, start + rows.length);
-    series.push({ ...identity, start, end: start + rows.length });
+  for (const { calls, puts, ...identity } of groups) {
+    const start = order.length;
+    addInOrder(order, calls, puts, contracts.columns.strike, count);
+    series.push({ ...identity, start, end: order.length });
   }
+  const total = order.length;
+  const columns = emptyChainColumns(total);
+  for (const [i, { start, end }] of series.entries()) columns.seriesIndex.fill(i, start, end);
   // One loop for each column is faster than one loop for all columns.
-  const fill = (column: Float64Array, read: (row: ContractRow) => number) => {
-    for (let i = 0; i < total; i++) column[i] = read(ordered[i]!);
+  const copy = (name: (typeof CHAIN_COLUMNS)[number]) => {
+    const [from, to] = [contracts.columns[name], columns[name]];
+    for (let i = 0; i < total; i++) to[i] = from[order[i]!]!;
+    return to;
   };
-  fill(columns.callPut, (row) => row.callPut);
-  fill(columns.strike, (row) => row.strike);
-  fill(columns.bid, (row) => upTo(VALUE_MAX, row.bid, count));
-  fill(columns.ask, (row) => upTo(VALUE_MAX, row.ask, count));
-  fill(columns.last, (row) => upTo(VALUE_MAX, row.last, count));
-  fill(columns.volume, (row) => upTo(VALUE_MAX, row.volume, count));
-  fill(columns.openInterest, (row) => upTo(VALUE_MAX, row.openInterest, count));
-  fill(columns.iv, (row) => upTo(IV_MAX, row.iv === 0 ? Number.NaN : row.iv, count));
-  fill(columns.delta, (row) => Math.sign(row.delta) * upTo(1, Math.abs(row.delta), count));
-  fill(columns.gamma, (row) => upTo(VALUE_MAX, row.gamma, count));
-  fill(columns.multiplier, (row) => upTo(VALUE_MAX, row.multiplier || Number.NaN, count) || SHARES_USUAL);
+  /** Replaces impossible values. */
+  const check = (column: Float64Array, max: number, min = 0) => {
+    for (let i = 0; i < total; i++) {
+      const value = column[i]!;
+      if (value >= min && value <= max) continue;
+      if (!Number.isNaN(value)) count('bad_value');
+      column[i] = Number.NaN;
+    }
+  };
+  copy('callPut');
+  copy('strike');
+  for (const name of ['bid', 'ask', 'last', 'volume', 'openInterest', 'gamma'] as const) check(copy(name), VALUE_MAX);
+  check(copy('delta'), 1, -1);
+  check(copy('iv'), IV_MAX);
+  check(copy('multiplier'), VALUE_MAX);
+  replaceZeros(columns.iv, Number.NaN);
+  replaceZeros(columns.multiplier, SHARES_USUAL);
   const { underlying, asOf, spot, source, simulated } = head;
   return { underlying, asOf, spot, source, simulated, count: total, series, ...columns, refused };
 }
@@ -126,40 +92,41 @@ export function buildChain(head: ChainHead, rows: Iterable<ContractRow>): Chain 
 const SHARES_USUAL = 100;
 
 interface Group extends Omit<Series, 'start' | 'end'> {
-  rows: ContractRow[];
+  /** The indices of the rows. */
+  readonly calls: number[];
+  readonly puts: number[];
 }
 
-function groupBySeries(underlying: string, rows: Iterable<ContractRow>, count: (reason: string) => void) {
-  const groups = new Map<string, Group>();
-  let total = 0;
-  let last: Group | undefined;
+/** Returns the series that have usable rows. */
+function groupBySeries(underlying: string, { rows, series, columns }: Contracts, count: (reason: string) => void) {
+  const { callPut, strike } = columns;
+  /** By root and expiry: the group, or why rows are rejected. */
+  const groups = new Map<string, Group | 'foreign_underlying' | 'bad_contract'>();
+  let last: SeriesNames | undefined;
+  let group: Group | 'foreign_underlying' | 'bad_contract' = 'bad_contract';
   for (const row of rows) {
-    if (++total > CONTRACTS_MAX) throw unprocessable(`the chain has more than ${CONTRACTS_MAX} contracts`);
+    const names = series[row]!;
     // Most sources list one series after the other, so most rows belong to the same series as the previous row.
-    const isSame = last?.root === row.root && last.expiry === row.expiry;
-    const key = isSame ? '' : `${row.root} ${row.expiry}`;
-    let group: Group | undefined = isSame ? last : groups.get(key);
-    if (group === undefined) {
-      const root = rootOf(row.root);
-      if (root.underlying !== underlying || !isDate(row.expiry)) {
-        count(root.underlying !== underlying ? 'foreign_underlying' : 'bad_contract');
-        continue;
-      }
-      group = newGroup(row, root.adjusted);
-    }
-    if (!(row.strike > 0 && row.strike <= STRIKE_MAX) || (row.callPut !== 1 && row.callPut !== -1)) {
-      count('bad_contract');
-      continue;
-    }
-    if (group.rows.push(row) === 1) groups.set(key, group);
-    last = group;
+    if (names !== last && !(names.root === last?.root && names.expiry === last.expiry))
+      group = groups.getOrInsertComputed(`${names.root} ${names.expiry}`, () => newGroup(underlying, names));
+    last = names;
+    if (typeof group === 'string') count(group);
+    else if (!(strike[row]! > 0 && strike[row]! <= STRIKE_MAX)) count('bad_contract');
+    else if (callPut[row] === 1) group.calls.push(row);
+    else if (callPut[row] === -1) group.puts.push(row);
+    else count('bad_contract');
   }
-  return groups;
+  return [...groups.values()].filter(
+    (each): each is Group => typeof each !== 'string' && each.calls.length + each.puts.length > 0,
+  );
 }
 
-function newGroup({ root, expiry }: ContractRow, adjusted: boolean): Group {
+function newGroup(underlying: string, { root, expiry }: SeriesNames): Group | 'foreign_underlying' | 'bad_contract' {
+  const { underlying: own, adjusted } = rootOf(root);
+  if (own !== underlying) return 'foreign_underlying';
+  if (!isDate(expiry)) return 'bad_contract';
   const settlement = settlementOf(root);
-  return { root, expiry, settlement, settlesAt: settlementInstant(expiry, settlement), adjusted, rows: [] };
+  return { root, expiry, settlement, settlesAt: settlementInstant(expiry, settlement), adjusted, calls: [], puts: [] };
 }
 
 function bySettlement(a: Group, b: Group): number {
@@ -167,21 +134,50 @@ function bySettlement(a: Group, b: Group): number {
   return a.settlesAt - b.settlesAt || compare(a.root, b.root) || compare(a.expiry, b.expiry);
 }
 
-/** Sorts rows by strike, with calls before puts, and removes duplicates. */
-function inOrder(rows: ContractRow[], count: (reason: string) => void): ContractRow[] {
-  const sorted = rows.sort((a, b) => a.strike - b.strike || b.callPut - a.callPut);
-  return sorted.filter((row, i) => {
-    const before = sorted[i - 1];
-    if (before === undefined || before.strike !== row.strike || before.callPut !== row.callPut) return true;
-    count('duplicate');
-    return false;
-  });
+/** Adds the rows of a series to `order`: by strike, with calls before puts, and without duplicates. */
+function addInOrder(
+  order: number[],
+  calls: number[],
+  puts: number[],
+  strike: Float64Array,
+  count: (reason: string) => void,
+): void {
+  sortByStrike(calls, strike);
+  sortByStrike(puts, strike);
+  let put = 0;
+  let lastCall = Number.NaN;
+  let lastPut = Number.NaN;
+  const addPuts = (below: number) => {
+    for (; put < puts.length && strike[puts[put]!]! < below; put++) {
+      const at = strike[puts[put]!]!;
+      if (at === lastPut) count('duplicate');
+      else order.push(puts[put]!);
+      lastPut = at;
+    }
+  };
+  for (const call of calls) {
+    const at = strike[call]!;
+    addPuts(at);
+    if (at === lastCall) count('duplicate');
+    else order.push(call);
+    lastCall = at;
+  }
+  addPuts(Number.POSITIVE_INFINITY);
 }
 
-function upTo(max: number, value: number, count: (reason: string) => void): number {
-  if (value >= 0 && value <= max) return value;
-  if (!Number.isNaN(value)) count('bad_value');
-  return Number.NaN;
+/** Sorts rows by strike. Rows with the same strike keep their order. */
+function sortByStrike(rows: number[], strike: Float64Array): void {
+  // Most sources list the rows by strike.
+  for (let i = 1; i < rows.length; i++) {
+    if (strike[rows[i]!]! >= strike[rows[i - 1]!]!) continue;
+    rows.sort((a, b) => strike[a]! - strike[b]!);
+    return;
+  }
+}
+
+/** Replaces 0 and NaN. */
+function replaceZeros(column: Float64Array, by: number): void {
+  for (let i = 0; i < column.length; i++) if (!(column[i]! > 0)) column[i] = by;
 }
 
 function compare(a: string, b: string): number {

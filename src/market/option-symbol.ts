@@ -3,12 +3,16 @@ import { memoizeBytes } from '../core/memoize-bytes.ts';
 import { isDate } from './calendar.ts';
 import { parseDigits } from './digits.ts';
 
-/** A parsed OSI symbol, together with the properties of its root. */
-export interface OptionSymbol extends Root {
+/** The series of an OSI symbol, together with the properties of its root. */
+export interface SymbolSeries extends Root {
   /** The root of the series, for example `SPXW`. */
   readonly root: string;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
+}
+
+/** A parsed OSI symbol, together with the properties of its root. */
+export interface OptionSymbol extends SymbolSeries {
   /** +1 call, -1 put. */
   readonly callPut: 1 | -1;
   /** The strike, dollars, in steps of 0.001. */
@@ -46,19 +50,28 @@ export function parseOptionSymbol(text: string): OptionSymbol | undefined {
 
 /** Works like `parseOptionSymbol` for the UTF-8 text in the bytes [from, to). */
 export function optionSymbolIn(bytes: Uint8Array, from: number, to: number): OptionSymbol | undefined {
+  const strike = sidedStrikeIn(bytes, from, to);
+  const series = Number.isNaN(strike) ? undefined : symbolSeriesIn(bytes, from, to);
+  return series && { ...series, callPut: strike > 0 ? 1 : -1, strike: Math.abs(strike) };
+}
+
+/** Returns the strike of an OSI symbol, negative for a put. Returns NaN if the strike or the side is not valid. */
+export function sidedStrikeIn(bytes: Uint8Array, from: number, to: number): number {
   const sideAt = to - STRIKE_LENGTH - 1;
-  if (sideAt <= from) return undefined;
-  const callPut = bytes[sideAt] === CALL ? 1 : bytes[sideAt] === PUT ? -1 : undefined;
-  const series = seriesIn(bytes, from, sideAt);
+  if (sideAt <= from) return Number.NaN;
   let thousandths = 0;
   for (let at = sideAt + 1; at < to; at++) {
     const digit = bytes[at]! - 0x30;
-    if (!(digit >= 0 && digit <= 9)) return undefined;
+    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
     thousandths = 10 * thousandths + digit;
   }
-  if (series === undefined || callPut === undefined || thousandths === 0) return undefined;
-  const { root, underlying, adjusted, expiry } = series;
-  return { root, underlying, adjusted, expiry, callPut, strike: thousandths / 1000 };
+  if (thousandths === 0) return Number.NaN;
+  return bytes[sideAt] === CALL ? thousandths / 1000 : bytes[sideAt] === PUT ? thousandths / -1000 : Number.NaN;
+}
+
+/** Returns the series of an OSI symbol with a valid strike and side, or `undefined`. Symbols of one series mostly have the same object. */
+export function symbolSeriesIn(bytes: Uint8Array, from: number, to: number): SymbolSeries | undefined {
+  return seriesIn(bytes, from, to - STRIKE_LENGTH - 1);
 }
 
 /** Returns the OSI symbol of a contract. A `padded` symbol has 21 characters, and a `compact` symbol has no spaces. */
@@ -157,7 +170,12 @@ const expiryOf = memoize(EXPIRIES_CACHED_MAX, (digits: string): string | undefin
 const SERIES_CACHED_MAX = 4_096;
 
 /** Parses the root and the expiry of a symbol. The strike is an example. */
-const seriesIn = memoizeBytes(SERIES_CACHED_MAX, (text) => parseOptionSymbol(`${text}C00001000`));
+const seriesIn = memoizeBytes(SERIES_CACHED_MAX, (text): SymbolSeries | undefined => {
+  const symbol = parseOptionSymbol(`${text}C00001000`);
+  return (
+    symbol && { root: symbol.root, expiry: symbol.expiry, underlying: symbol.underlying, adjusted: symbol.adjusted }
+  );
+});
 
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 

@@ -117,6 +117,11 @@ export class RowScanner {
     return end - start > charsMax && isLonger(this.#text, start - this.#offset, end - this.#offset, charsMax);
   }
 
+  /** The index of the selected row in the block. */
+  get row(): number {
+    return this.#row;
+  }
+
   /** Returns the number in a cell, or NaN if the caller must parse the text of the cell. */
   decimal(cell: number): number {
     if (cell < 0) return Number.NaN;

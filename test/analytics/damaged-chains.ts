@@ -1,9 +1,10 @@
 import { type Instrument, instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
 import { type Random, randomOf } from '../../src/feeds/simulated/random.ts';
 import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
-import type { ChainHead, ContractRow } from '../../src/market/build-chain.ts';
+import type { ChainHead } from '../../src/market/build-chain.ts';
 import { settlementInstant } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
+import type { ContractRow } from '../../src/market/contract-columns.ts';
 import { settlementOf } from '../../src/market/option-symbol.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { EXPIRY, HEAD, LATER, quoted, range, rowsIn, TODAY } from './small-chains.ts';

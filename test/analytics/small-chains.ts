@@ -2,9 +2,10 @@ import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/chain
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
-import { buildChain, type ChainHead, type ContractRow } from '../../src/market/build-chain.ts';
+import { buildChain, type ChainHead } from '../../src/market/build-chain.ts';
 import { settlementInstant } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
+import type { ContractRow } from '../../src/market/contract-columns.ts';
 import { settlementOf } from '../../src/market/option-symbol.ts';
 import type { Print } from '../../src/market/prints.ts';
 import { blackScholesPrice } from './plain.ts';

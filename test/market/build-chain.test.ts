@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { ClientError } from '../../src/core/errors.ts';
-import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../src/market/build-chain.ts';
+import { buildChain, CONTRACTS_MAX } from '../../src/market/build-chain.ts';
 import type { Series } from '../../src/market/chain.ts';
+import type { ContractRow } from '../../src/market/contract-columns.ts';
 
 const head = {
   ...{ underlying: 'SPX', asOf: Date.parse('2022-12-12T21:00:00Z'), spot: 3990, source: 'test', simulated: false },
@@ -116,6 +117,18 @@ describe('rejects a row with an impossible contract', () => {
     const chain = buildChain(head, [contract({ bid: 1 }), contract({ bid: 2 }), contract({ bid: 3, callPut: -1 })]);
     expect([...chain.bid]).toEqual([1, 3]);
     expect(chain.refused).toEqual({ duplicate: 1 });
+  });
+
+  test('of duplicates in any order the first row counts, and rows are in order', () => {
+    const given = [105, 100, 105, 95, 100, 105].map((strike, bid) => [
+      contract({ strike, bid, callPut: -1 }),
+      contract({ strike, bid: bid + 10 }),
+    ]);
+    const chain = buildChain(head, given.flat());
+    expect([...chain.strike]).toEqual([95, 95, 100, 100, 105, 105]);
+    expect([...chain.callPut]).toEqual([1, -1, 1, -1, 1, -1]);
+    expect([...chain.bid]).toEqual([13, 3, 11, 1, 10, 0]);
+    expect(chain.refused).toEqual({ duplicate: 6 });
   });
 
   test('adds its rejections to those of the feed', () => {

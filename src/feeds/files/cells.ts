@@ -67,8 +67,10 @@ export function assertColumnCount({ length }: readonly string[]): void {
 function* assertLineCount(bytes: Uint8Array): Steps<void> {
   if (bytes.length <= LINES_MAX) return;
   let lines = 0;
-  for (const lineBreak of [LF, CR]) {
+  for (const lineBreak of [CR, LF]) {
     for (let i = bytes.indexOf(lineBreak); i >= 0; i = bytes.indexOf(lineBreak, i + 1)) {
+      // Each further byte is one LF at most.
+      if (lineBreak === LF && lines + bytes.length - i <= LINES_MAX) return;
       if (lineBreak === CR && bytes[i + 1] === LF) continue;
       if (++lines % STEP_LINES === 0) yield READING;
       if (lines > LINES_MAX) throw unreadable(`the table has more than the maximum of ${LINES_MAX} lines`);

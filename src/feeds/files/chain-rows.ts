@@ -2,12 +2,13 @@ import { ClientError } from '../../core/errors.ts';
 import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
-import { buildChain, type ContractRow } from '../../market/build-chain.ts';
+import { buildChain } from '../../market/build-chain.ts';
+import { type Contracts, GrowingContracts } from '../../market/contract-columns.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { type OptionSymbol, optionSymbolIn, parseCallPut } from '../../market/option-symbol.ts';
+import { parseCallPut, type SymbolSeries, sidedStrikeIn, symbolSeriesIn } from '../../market/option-symbol.ts';
 import type { RowScanner } from '../../math/delimited-rows.ts';
 import { spotOf } from '../implied-spot.ts';
-import { cellNumber, numberOf } from '../numbers.ts';
+import { cellNumber, numberOf, numbersOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { type Table, tableFormat } from './cells.ts';
 import { type FileFacts, READING, sourceOf } from './format.ts';
@@ -21,64 +22,69 @@ export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chains
  * `symbol` or all of `expiry`, `put_call` and `strike` are required. Rows with the same underlying and time are one chain. Without `as_of`,
  * the time is the file's modification time. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read.
  */
-function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
+function chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
+  return readChains(rows, columnsOf(header), header.length, file);
+}
+
+/** Reads the chains of rows with `width` cells. `at` has the index of each field's cell. */
+function* readChains(rows: Table['rows'], at: Columns, width: number, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
-  const at = columnsOf(header);
   const snapshots = new Map<string, Snapshot>();
   const refusedBefore: Record<string, number> = {};
   let latest: Snapshot | undefined;
-  const contractOf = contractReader(at);
+  using contracts = new GrowingContracts();
+  const contract = new ContractReader(at);
   const asOfIn = memoizeBytes(CELLS_CACHED_MAX, (text) => (text === '' ? file.modifiedMs : instantOf(text)));
   // Most rows have the spot of the previous row.
   const spotIn = memoizeBytes(CELLS_CACHED_MAX, cellNumber);
   let count = 0;
+  let block: RowScanner | undefined;
+  /** The rows of the block whose contracts have been added. */
+  let added: number[] = [];
+  const addNumbers = () => {
+    if (block === undefined) return;
+    const first = contracts.series.length - added.length;
+    for (const [column, field] of NUMBERS) numbersOf(block, at[field], added, contracts.columns[column], first);
+    added = [];
+  };
   for (const row of rows) {
     if (row === undefined) {
+      addNumbers();
       yield READING;
       continue;
     }
+    block = row;
     count++;
-    const contract = row.isWhole(header.length) ? contractOf(row) : 'malformed_row';
+    const rejected = row.isWhole(width) ? contract.read(row) : 'malformed_row';
     const asOf = asOfIn(row.bytes, row.start(at.as_of), row.end(at.as_of));
-    if (typeof contract === 'string' || asOf === undefined) {
+    if (rejected !== undefined || asOf === undefined) {
       // Tables list one chain after the other. So an unreadable row counts towards the chain of the previous row.
-      countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
+      countRejected(latest?.refused ?? refusedBefore, rejected ?? 'bad_as_of');
       continue;
     }
-    if (latest?.underlying !== contract.underlying || latest.asOf !== asOf) {
-      const key = `${contract.underlying} ${asOf}`;
-      latest = snapshots.get(key) ?? { underlying: contract.underlying, asOf, spots: [], rows: [], refused: {} };
+    const { series, callPut, strike } = contract;
+    const { underlying } = series;
+    if (latest?.underlying !== underlying || latest.asOf !== asOf) {
+      const key = `${underlying} ${asOf}`;
+      latest = snapshots.get(key) ?? { underlying, asOf, spots: [], rows: [], refused: {} };
       snapshots.set(key, latest);
-      tickers.add(contract.underlying);
+      tickers.add(underlying);
       assertAtMost(tickers.size, TICKERS_MAX, 'underlyings');
       assertAtMost(snapshots.size, SNAPSHOTS_MAX, 'snapshots');
     }
     const spot = spotIn(row.bytes, row.start(at.spot), row.end(at.spot));
     if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
-    const { root, expiry, callPut, strike } = contract;
-    latest.rows.push({
-      root,
-      expiry,
-      callPut,
-      strike,
-      bid: numberOf(row, at.bid),
-      ask: numberOf(row, at.ask),
-      last: numberOf(row, at.last),
-      volume: numberOf(row, at.volume),
-      openInterest: numberOf(row, at.open_interest),
-      iv: numberOf(row, at.iv),
-      delta: numberOf(row, at.delta),
-      gamma: numberOf(row, at.gamma),
-      multiplier: numberOf(row, at.multiplier),
-    });
+    latest.rows.push(contracts.add(series, callPut, strike));
+    added.push(row.row);
   }
   const [first] = snapshots.values();
   if (first === undefined) throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(refusedBefore)}`);
+  addNumbers();
   for (const [reason, rows] of Object.entries(refusedBefore)) countRejected(first.refused, reason, rows);
   const deliveries: Delivery[] = [];
   for (const snapshot of withoutStrays([...snapshots.values()])) {
     yield READING;
-    deliveries.push(yield* deliver(snapshot, file));
+    deliveries.push(yield* deliver(snapshot, contracts, file));
   }
   return deliveries;
 }
@@ -103,7 +109,8 @@ interface Snapshot {
   readonly underlying: string;
   readonly asOf: number;
   readonly spots: number[];
-  readonly rows: ContractRow[];
+  /** The indices of the contracts. */
+  readonly rows: number[];
   readonly refused: Record<string, number>;
 }
 
@@ -144,38 +151,74 @@ function columnsOf(header: readonly string[]): Columns {
 
 const CONTRACT_COLUMNS = ['expiry', 'put_call', 'strike'];
 
-type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
+/** The columns of a chain that are read from cells as numbers. */
+const NUMBERS = [
+  ...([
+    ['bid', 'bid'],
+    ['ask', 'ask'],
+    ['last', 'last'],
+    ['volume', 'volume'],
+    ['openInterest', 'open_interest'],
+  ] as const),
+  ...([
+    ['iv', 'iv'],
+    ['delta', 'delta'],
+    ['gamma', 'gamma'],
+    ['multiplier', 'multiplier'],
+  ] as const),
+];
 
-/** Returns a function that reads the contract of a row, from its symbol if it has one, or returns why it cannot be read. */
-function contractReader(at: Columns): (row: RowScanner) => Contract | 'bad_symbol' | 'bad_contract' {
-  const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (ticker) =>
+/** Reads the contracts of rows, from their symbols if they have one. */
+class ContractReader {
+  /** The contract of the last row that could be read. */
+  series: Omit<SymbolSeries, 'adjusted'> = { root: '', expiry: '', underlying: '' };
+  callPut = 0;
+  strike = 0;
+  readonly #seriesOf = memoizeBytes(CELLS_CACHED_MAX, (ticker) =>
     memoizeBytes(CELLS_CACHED_MAX, (expiry) => seriesOf(ticker, expiry)),
   );
-  const callPutIn = memoizeBytes(CELLS_CACHED_MAX, parseCallPut);
-  return (row) => {
+  readonly #callPutIn = memoizeBytes(CELLS_CACHED_MAX, parseCallPut);
+
+  constructor(private readonly at: Columns) {}
+
+  /** Reads the contract of a row. Returns why the contract cannot be read. */
+  read(row: RowScanner): 'bad_symbol' | 'bad_contract' | undefined {
+    const { at } = this;
     const { bytes } = row;
     const [start, end] = [row.start(at.symbol), row.end(at.symbol)];
-    if (start < end) return optionSymbolIn(bytes, start, end) ?? 'bad_symbol';
-    const callPut = callPutIn(bytes, row.start(at.put_call), row.end(at.put_call));
-    const seriesIn = rootsOf(bytes, row.start(at.underlying), row.end(at.underlying));
-    const series = seriesIn(bytes, row.start(at.expiry), row.end(at.expiry));
+    if (start < end) {
+      const strike = sidedStrikeIn(bytes, start, end);
+      const series = Number.isNaN(strike) ? undefined : symbolSeriesIn(bytes, start, end);
+      if (series === undefined) return 'bad_symbol';
+      this.series = series;
+      this.callPut = strike > 0 ? 1 : -1;
+      this.strike = Math.abs(strike);
+      return undefined;
+    }
+    const callPut = this.#callPutIn(bytes, row.start(at.put_call), row.end(at.put_call));
+    const ofTicker = this.#seriesOf(bytes, row.start(at.underlying), row.end(at.underlying));
+    const series = ofTicker(bytes, row.start(at.expiry), row.end(at.expiry));
     if (series === undefined || callPut === undefined) return 'bad_contract';
-    return { ...series, callPut, strike: numberOf(row, at.strike) };
-  };
+    this.series = series;
+    this.callPut = callPut;
+    this.strike = numberOf(row, at.strike);
+    return undefined;
+  }
 }
 
 /** Maximum number of cached texts of a column. A file has fewer underlyings, expiries and times than this maximum. */
 const CELLS_CACHED_MAX = 4_096;
 
 /** Returns the chain of a snapshot, or a rejection. Other snapshots of the file are still delivered. */
-function* deliver(snapshot: Snapshot, file: FileFacts): Steps<Delivery> {
+function* deliver(snapshot: Snapshot, { series, columns }: Omit<Contracts, 'rows'>, file: FileFacts): Steps<Delivery> {
   const { rows, spots, ...head } = snapshot;
   try {
     // One wrong spot does not change the median.
-    const median = Float64Array.from(spots).sort()[spots.length >> 1];
-    const spot = spotOf(median, rows, head.asOf);
+    const median = new Float64Array(spots).sort()[spots.length >> 1];
+    const contracts = { rows, series, columns };
+    const spot = spotOf(median, contracts, head.asOf);
     yield READING;
-    const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, rows);
+    const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, contracts);
     return { kind: 'chain', chain };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;

@@ -1,8 +1,9 @@
 import { entryOf, isRecord, jsonExcess } from '../../core/json-shape.ts';
 import type { Steps } from '../../core/steps.ts';
-import { buildChain, CONTRACTS_MAX, type ContractRow, contractRow, type QuoteField } from '../../market/build-chain.ts';
+import { buildChain, CONTRACTS_MAX } from '../../market/build-chain.ts';
 import { newYorkInstant } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
+import { type ContractRow, contractRow, contractsOf, type QuoteField } from '../../market/contract-columns.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { jsonNumber } from '../numbers.ts';
@@ -50,8 +51,9 @@ export function* quotedChain(
   const price = [data.current_price, data.close].map(jsonNumber).find((value) => value > 0 && Number.isFinite(value));
   const underlying = ticker ?? underlyingOfMost(rows);
   yield READING;
-  const head = { underlying, asOf, spot: spotOf(price, rows, asOf), source, simulated: false, refused };
-  return { chain: buildChain(head, rows), offered: data.options.length };
+  const contracts = contractsOf(rows);
+  const head = { underlying, asOf, spot: spotOf(price, contracts, asOf), source, simulated: false, refused };
+  return { chain: buildChain(head, contracts), offered: data.options.length };
 }
 
 /** The JSON names that differ from the names of their fields. */

@@ -1,5 +1,6 @@
-import { buildChain, type ContractRow, contractRow, type QuoteField } from '../../market/build-chain.ts';
+import { buildChain } from '../../market/build-chain.ts';
 import { isDate, newYorkInstant } from '../../market/calendar.ts';
+import { type ContractRow, contractRow, contractsOf, type QuoteField } from '../../market/contract-columns.ts';
 import { optionSymbolIn } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf } from '../numbers.ts';
@@ -28,7 +29,7 @@ export const quoteTable: Format = {
     const asOf = quoteDate(preamble);
 
     const refused: Record<string, number> = {};
-    const contracts: ContractRow[] = [];
+    const rowsRead: ContractRow[] = [];
     let count = 0;
     for (const row of rows) {
       if (row === undefined) {
@@ -48,12 +49,13 @@ export const quoteTable: Format = {
           countRejected(refused, 'bad_symbol');
           continue;
         }
-        contracts.push(contractRow(symbol, (field) => numberOf(row, columns[field])));
+        rowsRead.push(contractRow(symbol, (field) => numberOf(row, columns[field])));
       }
     }
-    if (contracts.length === 0) throw unreadable(`none of ${count} rows has a symbol that can be read`);
+    if (rowsRead.length === 0) throw unreadable(`none of ${count} rows has a symbol that can be read`);
     yield READING;
-    const underlying = underlyingOfMost(contracts);
+    const underlying = underlyingOfMost(rowsRead);
+    const contracts = contractsOf(rowsRead);
     const spot = spotOf(lastSale(preamble), contracts, asOf);
     yield READING;
     const head = { underlying, asOf, spot, source: sourceOf(file), simulated: false, refused };

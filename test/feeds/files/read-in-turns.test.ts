@@ -2,12 +2,13 @@ import { expect, test } from 'bun:test';
 import { runInTurns, runToCompletion } from '../../../src/core/steps.ts';
 import { STEP_ROWS } from '../../../src/feeds/files/format.ts';
 import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
+import type { Delivery } from '../../../src/market/feed.ts';
 
 const FACTS = { origin: 'a.csv', modifiedMs: Date.UTC(2026, 7, 21) };
 
 /** Returns a chain table with this many contracts. */
 function table(contracts: number): Uint8Array {
-  const rows = Array.from({ length: contracts }, (_, i) => `AAA,100,2026-09-18,C,${1 + i / 10},1,2,10`);
+  const rows = Array.from({ length: contracts }, (_, i) => `AAA,100,2026-09-18,C,${1 + i / 10},1,2,${contracts + i}`);
   return new TextEncoder().encode(`underlying,spot,expiry,put_call,strike,bid,ask,open_interest\n${rows.join('\n')}\n`);
 }
 
@@ -38,6 +39,24 @@ test.each([
   expect(JSON.stringify(inPieces)).toBe(JSON.stringify(whole));
   clearImmediate(timer);
   expect(turns).toBeGreaterThan(3);
+});
+
+test('tables that are read at the same time do not mix, whatever their sizes', () => {
+  const sizes = [9_000, 2_500, 20_000];
+  const readers = sizes.map((contracts) => readMarketFile(table(contracts), FACTS));
+  const results: (Delivery[] | undefined)[] = readers.map(() => undefined);
+  while (results.includes(undefined)) {
+    for (const [i, reader] of readers.entries()) {
+      const next = reader.next();
+      if (next.done) results[i] ??= next.value;
+    }
+  }
+  for (const [i, contracts] of sizes.entries()) {
+    const numbers = Array.from({ length: contracts }, (_, row) => row);
+    const strike = Float64Array.from(numbers, (row) => 1 + row / 10);
+    const openInterest = Float64Array.from(numbers, (row) => contracts + row);
+    expect(results[i]).toMatchObject([{ kind: 'chain', chain: { count: contracts, strike, openInterest } }]);
+  }
 });
 
 const HEADER = 'underlying,spot,symbol,open_interest';
