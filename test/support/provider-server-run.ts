@@ -67,9 +67,7 @@ export function recordedMarket(dir: string): StandInMarket {
   const chains = new Map<string, Chain>();
   for (const origin of readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort()) {
     if (!/\.(?:csv|json)$/.test(origin)) continue;
-    for (const delivery of runToCompletion(
-      readMarketFile(readFileSync(join(dir, origin)), { origin, modifiedMs: Date.now() }),
-    )) {
+    for (const delivery of runToCompletion(readMarketFile(readFileSync(join(dir, origin)), { origin }))) {
       if (delivery.kind === 'chain') chains.set(delivery.chain.underlying, delivery.chain);
     }
   }

@@ -24,6 +24,15 @@ export function timeOfFile({ origin, stated }: Pick<FileFacts, 'origin' | 'state
   return undefined;
 }
 
+/** Parses an ISO 8601 instant, ms since the epoch. Returns `undefined` for other texts, and for instants without an offset from UTC. */
+export function instantIn(text: string): number | undefined {
+  try {
+    return Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Says how a person can state the time of a file that has none. */
 export const STATE_THE_TIME =
   'State it: --as-of 2026-08-21, a date in the name of the file such as chain-2026-08-21.csv, or as_of in a mapping';

@@ -19,8 +19,6 @@ export interface MarketFile extends FileFacts {
 export interface FileFacts {
   /** Path of the file in the drop folder, with forward slashes. `origin` is also the origin of the file's rejections. */
   readonly origin: string;
-  /** Time of the last change of the file's content, ms since the epoch. */
-  readonly modifiedMs: number;
   /** What the caller states about the file. */
   readonly stated?: Stated | undefined;
 }

@@ -2,7 +2,7 @@ import { runInTurns, type Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { RowScanner } from '../../math/delimited-rows.ts';
 import { countRejected, unreadable } from '../rejections.ts';
-import { ROW_CHARS_MAX } from './cells.ts';
+import { FILE_ROWS_MAX, ROW_CHARS_MAX } from './cells.ts';
 import type { FileHead, TableHeader } from './file-head.ts';
 import { mapBlocks } from './row-blocks.ts';
 import { straysOf } from './strays.ts';
@@ -58,7 +58,9 @@ export async function* readHistory(
       if (!isReadable(row, header, rows)) continue;
       table.observe(row);
       const key = keyOf(table, row);
-      counts.set(key, (counts.get(key) ?? 0) + 1);
+      const rowsOfKey = (counts.get(key) ?? 0) + 1;
+      if (rowsOfKey > FILE_ROWS_MAX) throw unreadable(`a snapshot has more than the maximum of ${FILE_ROWS_MAX} rows`);
+      counts.set(key, rowsOfKey);
     }
   };
   for await (const _ of mapBlocks(pieces(), headerIn, count)) {

@@ -8,8 +8,10 @@ interface CountedSnapshot {
   readonly count: number;
 }
 
-/** A snapshot is stray if it has less than this share of the rows of a neighbour in time, on the same day and on another day. */
-const [SHARE_OF_SAME_DAY, SHARE_OF_OTHER_DAY] = [0.1, 0.02];
+/** A snapshot is stray if it has less than this share of the rows of a neighbour in time. */
+const STRAY_SHARE = 0.1;
+/** A snapshot of another day than its neighbour is stray only below this number of rows. A day may have few options, as of a young ticker. */
+const STRAY_ROWS_MAX = 10;
 
 /**
  * Returns the stray snapshots, each with its neighbour. A wrong digit in the times of a few rows makes a snapshot that nobody took, which might
@@ -30,7 +32,6 @@ export function straysOf<Snapshot extends CountedSnapshot>(snapshots: readonly S
 }
 
 function isStrayBeside(snapshot: CountedSnapshot, neighbour: CountedSnapshot): boolean {
-  if (snapshot.count >= SHARE_OF_SAME_DAY * neighbour.count) return false;
-  const isSameDay = newYorkDate(snapshot.asOf) === newYorkDate(neighbour.asOf);
-  return isSameDay || snapshot.count < SHARE_OF_OTHER_DAY * neighbour.count;
+  if (snapshot.count >= STRAY_SHARE * neighbour.count) return false;
+  return snapshot.count < STRAY_ROWS_MAX || newYorkDate(snapshot.asOf) === newYorkDate(neighbour.asOf);
 }

@@ -147,6 +147,23 @@ export class TableTranslator {
     return kind === 'prints' ? this.#print(cells) : this.#sides.map((side) => this.#contract(cells, side)).join('');
   }
 
+  /** Returns the texts of a row from which its snapshot follows. */
+  snapshotOf(cells: Cells): { ticker: string; time: string } {
+    const ticker = canonicalTicker(this.#text(cells, 'underlying'));
+    const isShared = this.#newest !== undefined || this.#shared.as_of !== undefined;
+    const symbol = isTicker(ticker) ? undefined : symbolOf(cellIn(cells, this.#sides[0]!.columns.symbol));
+    return {
+      ticker: symbol?.underlying ?? (ticker || this.#text(cells, 'root')),
+      time: isShared ? '' : this.#text(cells, 'as_of'),
+    };
+  }
+
+  /** Returns the time of a snapshot, ms since the epoch, or NaN if its text is not a time. */
+  timeOf(time: string): number {
+    if (this.#newest !== undefined) return Date.parse(this.#newest);
+    return Math.floor((this.#instantOf(time || (this.#shared.as_of ?? '')) ?? Number.NaN) / 1_000);
+  }
+
   get kind(): Mapping['kind'] {
     return this.mapping.kind;
   }

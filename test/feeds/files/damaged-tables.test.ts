@@ -18,7 +18,7 @@ const NEVER_CLOSED = 'a quotation mark in row 2 is never closed';
 /** Returns the number of contracts and the refused rows of a chain, or the reason of a rejection. */
 function outcome(text: string | Uint8Array): unknown {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
-  return runToCompletion(readMarketFile(bytes, { origin: 'a.csv', modifiedMs: NOON_MS })).map((delivery) => {
+  return runToCompletion(readMarketFile(bytes, { origin: 'a.csv', stated: { asOf: NOON_MS } })).map((delivery) => {
     if (delivery.kind === 'chain') return [delivery.chain.count, delivery.chain.refused];
     return delivery.kind === 'rejection' ? delivery.reason : delivery.kind;
   });
@@ -93,7 +93,7 @@ test.each([
   ...['0.95310000000000005826', `0.${'3'.repeat(400)}`, '000001', '9007199254740993e-10', ' 7 '],
 ])('reads the number %s', (text) => {
   const [delivery] = runToCompletion(
-    readMarketFile(Buffer.from(table(row(100, `"${text}"`))), { origin: 'a', modifiedMs: NOON_MS }),
+    readMarketFile(Buffer.from(table(row(100, `"${text}"`))), { origin: 'a', stated: { asOf: NOON_MS } }),
   );
   const bid = delivery?.kind === 'chain' ? delivery.chain.bid[0] : undefined;
   expect(bid).toBe(Number(text.replaceAll(',', '')));

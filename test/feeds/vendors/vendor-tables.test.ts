@@ -10,7 +10,7 @@ import { asText } from '../files/reading.ts';
 import { type ShapedChain, VENDOR_SHAPES } from './vendor-shapes.ts';
 
 function read(text: string, origin: string): Delivery[] {
-  return runToCompletion(readMarketFile(new TextEncoder().encode(text), { origin, modifiedMs: 0 }));
+  return runToCompletion(readMarketFile(new TextEncoder().encode(text), { origin }));
 }
 
 function onlyChain(deliveries: Delivery[]): Chain {
