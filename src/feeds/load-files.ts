@@ -13,6 +13,7 @@ import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
 import { countRejected } from './rejections.ts';
 import { folderMapping } from './vendors/folder-mapping.ts';
+import { isSecondFile } from './vendors/join-file.ts';
 
 export interface LoadDeps {
   readonly store: IngestStore;
@@ -80,7 +81,7 @@ export async function loadFiles(
       isMarketData = true;
       result.refusals.push(`cannot be read (${error.code})`);
     }
-    if (isMarketData) loaded[path]!.push(result);
+    if (isMarketData || isSecondFile(origin, stated)) loaded[path]!.push(result);
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }

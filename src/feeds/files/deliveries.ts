@@ -5,6 +5,7 @@ import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { unreadable } from '../rejections.ts';
 import { claimsHistory, readChainHistory } from '../vendors/history-tables.ts';
+import { secondFileOf } from '../vendors/second-file.ts';
 import { marketJson } from '../vendors/vendor-json.ts';
 import { claimsVendorPrints, readVendorPrints } from '../vendors/vendor-prints.ts';
 import type { FileHead } from './file-head.ts';
@@ -51,10 +52,24 @@ export async function* deliveriesOf(
   options: FileReadOptions,
   isNamed = false,
 ): AsyncGenerator<Delivery, void> {
-  await using file = isNamed
-    ? await openNamed(join(dir, origin), origin)
-    : await openWithin(await realpath(dir), origin);
-  if (file) yield* contentsOf(file.content, options);
+  const root = await realpath(dir);
+  await using file = isNamed ? await openNamed(join(dir, origin), origin) : await openWithin(root, origin);
+  if (file) yield* contentsWithin(root, file.content, options);
+}
+
+/** Works like `contentsOf`, with the values of a second file in the folder if the file needs one. `root` is a folder without links. */
+export async function* contentsWithin(
+  root: string,
+  content: Content,
+  options: FileReadOptions,
+): AsyncGenerator<Delivery, void> {
+  try {
+    const joined = await secondFileOf(root, content, options.stated);
+    yield* contentsOf(content, joined ? { ...options, stated: { ...options.stated, joined } } : options);
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    yield { kind: 'rejection', origin: content.facts.origin, reason: error.message };
+  }
 }
 
 /**

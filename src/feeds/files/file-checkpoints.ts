@@ -42,6 +42,11 @@ export class FileCheckpoints {
     return `${this.#reader} ${versionOf(stats)}`;
   }
 
+  /** Returns the origins of the files that have been read. */
+  origins(): Iterable<string> {
+    return this.#values.keys();
+  }
+
   /** Returns whether the file is unchanged since it was last read. */
   has(origin: string, stats: Stats): boolean {
     return this.isLast(origin, this.versionOf(stats));

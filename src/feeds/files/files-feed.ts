@@ -1,8 +1,10 @@
+import { dirname } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { Delivery, Feed } from '../../market/feed.ts';
 import { ReaderEnded, readFileIsolated } from '../reader/isolated-reader.ts';
 import { folderMapping } from '../vendors/folder-mapping.ts';
-import { contentsOf, type FileReadOptions } from './deliveries.ts';
+import { isSecondFile } from '../vendors/join-file.ts';
+import { contentsWithin, type FileReadOptions } from './deliveries.ts';
 import { FileCheckpoints, type Outcome } from './file-checkpoints.ts';
 import { GrowingTapes } from './growing-tapes.ts';
 import { Content, openWithin } from './opened-file.ts';
@@ -122,11 +124,20 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     }
     journal.forget(origin);
     if (outcome === 'none') {
-      const reason = whyWithoutData(file, checkpoints);
+      const isSecond = isSecondFile(origin, stated);
+      if (isSecond) yield* rereadWith(file, checkpoints);
+      const reason = isSecond ? undefined : whyWithoutData(file, checkpoints);
       if (reason !== undefined) yield rejectionOf({ origin, reason });
       if (reason !== undefined && !checkpoints.hadData(origin)) outcome = { rejection: reason };
     }
     yield checkpoints.checkpointFor(origin, stats, outcome);
+  }
+
+  /** Removes the checkpoints of the files that a new second file completes, so that the next poll reads them again. */
+  function* rereadWith(second: FoundFile, checkpoints: FileCheckpoints): Generator<Delivery> {
+    const folder = dirname(second.origin);
+    const beside = [...checkpoints.origins()].filter((each) => dirname(each) === folder && each !== second.origin);
+    for (const origin of beside) yield checkpoints.removalFor(origin);
   }
 
   /** Yields the deliveries of a file, and before them that its temporary error is resolved. */
@@ -230,7 +241,7 @@ async function* readFile(
     if (!file) return undefined;
     const checkStable = async () => checkpoints.versionOf(await file.handle.stat()) === version;
     const reading = { nowMs, stated, readTape, ...(readIsolated && { readIsolated }) };
-    for await (const delivery of contentsOf(file.content, reading)) {
+    for await (const delivery of contentsWithin(root, file.content, reading)) {
       // A file that is not a tape is read completely before its first delivery, so the check notices every write before and meanwhile.
       if (outcome === 'none' && reason === undefined && !isTape && !(await checkStable())) return undefined;
       if (delivery.kind === 'rejection') reason = delivery.reason;

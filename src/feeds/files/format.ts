@@ -1,5 +1,6 @@
 import type { Step, Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
+import type { JoinedValues } from '../vendors/join-file.ts';
 import type { Mapping } from '../vendors/mapping.ts';
 import type { FileHead } from './file-head.ts';
 
@@ -33,6 +34,8 @@ export interface Stated {
   readonly close?: string | undefined;
   /** How to read the tables of the files. */
   readonly mapping?: Mapping | undefined;
+  /** Values of the same contracts from a second file. */
+  readonly joined?: JoinedValues | undefined;
   /** True if the mapping is of a folder, whose other files are read without it. */
   readonly isOfFolder?: boolean | undefined;
 }

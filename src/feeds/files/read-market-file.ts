@@ -1,6 +1,7 @@
 import { ClientError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
+import { isSecondFile } from '../vendors/join-file.ts';
 import { marketJson } from '../vendors/vendor-json.ts';
 import { assertMapped, unknownTable, usualChains, vendorChains, vendorCloses } from '../vendors/vendor-tables.ts';
 import { chainCsv } from './chain-rows.ts';
@@ -23,7 +24,8 @@ export function* readMarketFile(bytes: Uint8Array, file: FileFacts): Steps<Deliv
   const format = head && FORMATS.find(({ claims }) => claims(head, file.stated));
   try {
     if (head) assertMapped(head, file.stated);
-    if (!format) return [];
+    // The values of a second file belong to the contracts of another file.
+    if (!format || (format === unknownTable && isSecondFile(file.origin, file.stated))) return [];
     yield READING;
     return yield* format.read({ ...file, bytes: head.bytes, head });
   } catch (error) {

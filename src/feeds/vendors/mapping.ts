@@ -56,8 +56,11 @@ export interface Mapping {
   /** JSON pointers to values that all rows share. Of several, the first that leads to a value counts. */
   readonly pointers: ColumnNames;
   readonly forms: TimeForms & {
-    /** True if rows have times of their own, of which the newest is the time of the chain, or the close before it. */
-    readonly isNewest: boolean;
+    /**
+     * How the time of a chain follows from rows with times of their own: the newest of all rows, or of the rows of a day, at latest the close.
+     * If omitted, rows with different times are different chains.
+     */
+    readonly asOf?: 'newest' | 'day' | undefined;
     /** The factor of prices that are too large to be dollars. */
     readonly priceScale?: number | undefined;
     /** The factor from the written strikes to dollars, and from the written volatilities to decimals. If omitted, the column decides. */
@@ -111,7 +114,7 @@ export function mappingOf(document: unknown, name: string): Mapping {
     rows: listOf(top.rows ?? [], 'rows', at),
     pointers: names('pointers', fields) ?? {},
     forms: {
-      isNewest: isNewest(forms.as_of, at),
+      asOf: asOfFormOf(forms.as_of, at),
       priceScale: scaleOf(forms.price, 'forms.price', at),
       order: orderOf(forms.date, at),
       zone: zoneOf(forms.zone, at),
@@ -188,9 +191,9 @@ function orderOf(value: unknown, at: Fail): DateOrder | undefined {
   throw at('forms.date', `is not one of ${DATE_ORDERS.join(', ')}`);
 }
 
-function isNewest(value: unknown, at: Fail): boolean {
-  if (value === undefined || value === 'newest') return value !== undefined;
-  throw at('forms.as_of', 'is not "newest"');
+function asOfFormOf(value: unknown, at: Fail): 'newest' | 'day' | undefined {
+  if (value === undefined || value === 'newest' || value === 'day') return value;
+  throw at('forms.as_of', 'is not "newest" or "day"');
 }
 
 function zoneOf(value: unknown, at: Fail): string | undefined {

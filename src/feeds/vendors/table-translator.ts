@@ -1,7 +1,7 @@
 import { memoize } from '../../core/cache.ts';
 import { cleanLine } from '../../core/clean-text.ts';
 import { nearestNames } from '../../core/nearest-names.ts';
-import { lastQuoted } from '../../market/calendar.ts';
+import { lastQuoted, newYorkDate } from '../../market/calendar.ts';
 import {
   canonicalTicker,
   formatOptionSymbol,
@@ -16,16 +16,10 @@ import { cellNumber } from '../numbers.ts';
 import { PRICE_MAX } from '../print-execution.ts';
 import { unreadable } from '../rejections.ts';
 import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
-import {
-  type ColumnNames,
-  FIELDS_OF,
-  type MappedField,
-  type Mapping,
-  plainName,
-  SIDE_FIELDS,
-  type SideField,
-  USUAL_NAMES,
-} from './mapping.ts';
+import { findColumns, placesOf } from './find-columns.ts';
+import { joinKey } from './join-file.ts';
+import { FIELDS_OF, type MappedField, type Mapping, SIDE_FIELDS, type SideField, USUAL_NAMES } from './mapping.ts';
+import { amount, ScaleSamples } from './scale-samples.ts';
 
 /** The cells of a row of a vendor's table. The cell of an index that the row does not have is empty. */
 export interface Cells {
@@ -52,9 +46,6 @@ interface Side {
   readonly columns: Readonly<Partial<Record<SideField, number>>>;
 }
 
-/** Number of strikes and volatilities from which the scale of a column is decided. */
-const SCALE_SAMPLES = 5_000;
-
 /**
  * Translates the rows of a vendor's table to rows of Zomma's own table, as text with tabs between the cells. All rows must be observed before
  * the first one is translated, because the forms of a column follow from all of its texts. A cell that cannot be read is written as it is,
@@ -73,6 +64,13 @@ export class TableTranslator {
   #instantOf: (text: string) => number | undefined = () => undefined;
   #dateOf: (text: string) => string | undefined = () => undefined;
   #newest: string | undefined;
+  readonly #newestOfDay = new Map<string, number>();
+  /** True if a contract has several rows, which then belong to several chains. */
+  #repeats = false;
+  readonly #seen = new Set<string>();
+  #contracts = 0;
+  #unmatched = 0;
+  readonly #joinedFields: readonly SideField[];
   #ivScale = 1;
   #strikeScale = 1;
   #row = 0;
@@ -101,6 +99,7 @@ export class TableTranslator {
         ]
       : [{ side: '', columns: findColumns(kind === 'chain' ? SIDE_FIELDS : [], columns, places) }];
     this.#shared = { ...shared, ...capturesOf(mapping, file.origin), ...mapping.constants };
+    this.#joinedFields = file.stated?.joined?.fields ?? [];
     this.#timeField = kind === 'chain' ? 'as_of' : kind === 'prints' ? 'executed_at' : 'date';
     this.#assertComplete();
     this.header = `${WRITTEN[kind].join('\t')}\n`;
@@ -111,12 +110,22 @@ export class TableTranslator {
     note(this.#times, this.#text(cells, this.#timeField));
     note(this.#expiries, this.#text(cells, 'expiry'));
     if (this.mapping.kind !== 'chain') return;
+    if (this.mapping.forms.asOf === 'newest' && !this.#repeats) this.#noteContract(cells);
     for (const { columns } of this.#sides) {
       const number = (field: SideField) => cellNumber(cellIn(cells, columns[field]));
       const symbol = cellIn(cells, columns.symbol);
       const strike = symbol !== '' && parseOptionSymbol(symbol) ? Number.NaN : amount(this.#text(cells, 'strike'));
       this.#scales.add(strike, number('bid'), amount(this.#text(cells, 'spot')), cellIn(cells, columns.iv));
     }
+  }
+
+  #noteContract(cells: Cells): void {
+    const fields = ['underlying', 'root', 'expiry', 'put_call', 'strike'] as const;
+    const texts = fields.map((field) => this.#text(cells, field));
+    const key = [cellIn(cells, this.#sides[0]!.columns.symbol), ...texts].join(' ');
+    this.#repeats = this.#seen.has(key);
+    if (this.#repeats) this.#seen.clear();
+    else this.#seen.add(key);
   }
 
   /** Decides the forms of the columns. Throws a `ClientError` if a column could be read in two ways. */
@@ -134,7 +143,7 @@ export class TableTranslator {
       const asOf = timeOfFile(this.file);
       if (asOf === undefined) throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
       this.#newest = isoOf(1_000 * asOf);
-    } else if (forms.isNewest) this.#newest = isoOf(1_000 * lastQuoted(this.#newestMicros() / 1_000));
+    } else if (forms.asOf !== undefined && !this.#repeats) this.#findNewest(forms.asOf);
     this.#ivScale = forms.ivScale ?? this.#scales.ivScale();
     this.#strikeScale = forms.strikeScale ?? this.#scales.strikeScale(this.#nameOf('strike'));
   }
@@ -161,7 +170,7 @@ export class TableTranslator {
   /** Returns the time of a snapshot, ms since the epoch, or NaN if its text is not a time. */
   timeOf(time: string): number {
     if (this.#newest !== undefined) return Date.parse(this.#newest);
-    return Math.floor((this.#instantOf(time || (this.#shared.as_of ?? '')) ?? Number.NaN) / 1_000);
+    return Math.floor((this.#chainMicros(time || (this.#shared.as_of ?? '')) ?? Number.NaN) / 1_000);
   }
 
   get kind(): Mapping['kind'] {
@@ -174,24 +183,27 @@ export class TableTranslator {
   }
 
   #contract(cells: Cells, { side, columns }: Side): string {
-    const own = (field: SideField) => cellIn(cells, columns[field]);
+    const given = (field: SideField) => cellIn(cells, columns[field]);
     // A wide row has both options even if only one is listed.
-    if (side !== '' && QUOTED.every((field) => own(field) === '')) return '';
-    const given = own('symbol');
-    const parsed = symbolOf(given);
+    if (side !== '' && QUOTED.every((field) => given(field) === '')) return '';
+    const symbol = given('symbol').trim();
+    const parsed = symbolOf(symbol);
     const expiry = this.#text(cells, 'expiry');
     const date = this.#dateOf(expiry);
     const putCall = side || this.#text(cells, 'put_call');
     const strike = this.#strike(cells);
     const root = this.#text(cells, 'root').trim();
-    const built = parsed ? '' : symbolOfRoot(root, date, parseCallPut(putCall), cellNumber(strike));
     if (!parsed && date === undefined) this.#bad('expiry', expiry, EXPIRY_FORMS);
     const at = this.#asOf(cells);
+    const underlying = this.#underlying(cells, parsed, root);
+    const contract = parsed ?? contractOf(root || underlying.toUpperCase(), date, parseCallPut(putCall), strike);
+    const joined = contract && this.#joined(contract, at);
+    const own = (field: SideField) => given(field) || (joined?.[this.#joinedFields.indexOf(field)] ?? '');
     return line([
-      this.#underlying(cells, parsed, root),
+      underlying,
       at,
       this.#spot(cells),
-      parsed ? given.trim() : built,
+      parsed ? symbol : root !== '' && contract ? formatOptionSymbol(contract, 'compact') : '',
       date ?? expiry,
       putCall,
       strike,
@@ -207,6 +219,27 @@ export class TableTranslator {
     ]);
   }
 
+  /** Returns the texts of a contract in the second file, and counts the contracts that it lacks. */
+  #joined(contract: Contract, at: string): readonly string[] | undefined {
+    const joined = this.file.stated?.joined;
+    if (joined === undefined) return undefined;
+    const { root, expiry, callPut, strike } = contract;
+    const day = newYorkDate(Date.parse(at));
+    const key = (date?: string) => joinKey(root, expiry, callPut, strike, date);
+    const texts = joined.values.get(key(day)) ?? joined.values.get(key());
+    this.#contracts++;
+    if (texts === undefined) this.#unmatched++;
+    return texts;
+  }
+
+  /** Throws a `ClientError` if the second file lacks more than a tenth of the contracts. */
+  assertJoined(): void {
+    if (this.#unmatched <= UNMATCHED_SHARE_MAX * this.#contracts) return;
+    throw unreadable(
+      `${this.#unmatched} of ${this.#contracts} contracts are not in ${cleanLine(this.file.stated!.joined!.file)}. The two files must be of the same day`,
+    );
+  }
+
   #print(cells: Cells): string {
     const text = (field: MappedField) => this.#text(cells, field);
     const given = text('symbol');
@@ -217,9 +250,11 @@ export class TableTranslator {
     if (micros === undefined) this.#bad('executed_at', time, TIME_FORMS);
     const root = text('root').trim();
     const date = this.#dateOf(expiry);
+    const contract =
+      root === '' ? undefined : contractOf(root, date, parseCallPut(text('put_call')), this.#strike(cells));
     return line([
       micros === undefined ? time : String(micros),
-      parsed ? given.trim() : symbolOfRoot(root, date, parseCallPut(text('put_call')), cellNumber(this.#strike(cells))),
+      parsed ? given.trim() : contract ? formatOptionSymbol(contract, 'compact') : '',
       parsed ? '' : this.#underlying(cells, parsed, root),
       parsed ? '' : (date ?? expiry),
       parsed ? '' : text('put_call'),
@@ -248,16 +283,33 @@ export class TableTranslator {
   #asOf(cells: Cells): string {
     if (this.#newest !== undefined) return this.#newest;
     const text = this.#text(cells, 'as_of');
-    const micros = this.#instantOf(text);
+    const micros = this.#chainMicros(text);
     if (micros !== undefined) return isoOf(micros);
     this.#bad('as_of', text, TIME_FORMS);
     return text === '' ? '?' : text;
   }
 
-  #newestMicros(): number {
+  /** Finds the newest time of all rows, or of the rows of each New York day. After the close, quotes do not change. */
+  #findNewest(of: 'newest' | 'day'): void {
     let newest = Number.NEGATIVE_INFINITY;
-    for (const text of this.#times) newest = Math.max(newest, this.#instantOf(text) ?? newest);
-    return newest;
+    for (const text of this.#times) {
+      const ms = (this.#instantOf(text) ?? Number.NaN) / 1_000;
+      if (Number.isNaN(ms)) continue;
+      newest = Math.max(newest, ms);
+      const day = newYorkDate(ms);
+      this.#newestOfDay.set(day, Math.max(ms, this.#newestOfDay.get(day) ?? ms));
+    }
+    for (const [day, ms] of this.#newestOfDay) this.#newestOfDay.set(day, Math.floor(lastQuoted(ms)));
+    if (of === 'day') return;
+    this.#newestOfDay.clear();
+    if (newest > 0) this.#newest = isoOf(1_000 * lastQuoted(newest));
+  }
+
+  /** Returns the time of the chain to which a row with a time belongs, microseconds since the epoch. */
+  #chainMicros(text: string): number | undefined {
+    const micros = this.#instantOf(text);
+    const ofDay = micros === undefined ? undefined : this.#newestOfDay.get(newYorkDate(micros / 1_000));
+    return ofDay === undefined ? micros : 1_000 * ofDay;
   }
 
   #underlying(cells: Cells, parsed: OptionSymbol | undefined, root: string): string {
@@ -336,28 +388,11 @@ function isoOf(micros: number): string {
   return new Date(micros / 1_000).toISOString();
 }
 
+/** The largest share of contracts that a second file may lack. */
+const UNMATCHED_SHARE_MAX = 0.1;
 const TIMES_CACHED_MAX = 4_096;
 const EXPIRY_FORMS = 'a date: 2026-08-21, 20260821, 08/21/2026 or 21-Aug-2026';
 const TIME_FORMS = 'a time: 2026-08-21, 2026-08-21 15:45, 2026-08-21T19:45:00Z or a number of s, ms, µs or ns';
-
-/** Finds the column of each field. With `isExact`, only the names that the mapping gives count. */
-function findColumns<Field extends MappedField>(
-  fields: readonly Field[],
-  named: ColumnNames,
-  places: ReadonlyMap<string, number>,
-  isExact = false,
-): Readonly<Partial<Record<Field, number>>> {
-  const found = fields.map((field) => {
-    const names = [...(named[field] ?? []).map(plainName), ...(isExact ? [] : (USUAL_NAMES[field] ?? []))];
-    return [field, names.map((name) => places.get(name)).find((place) => place !== undefined)] as const;
-  });
-  return Object.fromEntries(found.filter(([, place]) => place !== undefined)) as Partial<Record<Field, number>>;
-}
-
-/** Returns the index of each column by its plain name. Of columns with equal names, the first counts. */
-function placesOf(names: readonly string[]): ReadonlyMap<string, number> {
-  return new Map(names.map((name, i) => [plainName(name), i] as const).reverse());
-}
 
 /** Returns the fields that the path of a file states. */
 function capturesOf({ path }: Mapping, origin: string): Partial<Record<MappedField, string>> {
@@ -380,65 +415,22 @@ function dayReader(...[column, texts, order]: Parameters<typeof dateReader>): (t
   };
 }
 
-/** Returns a dollar amount, which may have a dollar sign, or NaN or infinity like `cellNumber`. */
-function amount(text: string): number {
-  return cellNumber(text.replace('$', ''));
-}
-
 const symbolOf = memoize(65_536, (text: string) => parseOptionSymbol(text.trim()));
 
-function symbolOfRoot(root: string, expiry: string | undefined, callPut: 1 | -1 | undefined, strike: number): string {
-  if (root === '' || expiry === undefined || callPut === undefined || !(strike > 0 && strike < 1e5)) return '';
-  return formatOptionSymbol({ root: root.replace(/^\^/, '').toUpperCase(), expiry, callPut, strike }, 'compact');
+type Contract = Pick<OptionSymbol, 'root' | 'expiry' | 'callPut' | 'strike'>;
+
+function contractOf(
+  root: string,
+  expiry: string | undefined,
+  callPut: 1 | -1 | undefined,
+  text: string,
+): Contract | undefined {
+  const strike = cellNumber(text);
+  if (root === '' || expiry === undefined || callPut === undefined || !(strike > 0 && strike < 1e5)) return undefined;
+  return { root: root.replace(/^\^/, '').toUpperCase(), expiry, callPut, strike };
 }
 
 /** Writes cells as a line. Tabs and line breaks become spaces. */
 function line(cells: readonly string[]): string {
   return `${cells.map((cell) => (/["\t\r\n]/.test(cell) ? `"${cell.replaceAll(/[\t\r\n]/g, ' ').replaceAll('"', '""')}"` : cell)).join('\t')}\n`;
-}
-
-/** Samples of a chain's numbers, from which the scales of its strikes and volatilities follow. */
-class ScaleSamples {
-  readonly #strikes: number[] = [];
-  readonly #spots: number[] = [];
-  readonly #bids: number[] = [];
-  readonly #ivs: number[] = [];
-
-  add(strike: number, bid: number, spot: number, iv: string): void {
-    if (strike > 0 && Number.isFinite(strike) && this.#strikes.length < SCALE_SAMPLES) {
-      this.#strikes.push(strike);
-      this.#bids.push(Number.isFinite(bid) ? bid : 0);
-    }
-    if (spot > 0 && Number.isFinite(spot) && this.#spots.length < SCALE_SAMPLES) this.#spots.push(spot);
-    if (this.#ivs.length >= SCALE_SAMPLES || iv.endsWith('%')) return;
-    const value = cellNumber(iv);
-    if (value > 0 && Number.isFinite(value)) this.#ivs.push(value);
-  }
-
-  /** Volatilities whose median is above 300 % are percentages: no chain has such a median. */
-  ivScale(): number {
-    return median(this.#ivs) > 3 ? 0.01 : 1;
-  }
-
-  /**
-   * Strikes some thousand times as large as spot are thousandths. Without a spot, strikes that are far from what the bids of their deepest
-   * options allow are refused: the bid of an option deep in the money is about its distance from spot.
-   */
-  strikeScale(column: string): number {
-    const [strike, spot] = [median(this.#strikes), median(this.#spots)];
-    if (spot > 0) return strike / spot > 100 && strike / spot < 10_000 ? 0.001 : 1;
-    if (this.#strikes.length < 20) return 1;
-    const range = this.#strikes.reduce((most, each) => Math.max(most, each), 0) - Math.min(...this.#strikes);
-    const deepest = this.#bids.reduce((most, each) => Math.max(most, each), 0);
-    const areThousandths =
-      range > 0 && deepest / range < 0.003 && this.#strikes.every((each) => each >= 500 && each % 10 === 0);
-    if (!areThousandths) return 1;
-    throw unreadable(
-      `the strikes in column ${column} may be dollars or thousandths: no option is worth what its strike implies. State the factor in a mapping: strike = 0.001 or 1`,
-    );
-  }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }

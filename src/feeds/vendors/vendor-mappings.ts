@@ -19,6 +19,7 @@ import records from './mappings/records.toml';
 import schwabChain from './mappings/schwab-chain.toml';
 import stooqBulk from './mappings/stooq-bulk.toml';
 import thetaData from './mappings/thetadata.toml';
+import thetaDataEod from './mappings/thetadata-eod.toml';
 import thetaDataTrades from './mappings/thetadata-trades.toml';
 import tradierChain from './mappings/tradier-chain.toml';
 import yahooChain from './mappings/yahoo-chain.toml';
@@ -38,7 +39,18 @@ const DOCUMENTS = {
   },
   ...{ massiveSnapshot, tradierChain, schwabChain, yahooChain, alphaVantageJson, records },
   ...{ stooqBulk, yahooCloses },
-  ...{ orats, optionsDx, thetaData, thetaDataTrades, massiveTrades, databentoTrades, yfinance, alphaVantage, barchart },
+  ...{
+    orats,
+    optionsDx,
+    thetaDataEod,
+    thetaData,
+    thetaDataTrades,
+    massiveTrades,
+    databentoTrades,
+    yfinance,
+    alphaVantage,
+    barchart,
+  },
 };
 
 let mappings: readonly Mapping[] | undefined;
@@ -86,7 +98,7 @@ export function isUsualChain(names: readonly string[]): boolean {
   const has = (...fields: (keyof typeof USUAL_NAMES)[]) =>
     fields.every((field) => USUAL_NAMES[field]!.some((name) => plain.has(name)));
   const isContract = has('strike') && (has('expiry') || has('symbol'));
-  return isContract && (has('bid', 'ask') || has('iv') || has('open_interest')) && !has('size');
+  return isContract && (has('bid', 'ask') || has('iv')) && !has('size');
 }
 
 /** Returns whether a line has at least three columns with names of market data. */

@@ -102,6 +102,7 @@ export function assertMapped(head: FileHead, stated: Stated | undefined): void {
 /** Reads a translated table. Adds the first unreadable cell to the reason if no row can be read. */
 export function* readTranslated(bytes: Uint8Array, file: FileFacts, translator: TableTranslator): Steps<Delivery[]> {
   const translated: MarketFile = { ...file, bytes, head: new FileHead(bytes) };
+  translator.assertJoined();
   try {
     return yield* (translator.kind === 'closes' ? closesCsv : chainCsv).read(translated);
   } catch (error) {
