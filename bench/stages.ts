@@ -100,7 +100,7 @@ function stagesOf(chain: Chain): Runner[] {
 
 /** Returns the chain of a market-data file. */
 export function chainOfFile(path: string): Chain {
-  const delivered = runToCompletion(readMarketFile(readFileSync(path), { origin: path, modifiedMs: 0 }));
+  const delivered = runToCompletion(readMarketFile(readFileSync(path), { origin: path }));
   const chain = delivered.find((each) => each.kind === 'chain')?.chain;
   if (chain === undefined) throw new Error(`${path} has no chain`);
   return chain;

@@ -72,7 +72,7 @@ licences of the libraries in the page and of those that draw pictures.`,
     `While there is no market data, do one of these on the machine of the server:`,
     `- \`zomma ingest FILE…\` loads files of chains, closes, dividends or trades once, also while the server runs ([docs/market-data.md](market-data.md)).
 - \`zomma serve --feed files:DIR\` watches a folder and loads each file that appears in it ([docs/feeds.md](feeds.md)).
-- \`zomma serve --feed tradier\` polls a provider. Others are \`massive\` and \`cboe\` ([docs/providers.md](providers.md)).
+- \`zomma serve --feed tradier\` polls a provider. Others are \`massive\`, \`thetadata\` and \`cboe\` ([docs/providers.md](providers.md)).
 - \`zomma start\` runs a simulated market.`,
     '## Reading without a mouse, without colours, without a screen',
     `Everything can be done by keyboard. Hue says the sign and nothing else, and the side says it too. Puts are hatched, levels differ by pattern and

@@ -60,6 +60,17 @@ export class CliCommand extends Command {
     return this.option('--json', 'print one JSON object');
   }
 
+  /** Adds the flags that state what a file does not say (`StatedFlags`). */
+  stated(): this {
+    return this.option(
+      '--as-of <time>',
+      'time of the quotes in a file that states none: 2026-08-21 for the close of that day, or 2026-08-21T15:45-04:00; of a file with several days, the day to use',
+    )
+      .option('--zone <name>', 'time zone of times that state none, for example America/New_York or UTC')
+      .option('--close <HH:MM>', 'New York time of the quotes of dates without a time, instead of the close')
+      .option('--map <file>', 'mapping (TOML) that says which column is what, see docs/vendors.md');
+  }
+
   examples(...lines: readonly string[]): this {
     return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`);
   }
@@ -78,7 +89,8 @@ function settingOption(name: SettingName, byDefault: string | undefined): Option
 
 /** Returns a command's settings from the environment and from the file of `--config`. Throws `SettingError` if the file cannot be used. */
 export async function sourcesFor(command: Command): Promise<SettingSources> {
-  const path: string | undefined = command.getOptionValue('config') ?? process.env[SETTINGS_FILE.env];
+  // A command with subcommands takes the flags that both have, wherever they are.
+  const path: string | undefined = command.optsWithGlobals().config ?? process.env[SETTINGS_FILE.env];
   // The code loads the TOML parser only if there is a settings file.
   const inFile = path ? (await import('../settings/settings-file.ts')).readSettingsFile(path) : {};
   return settingSources(process.env, inFile);

@@ -22,7 +22,7 @@ import {
   profileCsv,
   strikesCsv,
 } from './gex-analysis.ts';
-import { chainOf, readPrintsFile } from './gex-files.ts';
+import { chainOf, readPrintsFile, rejectStated, type StatedTexts } from './gex-files.ts';
 import { gexPlot } from './plot/gex-plot.ts';
 
 type CsvTable = 'strikes' | 'profile';
@@ -85,6 +85,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
       'expiries to analyse: all, 0dte (expiries on the New York day of the snapshot), YYYY-MM-DD, or next:N (series that settle within N days of the snapshot)',
       'all',
     )
+    .stated()
     .json()
     .option(
       '--csv [table]',
@@ -103,6 +104,8 @@ export function addGex(program: CliCommand, ports: Ports): void {
       'zomma gex SPX.quotedata.csv --forward flat --rate 0 --dividend 0 --iv own',
       'zomma gex chain.csv --prints tape.csv --sign flow',
       'zomma gex SPY --expiries 0dte --data-dir /var/lib/zomma',
+      'zomma gex yfinance.csv --as-of 2026-08-21',
+      'zomma gex SPX_201804.csv --as-of 2018-04-13',
     )
     .action(async (target: string, flags) => {
       const options = analysisOptions(flags);
@@ -117,6 +120,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
       if (!existsSync(target) && /[/\\]|\.\w{2,}$/.test(target)) {
         throw new OperatorError(`there is no file ${target}`, 'Name a chain file or a ticker.');
       }
+      if (!existsSync(target)) rejectStated(flags);
       const analysis = existsSync(target)
         ? await analyseFile(target, flags, options, ports)
         : (await import('../server/stored-data.ts')).withMarket(flags, ({ market, largePrintMinUsd: least }) => {
@@ -143,13 +147,16 @@ async function analyseFile(
   options: ChainReadOptions,
   ports: Ports,
 ): Promise<GexAnalysis> {
-  const chain = await chainOf(path, flags.ticker, ports);
+  const stated = await ports.stated(flags);
+  const chain = await chainOf(path, flags.ticker, stated, ports);
   const prints =
-    flags.prints === undefined ? NO_PRINTS : await readPrintsFile(flags.prints, chain, flags.largePrintMin, ports);
+    flags.prints === undefined
+      ? NO_PRINTS
+      : await readPrintsFile(flags.prints, chain, flags.largePrintMin, { zone: stated.zone }, ports);
   return analyseGex(chain, prints, options);
 }
 
-interface FileFlags {
+interface FileFlags extends StatedTexts {
   readonly ticker?: string;
   readonly prints?: string;
   readonly largePrintMin: number;

@@ -8,6 +8,21 @@ import { type Print, premiumOf, sumOf } from '../market/prints.ts';
 import type { Ports } from '../server/cli-ports.ts';
 import type { ChainPrints } from './gex-analysis.ts';
 
+/** What flags state about a file. */
+export type StatedInFlags = Awaited<ReturnType<Ports['stated']>>;
+
+/** Throws `OperatorError` if a flag states something about a file, because a stored ticker needs nothing of it. */
+export function rejectStated({ asOf, zone, close, map }: StatedTexts): void {
+  if ([asOf, zone, close, map].every((each) => each === undefined)) return;
+  throw new OperatorError(
+    '--as-of, --zone, --close and --map are about a file, and the argument is a ticker',
+    'Leave them out. `zomma history TICKER` has the levels of past days.',
+  );
+}
+
+/** The flags that state what a file does not say. */
+export type StatedTexts = Parameters<Ports['stated']>[0];
+
 /**
  * Reads the prints of a chain's underlying from a tape. Returns each print once. Leaves out a print if any row with its id has the flag
  * `canceled`. Leaves out prints of contracts that expired before the chain's date, if the premium is below `minPremiumUsd`. Throws
@@ -17,12 +32,13 @@ export async function readPrintsFile(
   path: string,
   chain: Chain,
   minPremiumUsd: number,
+  stated: StatedInFlags,
   ports: Ports,
 ): Promise<ChainPrints> {
   if (!existsSync(path)) throw new OperatorError(`there is no file ${path}`, NAME_A_TAPE);
   const byId = new Map<string, Print>();
   const chainDate = newYorkDate(chain.asOf);
-  for await (const delivery of ports.readFile(path)) {
+  for await (const delivery of ports.readFile(path, stated)) {
     if (delivery.kind === 'rejection') throw new OperatorError(`${path}: ${delivery.reason}`, NAME_A_TAPE);
     if (delivery.kind !== 'prints') continue;
     for (const print of delivery.prints) {
@@ -47,9 +63,17 @@ export async function readPrintsFile(
 
 const NAME_A_TAPE = 'Name a CSV or Parquet file of prints.';
 
-/** Reads the newest chain of a file. Throws `OperatorError` without a chain of `ticker`, or for several underlyings without `ticker`. */
-export async function chainOf(path: string, ticker: string | undefined, ports: Ports): Promise<Chain> {
-  const deliveries = await Array.fromAsync(ports.readFile(path));
+/**
+ * Reads the newest chain of a file, or of a file with several days that of the stated day. Throws `OperatorError` without a chain of `ticker` or of
+ * that day, or for several underlyings without `ticker`.
+ */
+export async function chainOf(
+  path: string,
+  ticker: string | undefined,
+  stated: StatedInFlags,
+  ports: Ports,
+): Promise<Chain> {
+  const deliveries = await Array.fromAsync(ports.readFile(path, stated));
   const chains = deliveries.flatMap((each) => (each.kind === 'chain' ? [each.chain] : []));
   const refusal = deliveries.find((each) => each.kind === 'rejection');
   const named =
@@ -61,7 +85,8 @@ export async function chainOf(path: string, ticker: string | undefined, ports: P
       `Choose one with --ticker: ${underlyings.join(', ')}.`,
     );
   }
-  const newest = named.toSorted((a, b) => b.asOf - a.asOf)[0];
+  const sorted = named.toSorted((a, b) => b.asOf - a.asOf);
+  const newest = stated.asOf === undefined ? sorted[0] : chainOn(newYorkDate(stated.asOf), stated.asOf, sorted, path);
   if (newest) return newest;
   if (ticker !== undefined && chains.length > 0) {
     const others = [...new Set(chains.map(({ underlying }) => underlying))];
@@ -73,5 +98,16 @@ export async function chainOf(path: string, ticker: string | undefined, ports: P
   throw new OperatorError(
     refusal?.kind === 'rejection' ? `${path}: ${refusal.reason}` : `${path} has no option chain`,
     'Use a chain as CSV or Parquet, a quote-table CSV or a delayed-quote JSON.',
+  );
+}
+
+/** Returns the newest chain of a New York day up to `untilMs`, or else the first of that day. Throws `OperatorError` if there is none. */
+function chainOn(day: string, untilMs: number, newestFirst: readonly Chain[], path: string): Chain | undefined {
+  const ofDay = newestFirst.filter(({ asOf }) => newYorkDate(asOf) === day);
+  const [last, first] = [newestFirst[0], newestFirst.at(-1)];
+  if (!last || !first || ofDay.length > 0) return ofDay.find(({ asOf }) => asOf <= untilMs) ?? ofDay.at(-1);
+  throw new OperatorError(
+    `${path} has no chain of ${day}`,
+    `Its chains are of ${newYorkDate(first.asOf)} to ${newYorkDate(last.asOf)}. Name a day with --as-of.`,
   );
 }

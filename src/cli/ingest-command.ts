@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { cleanLine, shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { LoadedFile } from '../market/feed.ts';
@@ -6,18 +5,22 @@ import type { Ports } from '../server/cli-ports.ts';
 import type { CliCommand } from './cli-command.ts';
 import { ProgressBar } from './csv/progress.ts';
 import { print } from './csv/streams.ts';
+import { addThetadata } from './ingest-thetadata.ts';
 import { formatCount } from './text-format.ts';
+import { untilSignal } from './until-signal.ts';
 
 /** Adds `zomma ingest`, which loads files and folders of market data into the store. */
 export function addIngest(program: CliCommand, ports: Ports): void {
-  program
-    .command('ingest')
+  const ingest = program.command('ingest');
+  ingest
     .description(
       'Load market data into the data folder: option trades (prints, in a tape of any size), option chains, closing prices, dividends.',
     )
     .argument('<path...>', 'files, or folders including their sub-folders')
+    .stated()
     .json()
     .settings(['dataDir', 'dataMax'])
+    .helpCommand(false)
     .addHelpText(
       'after',
       `
@@ -30,10 +33,14 @@ If a run is interrupted, run it again: each print is stored only once.`,
       'zomma ingest tape-2026-08-17.csv',
       'zomma ingest ./tapes ./chains --data-dir /var/lib/zomma',
       'zomma ingest tape-2026-08-17.csv --json',
+      'zomma ingest chain.csv --as-of 2026-08-21',
+      'zomma ingest trades.csv --zone America/New_York',
+      'zomma ingest history --map vendor.toml',
     )
     .action(async (paths: string[], options) => {
       const startedMs = performance.now();
-      const loaded = await withProgress((onProgress) => ports.load(options, paths, onProgress));
+      const stated = await ports.stated(options);
+      const loaded = await withProgress((onProgress) => ports.load(options, paths, stated, onProgress));
       const files = loaded.flat();
       const seconds = (performance.now() - startedMs) / 1000;
       const totals = totalsOf(files, seconds);
@@ -41,6 +48,7 @@ If a run is interrupted, run it again: each print is stored only once.`,
       else print([...files.flatMap(linesOf), totalLine(files, totals)].join('\n'));
       rejectUnusable(paths.filter((_, i) => !loaded[i]?.some(hasUsableData)));
     });
+  addThetadata(ingest, ports);
 }
 
 /** Runs `work`. Shows its progress if stderr is a terminal. If a signal ends the process, prints the number of rows read so far. */
@@ -49,28 +57,23 @@ async function withProgress<T>(
 ): Promise<T> {
   let progress: ProgressBar | undefined;
   let last = 0;
-  const onSignal = (signal: NodeJS.Signals) => {
+  const interrupted = () => {
     progress?.end();
-    process.stderr.write(
-      `zomma: interrupted after ${formatCount(last)} rows. Stored rows stay in the store, and another run does not store them twice.\n`,
-    );
-    process.exit(128 + constants.signals[signal]);
+    return `after ${formatCount(last)} rows. Stored rows stay in the store, and another run does not store them twice.`;
   };
-  for (const signal of SIGNALS) process.once(signal, onSignal);
   const write = (text: string) => process.stderr.isTTY && process.stderr.write(text);
-  try {
-    return await work((bytes, ofBytes, rows) => {
-      progress ??= new ProgressBar(write, ofBytes, () => performance.now());
-      last = rows;
-      progress.update(bytes, rows);
-    });
-  } finally {
-    progress?.end();
-    for (const signal of SIGNALS) process.off(signal, onSignal);
-  }
+  return await untilSignal(interrupted, async () => {
+    try {
+      return await work((bytes, ofBytes, rows) => {
+        progress ??= new ProgressBar(write, ofBytes, () => performance.now());
+        last = rows;
+        progress.update(bytes, rows);
+      });
+    } finally {
+      progress?.end();
+    }
+  });
 }
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 function totalsOf(files: readonly LoadedFile[], seconds: number) {
   const sum = (count: (file: LoadedFile) => number) => files.reduce((all, file) => all + count(file), 0);

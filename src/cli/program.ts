@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...command(['call'], async () => (await import('./call-command.ts')).addCall),
   ...command(['greeks', 'iv', 'merton'], async () => (await import('./columns-command.ts')).addColumns),
   ...command(['ingest'], async () => (await import('./ingest-command.ts')).addIngest),
+  ...command(['map'], async () => (await import('./map-command.ts')).addMap),
   ...command(['chains'], async () => (await import('./chains-command.ts')).addChains),
   ...command(['feeds'], async () => (await import('./feeds-command.ts')).addFeeds),
   ...command(['mcp'], async () => (await import('./mcp-command.ts')).addMcp),

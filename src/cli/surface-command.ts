@@ -13,7 +13,7 @@ import type { Ports } from '../server/cli-ports.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
 import { requireOneForm, writeResult } from './forms.ts';
-import { chainOf } from './gex-files.ts';
+import { chainOf, rejectStated } from './gex-files.ts';
 import { formatPrice, formatVolatility } from './plot/figures.ts';
 import { type Style, titleLine } from './plot/line.ts';
 import { type TimeLine, timeChart } from './plot/time-chart.ts';
@@ -38,6 +38,7 @@ export function addSurface(program: CliCommand, ports: Ports): void {
     .description('Fit the volatility surface of a chain file, or of a ticker in the data folder.')
     .argument('<file|ticker>', 'chain file of any known format, or ticker')
     .option('--ticker <ticker>', 'underlying to use if the file has chains of several underlyings')
+    .stated()
     .option('--json', 'print one JSON object, the answer of GET /api/v1/surface/{ticker}')
     .option('--csv', 'print one CSV table with a row for each settlement')
     .option('--plot', 'plot even if stdout is not a terminal')
@@ -66,8 +67,9 @@ with and without the variance of events.`,
     .examples('zomma surface SPY', 'zomma surface spx_quotedata.csv --csv > surface.csv', 'zomma surface SPY --json')
     .action(async (target: string, flags) => {
       requireOneForm(flags);
+      if (!existsSync(target)) rejectStated(flags);
       const chain = existsSync(target)
-        ? await chainOf(target, flags.ticker, ports)
+        ? await chainOf(target, flags.ticker, await ports.stated(flags), ports)
         : (await import('../server/stored-data.ts')).withMarket(flags, ({ market }) => market.chain(target));
       const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS))));
       const answer = runToCompletion(reportSurface(chain, surface, 'figures'));

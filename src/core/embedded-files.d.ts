@@ -24,3 +24,8 @@ declare module '*.md' {
   const text: string;
   export default text;
 }
+/** The content of a TOML document. */
+declare module '*.toml' {
+  const document: unknown;
+  export default document;
+}

@@ -1,10 +1,11 @@
 import { OperatorError } from '../core/errors.ts';
-import { DAY_MS } from '../market/calendar.ts';
+import { DAY_MS, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { type Chain, isPriced, sameQuotes } from '../market/chain.ts';
 import type { Delivery } from '../market/feed.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore, SnapshotHead, StoredChain } from '../market/store.ts';
+import { STATE_THE_TIME } from './files/file-time.ts';
 
 /** The store for market data and the states of feeds. */
 export interface IngestStore extends MarketStore, FeedLedger {}
@@ -89,7 +90,10 @@ function acceptChain(
         ? stored
         : unlessDamaged(() => store.snapshotHead(newestId))
       : undefined;
-  const reason = whyImplausible(chain, stored, nowMs) ?? (newest && whyNotNewer(chain, newest));
+  const reason =
+    whyImplausible(chain, stored, nowMs) ??
+    (isPolled ? undefined : whyMisdated(chain)) ??
+    (newest && whyNotNewer(chain, newest));
   if (reason) {
     const rejection = {
       kind: 'rejection',
@@ -157,6 +161,20 @@ function whyImplausible(chain: Chain, stored: SnapshotHead | undefined, nowMs: n
   }
   if (stored?.priced && !isPriced(chain)) return 'no contract has a quote, a price or a volatility';
   return undefined;
+}
+
+/** The largest share of a chain's contracts that may have settled before the day of its quotes. Vendors keep some settled contracts. */
+const SETTLED_SHARE_MAX = 0.1;
+/** A chain with fewer settled contracts may be a small part of a chain. */
+const SETTLED_MIN = 5;
+
+/** Returns why the time of a chain's quotes is wrong, if so: more than a tenth of the contracts had settled before that day. */
+export function whyMisdated({ series, count, asOf }: Chain): string | undefined {
+  const day = newYorkDate(asOf);
+  const from = newYorkInstant(day, '00:00');
+  const settled = series.reduce((sum, { settlesAt, start, end }) => sum + (settlesAt < from ? end - start : 0), 0);
+  if (settled < SETTLED_MIN || settled <= SETTLED_SHARE_MAX * count) return undefined;
+  return `${settled} of ${count} contracts had settled before ${day}, the day of its quotes. ${STATE_THE_TIME}`;
 }
 
 /**

@@ -8,15 +8,20 @@ import { PrintBatch } from '../market/print-batch.ts';
 import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
 import type { DiskSpace } from './disk-space.ts';
 import { deliveriesOf, type FileReadOptions } from './files/deliveries.ts';
+import type { Stated } from './files/format.ts';
 import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
 import { countRejected } from './rejections.ts';
+import { folderMapping } from './vendors/folder-mapping.ts';
+import { isSecondFile } from './vendors/join-file.ts';
 
 export interface LoadDeps {
   readonly store: IngestStore;
   readonly nowMs: () => number;
   /** The check of the data folder's size. If omitted, market data is always stored. */
   readonly room?: DiskSpace;
+  /** What a person states about the files. */
+  readonly stated?: Stated;
   /** Called while files are read. So far, `bytes` of `ofBytes` bytes and `rows` rows have been read. */
   readonly onProgress: (bytes: number, ofBytes: number, rows: number) => void;
 }
@@ -28,7 +33,7 @@ export interface LoadDeps {
  */
 export async function loadFiles(
   paths: readonly string[],
-  { store, nowMs, room, onProgress }: LoadDeps,
+  { store, nowMs, room, stated, onProgress }: LoadDeps,
 ): Promise<readonly (readonly LoadedFile[])[]> {
   const { files, problems } = await filesOf(paths);
   const ofBytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
@@ -39,13 +44,21 @@ export async function loadFiles(
   let bytesBefore = 0;
   let rowsBefore = 0;
   for (const file of files) {
-    const { path, dir, origin, stats, isNamed } = file;
+    const { path, dir, origin, stats, isNamed, folderStated } = file;
     const result = { ...emptyResult(join(dir, origin)), refusals: [] as string[] };
     const reportProgress = (bytes: number) => onProgress(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
       for await (const delivery of groupPrints(
-        deliveriesOf(dir, file, readOptions(nowMs(), reportProgress), isNamed),
+        deliveriesOf(
+          dir,
+          file,
+          {
+            ...readOptions(nowMs(), reportProgress),
+            stated: stated?.mapping ? stated : { ...stated, ...folderStated },
+          },
+          isNamed,
+        ),
       )) {
         isMarketData = true;
         result.rows += rowsOf(delivery) + rejectedRowsOf(delivery);
@@ -68,7 +81,7 @@ export async function loadFiles(
       isMarketData = true;
       result.refusals.push(`cannot be read (${error.code})`);
     }
-    if (isMarketData) loaded[path]!.push(result);
+    if (isMarketData || isSecondFile(origin, stated)) loaded[path]!.push(result);
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }
@@ -146,6 +159,8 @@ async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator
   yield* flush(0);
 }
 
+const SEE_MAPPINGS = 'docs/vendors.md says what a mapping has.';
+
 /** Returns the initial result of a file, with no data. */
 function emptyResult(path: string) {
   return { path, rows: 0, kept: 0, known: 0, changed: 0, refused: {} };
@@ -177,6 +192,8 @@ interface Place {
   readonly dir: string;
   /** True if the path names the file itself, and not a folder around it. */
   readonly isNamed: boolean;
+  /** What the mapping of the folder states. */
+  readonly folderStated?: Stated | undefined;
 }
 
 /** Finds the files of all paths, and problems, by their path in the folder `dir`. Throws `OperatorError` if a path does not exist. */
@@ -194,7 +211,9 @@ async function filesOf(paths: readonly string[]) {
     const stats = await stat(name);
     if (stats.isDirectory()) {
       const found = await walk(name);
-      files.push(...found.files.map((file) => ({ path, dir: name, isNamed: false, ...file })));
+      const { stated: folderStated, problem } = await folderMapping(name);
+      if (problem) throw new OperatorError(`${join(name, problem.origin)}: ${problem.reason}`, SEE_MAPPINGS);
+      files.push(...found.files.map((file) => ({ path, dir: name, isNamed: false, folderStated, ...file })));
       problems.push(...found.problems.map((problem) => ({ path, dir: name, isNamed: false, ...problem })));
     } else files.push({ path, dir: dirname(name), isNamed: true, origin: basename(name), stats });
   }

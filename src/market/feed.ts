@@ -72,3 +72,12 @@ export interface LoadedFile {
   /** The reasons why chains or the whole file were rejected. */
   readonly refusals: readonly string[];
 }
+
+/** The result of loading the end-of-day chain of a ticker. `known` means that the store has a snapshot of the day's close. */
+export interface LoadedDay {
+  readonly day: string;
+  readonly state: 'stored' | 'known' | 'no_data' | 'rejected';
+  readonly contracts: number;
+  /** The reason of a rejection. */
+  readonly reason?: string;
+}

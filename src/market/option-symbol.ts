@@ -77,16 +77,16 @@ export function formatOptionSymbol(
   return `${root}${date}${contract.callPut === 1 ? 'C' : 'P'}${strike}`;
 }
 
-/** Parses the side of an option in any case. Returns 1 for `C` or `CALL`, -1 for `P` or `PUT`, `undefined` for any other text. */
+/** Parses the side of an option in any case. Returns 1 for `C`, `CALL` or `CE`, -1 for `P`, `PUT` or `PE`, `undefined` for other texts. */
 export function parseCallPut(text: string): 1 | -1 | undefined {
   return CALL_PUT.get(text) ?? CALL_PUT.get(text.toUpperCase());
 }
 
 const CALL_PUT: ReadonlyMap<string, 1 | -1> = new Map([
   ['C', 1],
-  ['CALL', 1],
+  ...['CALL', 'CALLS', 'CE'].map((word) => [word, 1] as const),
   ['P', -1],
-  ['PUT', -1],
+  ...['PUT', 'PUTS', 'PE'].map((word) => [word, -1] as const),
 ]);
 
 const ROOTS_CACHED_MAX = 10_000;

@@ -152,6 +152,11 @@ export class RowScanner {
     return start === end ? '' : textIn(this.bytes, start, end);
   }
 
+  /** Returns the text of the row as it is, without its line break. */
+  rawText(): string {
+    return textIn(this.bytes, this.#field(this.row, RowField.start), this.#field(this.row, RowField.end));
+  }
+
   /** Returns whether all cells from index `from` on are empty. */
   isBlank(from = 0): boolean {
     const end = this.#first + 2 * this.count;

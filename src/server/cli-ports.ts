@@ -4,6 +4,11 @@ import { COMMIT } from '../core/commit.ts';
 import { OperatorError } from '../core/errors.ts';
 import { ownCommand } from '../core/own-command.ts';
 import { shellLine } from '../core/shell-line.ts';
+import type { Stated } from '../feeds/files/format.ts';
+import type { HistoryDeps, HistoryRequest } from '../feeds/thetadata/thetadata-history.ts';
+import type { StatedFlags } from '../feeds/vendors/stated-flags.ts';
+import type { Chain } from '../market/chain.ts';
+import type { Print } from '../market/prints.ts';
 import type { SettingValues } from '../settings/config.ts';
 import type { Store } from '../store/sqlite.ts';
 import type { App } from './app.ts';
@@ -48,10 +53,47 @@ export const PORTS = {
     await (await import('../mcp/stdio/bridge.ts')).bridge(server);
   },
 
+  /** Returns what flags state about files. Rejects with `OperatorError` if a flag has no valid value. */
+  async stated(flags: StatedFlags) {
+    return (await import('../feeds/vendors/stated-flags.ts')).statedIn(flags);
+  },
+
+  /** Returns a draft of a mapping for a file, and the first contracts as they are read with it, or with the mapping that flags name. */
+  async guess(path: string, flags: StatedFlags) {
+    const { readFileSync } = await import('node:fs');
+    const { guessMapping } = await import('../feeds/vendors/guess-mapping.ts');
+    const { parseMapping } = await import('../feeds/vendors/mapping-file.ts');
+    const { headOf } = await import('../feeds/files/read-market-file.ts');
+    const head = headOf(readFileSync(path));
+    const guessed = head && guessMapping(head, basename(path));
+    if (guessed === undefined)
+      throw new OperatorError(`${path} has no table and no JSON with rows`, 'Name a CSV or JSON file.');
+    const stated = await PORTS.stated(flags);
+    const mapping = stated.mapping ?? (guessed.vendor === undefined ? parseMapping(guessed.toml, 'draft') : undefined);
+    const contracts: string[] = [];
+    let refusal: string | undefined;
+    for await (const delivery of PORTS.readFile(path, { ...stated, mapping })) {
+      if (delivery.kind === 'rejection') refusal = delivery.reason;
+      if (delivery.kind === 'chain') contracts.push(...firstContracts(delivery.chain));
+      if (delivery.kind === 'prints') contracts.push(...[...delivery.prints].slice(0, SHOWN_CONTRACTS).map(printLine));
+      if (contracts.length >= SHOWN_CONTRACTS) break;
+    }
+    return {
+      ...guessed,
+      contracts: contracts.slice(0, SHOWN_CONTRACTS),
+      ...(refusal === undefined ? {} : { refusal }),
+    };
+  },
+
   /** Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. */
-  async *readFile(path: string) {
+  async *readFile(path: string, stated?: Stated) {
     const { deliveriesOf } = await import('../feeds/files/deliveries.ts');
-    yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: Date.now() }, true);
+    const { whyMisdated } = await import('../feeds/accept-delivery.ts');
+    const origin = basename(path);
+    for await (const delivery of deliveriesOf(dirname(path), { origin }, { nowMs: Date.now(), stated }, true)) {
+      const why = delivery.kind === 'chain' ? whyMisdated(delivery.chain) : undefined;
+      yield why === undefined ? delivery : ({ kind: 'rejection', origin, reason: why } as const);
+    }
   },
 
   /**
@@ -62,13 +104,28 @@ export const PORTS = {
   async load(
     settings: Pick<SettingValues, 'dataDir' | 'dataMax'>,
     paths: readonly string[],
+    stated: Stated,
     onProgress: (bytes: number, ofBytes: number, rows: number) => void,
   ) {
     const { loadFiles } = await import('../feeds/load-files.ts');
     const { createDiskSpace } = await import('../feeds/disk-space.ts');
     const { createOrOpenData } = await import('./stored-data.ts');
     using store = createOrOpenData(settings.dataDir);
-    return await loadFiles(paths, { store, nowMs: Date.now, room: createDiskSpace(settings), onProgress });
+    return await loadFiles(paths, { store, nowMs: Date.now, room: createDiskSpace(settings), stated, onProgress });
+  },
+
+  /** Stores past chains of a ticker from ThetaData's terminal in a data folder. See `loadHistory`. */
+  async loadHistory(
+    settings: Pick<SettingValues, 'dataDir' | 'dataMax' | 'thetadataUrl' | 'feedRate'>,
+    request: HistoryRequest,
+    onDay: HistoryDeps['onDay'],
+  ) {
+    const { loadHistory } = await import('../feeds/thetadata/thetadata-history.ts');
+    const { createDiskSpace } = await import('../feeds/disk-space.ts');
+    const { createOrOpenData } = await import('./stored-data.ts');
+    using store = createOrOpenData(settings.dataDir);
+    const { thetadataUrl: baseUrl, feedRate: ratePerMinute } = settings;
+    return await loadHistory(request, { baseUrl, ratePerMinute, store, room: createDiskSpace(settings), onDay });
   },
 
   /** Checks an installation. Yields the outcome of each check. */
@@ -109,4 +166,19 @@ function welcomeDemo({ store, access, feeds, signInCodes }: App, url: string, au
   const connect = shellLine(...ownCommand(), 'connect', 'claude-code', '--url', url);
   const clients = 'claude-code, claude-desktop, cursor, vscode or codex';
   process.stdout.write(`connect an agent (${clients}): ZOMMA_KEY=${apiKey} ${connect}\n`);
+}
+
+const SHOWN_CONTRACTS = 3;
+
+function firstContracts(chain: Chain): string[] {
+  const { underlying, asOf, spot, series, seriesIndex, callPut, strike, bid, ask, openInterest, iv } = chain;
+  const head = `${underlying} at ${new Date(asOf).toISOString()}, spot ${spot}`;
+  return Array.from({ length: Math.min(SHOWN_CONTRACTS, chain.count) }, (_, i) => {
+    const contract = `${series[seriesIndex[i]!]!.expiry} ${callPut[i] === 1 ? 'C' : 'P'} ${strike[i]}`;
+    return `${head}: ${contract}, bid ${bid[i]}, ask ${ask[i]}, open interest ${openInterest[i]}, IV ${iv[i]}`;
+  });
+}
+
+function printLine({ at, underlying, expiry, callPut, strike, price, size }: Print): string {
+  return `${new Date(at).toISOString()}: ${underlying} ${expiry} ${callPut === 1 ? 'C' : 'P'} ${strike}, ${size} at ${price}`;
 }

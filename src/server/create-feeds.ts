@@ -6,6 +6,7 @@ import { createFilesFeed } from '../feeds/files/files-feed.ts';
 import type { ProviderOptions } from '../feeds/http/provider-client.ts';
 import { createMassiveFeed } from '../feeds/massive/massive-feed.ts';
 import { createSimulatedFeed } from '../feeds/simulated/simulated-feed.ts';
+import { createThetadataFeed } from '../feeds/thetadata/thetadata-feed.ts';
 import { createTradierFeed } from '../feeds/tradier/tradier-feed.ts';
 import { type Feed, isLocal } from '../market/feed.ts';
 import type { Universe } from '../market/universe.ts';
@@ -59,6 +60,7 @@ type ProviderDeps = Pick<ProviderOptions, 'tickers' | 'ratePerMinute'>;
 /** The providers by the name of their feed. A new provider needs a row in this table and settings in `SETTINGS`. */
 export const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSettings) => Feed>> = {
   cboe: (deps, { cboeUrl }) => createCboeFeed({ ...deps, baseUrl: cboeUrl }),
+  thetadata: (deps, { thetadataUrl }) => createThetadataFeed({ ...deps, baseUrl: thetadataUrl }),
   tradier: (deps, settings) =>
     createTradierFeed({ ...deps, baseUrl: settings.tradierUrl, token: credential('tradierToken', settings) }),
   massive: (deps, settings) =>

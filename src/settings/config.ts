@@ -183,17 +183,17 @@ export const SETTINGS = {
     },
     feed: {
       flag: '--feed <feed>',
-      help: 'sources of market data, separated by commas: "simulated", "files:DIR" (a folder of files with chains, prints, closes or dividends), "tradier", "massive", "cboe" (its terms restrict automated use)',
+      help: 'sources of market data, separated by commas: "simulated", "files:DIR" (a folder of files with chains, prints, closes or dividends), "tradier", "massive", "thetadata" (its terminal on this machine), "cboe" (its terms restrict automated use)',
       default: 'simulated',
     },
     feedRate: {
       flag: '--feed-rate <n>',
-      help: 'maximum requests per minute to each provider (default: 30 for cboe, 120 for tradier or 60 for its sandbox, 600 for massive)',
+      help: 'maximum requests per minute to each provider (default: 30 for cboe, 120 for tradier or 60 for its sandbox, 600 for massive and thetadata)',
       parse: values.oneOrMore('--feed-rate', 'Use 1 or more requests per minute, e.g. --feed-rate 60.'),
     },
     feedEvery: {
       flag: '--feed-every <seconds>',
-      help: 'seconds from one poll of a provider to the next (default: 300 for cboe, 60 for tradier and massive). The default is longer if --feed-rate does not allow the requests of one poll in this time',
+      help: 'seconds from one poll of a provider to the next (default: 300 for cboe, 60 for tradier, massive and thetadata). The default is longer if --feed-rate does not allow the requests of one poll in this time',
       parse: values.oneOrMore('--feed-every', 'Use 1 or more seconds, e.g. --feed-every 60.'),
     },
     feedHours: {
@@ -220,6 +220,11 @@ export const SETTINGS = {
       default: 'wss://socket.massive.com/options',
     },
     massiveKey: { provider: 'massive', help: 'API key of the feed "massive"' },
+    thetadataUrl: {
+      flag: '--thetadata-url <url>',
+      help: 'base URL of the Theta Terminal, for the feed "thetadata" and for zomma ingest thetadata',
+      default: 'http://127.0.0.1:25503',
+    },
     setAside: {
       flag: '--set-aside <dir>',
       help: 'folder to which the "files" feed moves files without usable data. It may neither contain the drop folder nor be inside it. Without this setting, such files stay in place',

@@ -21,7 +21,7 @@ export function recordedChain(dir: string, name: string): Chain {
   if (file === undefined) throw new Error(`no recording of ${name}`);
   const known = chains.get(file);
   if (known !== undefined) return known;
-  const [delivery] = runToCompletion(readMarketFile(readFileSync(join(dir, file)), { origin: file, modifiedMs: 0 }));
+  const [delivery] = runToCompletion(readMarketFile(readFileSync(join(dir, file)), { origin: file }));
   if (delivery?.kind !== 'chain') throw new Error(`${file} holds no chain`);
   chains.set(file, delivery.chain);
   return delivery.chain;

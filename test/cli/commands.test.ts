@@ -314,7 +314,7 @@ test('`chains` lists the stored chains and forgets one', async () => {
   const own = join(folder, 'stored');
   mkdirSync(own);
   const kept = openStore(join(own, 'zomma.sqlite'), Date.now);
-  for (const delivery of runToCompletion(readMarketFile(readFileSync(chain), { origin: 'chain.csv', modifiedMs: 0 }))) {
+  for (const delivery of runToCompletion(readMarketFile(readFileSync(chain), { origin: 'chain.csv' }))) {
     if (delivery.kind === 'chain') kept.saveChain(delivery.chain);
   }
   kept.close();

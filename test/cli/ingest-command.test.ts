@@ -1,11 +1,16 @@
-import { beforeEach, describe, expect, spyOn, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createProgram } from '../../src/cli/program.ts';
-import type { Ports } from '../../src/server/cli-ports.ts';
+import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
+import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
+import { closeOf } from '../../src/market/calendar.ts';
+import { loadUniverse } from '../../src/market/universe.ts';
+import { PORTS, type Ports } from '../../src/server/cli-ports.ts';
 import { openData } from '../../src/server/stored-data.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { addMember, PROGRAM, run, startLoaded } from '../support/process.ts';
+import { type ProviderServer, startProviderServer } from '../support/provider-server.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /** `zomma ingest`, run as a process. */
@@ -177,17 +182,139 @@ test.each([
   const before = process.stderr.isTTY;
   process.stderr.isTTY = isTTY;
   try {
-    const load: Ports['load'] = async (_settings, _paths, onProgress) => {
+    const load: Ports['load'] = async (_settings, _paths, _stated, onProgress) => {
       onProgress(0, 4e6, 0);
       clock.mockReturnValue(2000);
       onProgress(1e6, 4e6, 2000);
       return [[{ path: 'tape.csv', rows: 8000, kept: 8000, known: 0, changed: 0, refused: {}, refusals: [] }]];
     };
-    await (await createProgram({ load } as Ports, 'ingest')).parseAsync(['ingest', 'tape.csv'], { from: 'user' });
+    await (await createProgram({ load, stated: PORTS.stated } as Ports, 'ingest')).parseAsync(['ingest', 'tape.csv'], {
+      from: 'user',
+    });
     expect(written.mock.calls.map(([text]) => String(text).replace('\r\x1b[K', ''))).toEqual(expected);
     expect(answered.mock.calls.join('')).toContain('8,000 rows in 2 s (4,000 rows/s)');
   } finally {
     process.stderr.isTTY = before;
     for (const spy of [clock, written, answered]) spy.mockRestore();
   }
+});
+
+describe('thetadata', () => {
+  const [CHPT] = instrumentsOf(1, loadUniverse(JSON.stringify({ themes: { few: ['CHPT'] } })));
+  const chainOf = (ticker: string, day?: string) =>
+    ticker === 'CHPT' && day !== undefined ? simulatedChain(CHPT!, closeOf(day)) : undefined;
+  const week = ['--ticker', 'chpt', '--from', '2026-08-14', '--to', '2026-08-18'];
+  let terminal: ProviderServer;
+  beforeEach(async () => {
+    terminal = await startProviderServer({ chainOf });
+  });
+  afterEach(() => terminal.close());
+  const load = (...args: string[]) => ingest('thetadata', ...args, '--thetadata-url', terminal.url);
+
+  test('stores past days, and a server answers with their levels', async () => {
+    terminal.behaviour = (path) => (path.includes('20260817') ? { kind: 'status', status: 472 } : undefined);
+    expect(await load(...week)).toEqual({
+      code: 0,
+      stdout: 'CHPT: 2 stored, 0 already known, 1 without data, 0 rejected\n',
+      stderr: '',
+    });
+    terminal.behaviour = () => undefined;
+    expect(JSON.parse((await load(...week, '--json')).stdout)).toEqual({
+      ticker: 'CHPT',
+      days: [
+        { day: '2026-08-14', state: 'known', contracts: 0 },
+        { day: '2026-08-17', state: 'stored', contracts: chainOf('CHPT', '2026-08-17')!.count },
+        { day: '2026-08-18', state: 'known', contracts: 0 },
+      ],
+      ...{ stored: 1, known: 2, no_data: 0, rejected: 0 },
+    });
+    const key = await addMember(PROGRAM, dataDir, '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90');
+    mkdirSync(path('feed'));
+    await using server = await startLoaded(PROGRAM, [
+      ...['serve', '--port', '0', '--feed', `files:${path('feed')}`, '--data-dir', dataDir],
+    ]);
+    const days = async () => {
+      const url = `${server.url}/api/v1/nodes/gex/CHPT/history?from=2026-08-14&to=2026-08-18`;
+      const response = await fetch(url, { headers: { 'X-API-Key': key } });
+      return ((await response.json()) as { as_of?: string[] }).as_of ?? [];
+    };
+    while ((await days()).length < 3) await Bun.sleep(10);
+    expect(await days()).toEqual(['14', '17', '18'].map((day) => `2026-08-${day}T20:00:00.000Z`));
+  });
+
+  test('takes its settings from a file and from flags before its name', async () => {
+    writeFileSync(path('zomma.toml'), `thetadata-url = "${terminal.url}"\ndata-dir = "/nowhere"\n`);
+    const flags = ['--config', path('zomma.toml'), '--data-dir', dataDir, '--json'];
+    const { stdout } = await run(PROGRAM, ['ingest', ...flags, 'thetadata', ...week]);
+    expect(JSON.parse(stdout)).toMatchObject({ stored: 3 });
+    using store = openData(dataDir);
+    expect(store.snapshots('CHPT')).toHaveLength(3);
+  });
+
+  test('an interrupted run keeps the days that are stored, and can be repeated', async () => {
+    const hung = Promise.withResolvers<void>();
+    terminal.behaviour = (path) => {
+      if (!path.includes('20260818')) return undefined;
+      hung.resolve();
+      return { kind: 'hang' };
+    };
+    const command = [
+      ...PROGRAM,
+      'ingest',
+      'thetadata',
+      ...week,
+      '--thetadata-url',
+      terminal.url,
+      '--data-dir',
+      dataDir,
+    ];
+    const child = Bun.spawn(command, { cwd: path(), stderr: 'pipe' });
+    await hung.promise;
+    child.kill('SIGINT');
+    expect(await child.exited).toBe(130);
+    expect(await child.stderr.text()).toBe(
+      'zomma: interrupted after 2 days. Stored days stay in the store, and another run skips them.\n',
+    );
+    terminal.behaviour = () => undefined;
+    expect((await load(...week)).stdout).toContain('1 stored, 2 already known');
+  });
+
+  test.each<[string, string[], number, RegExp]>([
+    ['no ticker', ['--from', '2026-08-14'], 64, /required option '--ticker/],
+    ['no start', ['--ticker', 'CHPT'], 64, /required option '--from/],
+    ['an impossible ticker', ['--ticker', '7?', '--from', '2026-08-14'], 1, /--ticker is not a ticker/],
+    ['an impossible day', ['--ticker', 'CHPT', '--from', '2026-02-30'], 1, /--from or --to is not a date/],
+    ['another form of day', ['--ticker', 'CHPT', '--from', '08/14/2026'], 1, /--from or --to is not a date/],
+    ['a day without trading', ['--ticker', 'CHPT', '--from', '2026-08-15', '--to', '2026-08-16'], 1, /no trading day/],
+    ['a ticker without data', ['--ticker', 'NONE', '--from', '2026-08-14', '--to', '2026-08-14'], 1, /no day of NONE/],
+  ])('%s is an error', async (_what, args, code, message) => {
+    const result = await load(...args);
+    expect([result.code, terminal.asked.length]).toEqual([code, message.source.includes('NONE') ? 1 : 0]);
+    expect(result.stderr).toMatch(message);
+  });
+
+  test('shows progress only if stderr is a terminal', async () => {
+    const written = spyOn(process.stderr, 'write').mockReturnValue(true);
+    const answered = spyOn(process.stdout, 'write').mockReturnValue(true);
+    const before = process.stderr.isTTY;
+    try {
+      for (const isTTY of [true, false]) {
+        process.stderr.isTTY = isTTY;
+        const loadHistory: Ports['loadHistory'] = async (_settings, _request, onDay) => {
+          const days = [{ day: '2026-08-14', state: 'stored', contracts: 7 }] as const;
+          onDay(days, 252);
+          return [...days];
+        };
+        const program = await createProgram({ loadHistory } as Ports, 'ingest');
+        await program.parseAsync(['ingest', 'thetadata', ...week], { from: 'user' });
+      }
+      expect(written.mock.calls.map(([text]) => String(text).replace('\r\x1b[K', ''))).toEqual([
+        '2026-08-14: day 1 of 252: 1 stored, 0 already known, 0 without data, 0 rejected',
+        '',
+      ]);
+    } finally {
+      process.stderr.isTTY = before;
+      for (const spy of [written, answered]) spy.mockRestore();
+    }
+  });
 });

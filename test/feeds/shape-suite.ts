@@ -12,8 +12,10 @@ export interface Shape {
   rename(answer: Json): unknown;
   /** Removes the fields that identify the contract of an option. */
   unname(option: Json): void;
-  /** Where the values of an option are. */
-  readonly fields: { readonly openInterest: Path; readonly bid: Path; readonly ask: Path; readonly iv: Path };
+  /** The number of answers that have the options of a chain, one if omitted. Each has other values of them. */
+  readonly answersOfChain?: number;
+  /** Where the values of an option are. A source may have no volatilities. */
+  readonly fields: { readonly openInterest: Path; readonly bid: Path; readonly ask: Path; readonly iv?: Path };
 }
 
 type Path = readonly string[];
@@ -77,13 +79,19 @@ export function describeShape(
       ['NaN as text counts as a missing value', ask, 'NaN', {}],
       ['a number as text counts as a number', bid, '1.25', {}],
       ['a crossed quote is stored as quoted', bid, 900, {}],
-      ['a volatility of 1e-5 is stored as given', iv, 1e-5, {}],
-      ['a volatility of 0 counts as a missing value', iv, 0, {}],
+      ...(iv ? volatilities(iv) : []),
     ])('%s', async (_what, path, value, refused) => {
       const delivery = await readOne((option) => set(option, path, value));
       expect(delivery?.chain).toMatchObject({ count, refused });
     });
   });
+}
+
+function volatilities(iv: Path): [string, Path, unknown, object][] {
+  return [
+    ['a volatility of 1e-5 is stored as given', iv, 1e-5, {}],
+    ['a volatility of 0 counts as a missing value', iv, 0, {}],
+  ];
 }
 
 /** Returns a change that edits the answer in place. */
@@ -95,7 +103,7 @@ function edited(edit: (answer: Json) => void): (answer: Json) => unknown {
 }
 
 function set(record: Json, [first, ...rest]: Path, value: unknown): void {
-  if (first === undefined) return;
+  if (first === undefined || !(first in record)) return;
   if (rest.length === 0) record[first] = value;
   else set(record[first], rest, value);
 }

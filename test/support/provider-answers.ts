@@ -1,6 +1,6 @@
 import { newYorkTime } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
-import { formatOptionSymbol } from '../../src/market/option-symbol.ts';
+import { formatOptionSymbol, rootOf } from '../../src/market/option-symbol.ts';
 
 /** A chain in the format of each provider, after its documentation and recorded answers. */
 
@@ -63,6 +63,65 @@ export function massivePage(chain: Chain, from: number, limit: number, nextUrl: 
     }));
   const more = from + limit < chain.count && { next_url: nextUrl(from + limit) };
   return { status: 'OK', request_id: 'a1', results, ...more };
+}
+
+/**
+ * Returns a table of ThetaData's terminal as rows, or `undefined` if the terminal answers that it has no data. The terminal has each root
+ * under its own symbol, and leaves out rows without a value.
+ */
+export function thetadataTable(
+  path: string,
+  query: URLSearchParams,
+  chainOf: (ticker: string, day?: string) => Chain | undefined,
+): Readonly<Record<string, string | number>>[] | undefined {
+  const symbol = query.get('symbol') ?? '';
+  const date = query.get('date') ?? query.get('start_date');
+  const day = date?.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
+  if ((query.get('end_date') ?? date) !== date) return undefined;
+  const chain = path.startsWith('option/') ? chainOf(rootOf(symbol).underlying, day) : chainOf(symbol);
+  if (chain === undefined) return undefined;
+  const timestamp = newYorkTime(chain.asOf).slice(0, 19).concat('.000');
+  if (path === 'index/snapshot/price') return [{ timestamp, symbol, price: chain.spot }];
+  const trades = { open: 0, high: 0, low: 0 };
+  if (path === 'stock/snapshot/ohlc') return [{ timestamp, symbol, ...trades, close: chain.spot, volume: 1, count: 1 }];
+  const right = query.get('right');
+  const rows = rowsOf(chain).filter(
+    ({ root, callPut }) => root === symbol && (right === null || right === (callPut === 1 ? 'call' : 'put')),
+  );
+  const contract = (row: (typeof rows)[number]) => ({
+    ...{ symbol, expiration: row.expiry, strike: row.strike.toFixed(3), right: row.callPut === 1 ? 'CALL' : 'PUT' },
+  });
+  const quote = (row: (typeof rows)[number]) => ({
+    ...{ bid_size: 5, bid_exchange: 6, bid: row.bid ?? 0, bid_condition: 50 },
+    ...{ ask_size: 25, ask_exchange: 6, ask: row.ask ?? 0, ask_condition: 50 },
+  });
+  const ohlc = (row: (typeof rows)[number]) => ({ ...trades, close: row.last ?? 0, volume: row.volume ?? 0, count: 3 });
+  const interest = rows.filter((row) => row.openInterest !== null);
+  const tables: Readonly<Record<string, () => Readonly<Record<string, string | number>>[]>> = {
+    'option/snapshot/quote': () => rows.map((row) => ({ timestamp, ...contract(row), ...quote(row) })),
+    'option/snapshot/ohlc': () => rows.map((row) => ({ timestamp, ...contract(row), ...ohlc(row) })),
+    'option/snapshot/open_interest': () =>
+      interest.map((row) => ({ timestamp, ...contract(row), open_interest: row.openInterest! })),
+    'option/history/eod': () =>
+      rows.map((row) => {
+        const created = { created: `${day}T17:16:56.205`, last_trade: timestamp };
+        return { ...contract(row), ...created, ...ohlc(row), ...quote(row) };
+      }),
+    'option/history/open_interest': () =>
+      interest.map((row) => ({ ...contract(row), timestamp: `${day}T06:30:04`, open_interest: row.openInterest! })),
+  };
+  const table = tables[path]?.();
+  return table?.length ? table : undefined;
+}
+
+/** Writes rows as ThetaData's terminal does, and any other value as one line of JSON. */
+export function csvText(answer: unknown): string {
+  const isTable = Array.isArray(answer) && answer.every((row) => typeof row === 'object' && !Array.isArray(row));
+  if (!isTable) return `${JSON.stringify(answer)}\r\n`;
+  const names = [...new Set(answer.flatMap((row) => Object.keys(row)))];
+  return [names, ...answer.map((row) => names.map((name) => row[name] ?? ''))]
+    .map((row) => `${row.join(',')}\r\n`)
+    .join('');
 }
 
 /** Tradier writes a list of one entry as the entry itself. */

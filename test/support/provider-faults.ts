@@ -9,7 +9,7 @@ export type Behaviour =
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   /** Sends the first half and closes the connection. With `announced` it announces the full length first. */
   | { readonly kind: 'cut'; readonly announced: boolean }
-  /** Ends normally in the middle of the JSON. */
+  /** Ends normally in the middle of the answer. */
   | { readonly kind: 'half' }
   /** Sends one byte now and then, forever. */
   | { readonly kind: 'drip' }
@@ -27,8 +27,14 @@ export type Behaviour =
 /** Bytes of `huge` that were sent, over all requests. */
 export const sent = { hugeBytes: 0 };
 
-export function behave(behaviour: Behaviour, response: ServerResponse, answer: unknown): void {
-  const body = Buffer.from(JSON.stringify(answer));
+/** `encode` writes an answer in the provider's format. */
+export function behave(
+  behaviour: Behaviour,
+  response: ServerResponse,
+  answer: unknown,
+  encode: (answer: unknown) => string,
+): void {
+  const body = Buffer.from(encode(answer));
   const json = { 'content-type': 'application/json' };
   switch (behaviour.kind) {
     case 'status':
@@ -65,7 +71,7 @@ export function behave(behaviour: Behaviour, response: ServerResponse, answer: u
       response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(bomb());
       break;
     case 'changed':
-      response.writeHead(200, json).end(JSON.stringify(behaviour.change(structuredClone(answer))));
+      response.writeHead(200, json).end(encode(behaviour.change(structuredClone(answer))));
       break;
   }
 }

@@ -5,7 +5,7 @@ import { runToCompletion } from '../../src/core/steps.ts';
 import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
 import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
-import { lastQuoted } from '../../src/market/calendar.ts';
+import { closeOf, isTradingDay, lastQuoted } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { rowsOf } from './provider-answers.ts';
@@ -13,7 +13,7 @@ import { startProviderServer } from './provider-server.ts';
 
 const USAGE = `bun test/support/provider-server.ts [--port N] [--chains DIR] [--from ISO] [--trades N]
 
-Stands in for the feeds cboe, tradier and massive, with any token or key, until it is ended.
+Stands in for the feeds cboe, tradier, massive and thetadata, with any token or key, until it is ended.
   --port    of the HTTP part, the next one for the socket; 0 takes free ones
   --chains  folder of chain files, in any format of the drop folder; without one the market is simulated
   --from    moment at which the simulated market begins, going on from there; without it the present
@@ -38,23 +38,24 @@ export async function run(args: string[]): Promise<void> {
   const server = await startProviderServer({ chainOf: market.chainOf, port: Number(values.port) });
   setInterval(() => server.trade(tradesOf(market, Number(values.trades))), 1_000);
   console.log(`--cboe-url ${server.url} --tradier-url ${server.url} --massive-url ${server.url}`);
-  console.log(`--massive-socket-url ${server.socketUrl}`);
+  console.log(`--massive-socket-url ${server.socketUrl} --thetadata-url ${server.url}`);
 }
 
 interface StandInMarket {
   readonly tickers: readonly string[];
-  chainOf(ticker: string): Chain | undefined;
+  chainOf(ticker: string, day?: string): Chain | undefined;
 }
 
-/** The standard universe. Each chain is made once per minute. */
+/** The standard universe. Each chain is made once per minute. A past day has the chain of its close, if it is a trading day. */
 export function simulatedMarket(nowMs: () => number): StandInMarket {
   const instruments = new Map(instrumentsOf(1, STANDARD_UNIVERSE).map((each) => [each.ticker, each]));
   const made = new Map<string, Chain>();
   return {
     tickers: [...instruments.keys()],
-    chainOf(ticker) {
+    chainOf(ticker, day) {
       const [instrument, asOf] = [instruments.get(ticker), lastQuoted(nowMs())];
       if (instrument === undefined) return undefined;
+      if (day !== undefined) return isTradingDay(day) ? simulatedChain(instrument, closeOf(day)) : undefined;
       if (made.get(ticker)?.asOf !== asOf) made.set(ticker, simulatedChain(instrument, asOf));
       return made.get(ticker);
     },
@@ -66,9 +67,7 @@ export function recordedMarket(dir: string): StandInMarket {
   const chains = new Map<string, Chain>();
   for (const origin of readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort()) {
     if (!/\.(?:csv|json)$/.test(origin)) continue;
-    for (const delivery of runToCompletion(
-      readMarketFile(readFileSync(join(dir, origin)), { origin, modifiedMs: Date.now() }),
-    )) {
+    for (const delivery of runToCompletion(readMarketFile(readFileSync(join(dir, origin)), { origin }))) {
       if (delivery.kind === 'chain') chains.set(delivery.chain.underlying, delivery.chain);
     }
   }

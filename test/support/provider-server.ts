@@ -3,18 +3,26 @@ import type { AddressInfo } from 'node:net';
 import type { ServerWebSocket } from 'bun';
 import type { Chain } from '../../src/market/chain.ts';
 import { canonicalTicker } from '../../src/market/option-symbol.ts';
-import { cboeAnswer, massivePage, tradierChain, tradierExpirations, tradierQuote } from './provider-answers.ts';
+import {
+  cboeAnswer,
+  csvText,
+  massivePage,
+  thetadataTable,
+  tradierChain,
+  tradierExpirations,
+  tradierQuote,
+} from './provider-answers.ts';
 import { type Behaviour, behave } from './provider-faults.ts';
 
 export interface ProviderServerOptions {
-  /** Returns the current chain of a ticker, or `undefined` if it has none. */
-  readonly chainOf: (ticker: string) => Chain | undefined;
+  /** Returns the current chain of a ticker, or that of a past day (`YYYY-MM-DD`), or `undefined` if it has none. */
+  readonly chainOf: (ticker: string, day?: string) => Chain | undefined;
   /** The token and the key that the provider accepts. Without one, it accepts any. */
   readonly credential?: string;
   readonly port?: number;
 }
 
-/** Stands in for CBOE, Tradier and Massive on loopback, at one address, and for Massive's socket at another address. */
+/** Stands in for CBOE, Tradier, Massive and ThetaData's terminal on loopback, at one address, and for Massive's socket at another address. */
 export interface ProviderServer {
   readonly url: string;
   readonly socketUrl: string;
@@ -43,8 +51,12 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
     asked.push(path);
     const answer = answerOf(new URL(path, url), request, options, url);
     const behaviour = provider.behaviour(path, asked.length - 1);
-    if (behaviour) behave(behaviour, response, answer.json);
-    else response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.json));
+    const encode = answer.isCsv ? csvText : (value: unknown) => JSON.stringify(value);
+    if (behaviour) behave(behaviour, response, answer.json, encode);
+    else {
+      const type = { 'content-type': answer.isCsv ? 'text/csv' : 'application/json' };
+      response.writeHead(answer.status, type).end(encode(answer.json));
+    }
   });
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -69,7 +81,7 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
 }
 
 function answerOf(url: URL, request: IncomingMessage, { chainOf, credential }: ProviderServerOptions, base: string) {
-  const json = (json: unknown, status = 200) => ({ status, json });
+  const json = (json: unknown, status = 200, isCsv = false) => ({ status, json, isCsv });
   const missing = json({ fault: 'not found' }, 404);
   const chain = (ticker: string | null | undefined) => chainOf(canonicalTicker(decodeURIComponent(ticker ?? '')));
 
@@ -77,6 +89,11 @@ function answerOf(url: URL, request: IncomingMessage, { chainOf, credential }: P
   if (cboe) {
     const found = chain(cboe[1]);
     return found ? json(cboeAnswer(found)) : missing;
+  }
+  const terminal = /^\/v3\/((?:option|stock|index)\/(?:snapshot|history)\/\w+)$/.exec(url.pathname);
+  if (terminal) {
+    const table = thetadataTable(terminal[1]!, url.searchParams, chainOf);
+    return table ? json(table, 200, true) : json('No data found for your request', 472, true);
   }
   const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   if (bearer === undefined || (credential !== undefined && bearer !== credential)) {

@@ -11,8 +11,10 @@ import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf, numbersOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { type Table, tableFormat } from './cells.ts';
+import { instantIn, STATE_THE_TIME, timeOfFile } from './file-time.ts';
 import { type FileFacts, READING, sourceOf } from './format.ts';
 import { seriesOf } from './roots.ts';
+import { straysOf } from './strays.ts';
 
 /** The format of Zomma's own chain table. */
 export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chainsOf);
@@ -20,7 +22,7 @@ export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chains
 /**
  * Reads Zomma's own chain table, with the columns of COLUMNS in any order, and others, which are ignored. `underlying`, `open_interest`, and
  * `symbol` or all of `expiry`, `put_call` and `strike` are required. Rows with the same underlying and time are one chain. Without `as_of`,
- * the time is the file's modification time. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read.
+ * the time is that of `timeOfFile`. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read, or if no time is stated.
  */
 function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
@@ -30,7 +32,7 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
   let latest: Snapshot | undefined;
   using contracts = new ContractBatch();
   const contractOf = contractReader(at);
-  const asOfIn = memoizeBytes(CELLS_CACHED_MAX, (text) => (text === '' ? file.modifiedMs : instantOf(text)));
+  const asOfIn = memoizeBytes(CELLS_CACHED_MAX, (text) => (text === '' ? timeOfFile(file) : instantIn(text)));
   // Most rows have the spot of the previous row.
   const spotIn = memoizeBytes(CELLS_CACHED_MAX, cellNumber);
   let count = 0;
@@ -75,6 +77,8 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     added.push(row.row);
   }
   const [first] = snapshots.values();
+  if (first === undefined && at.as_of < 0 && timeOfFile(file) === undefined)
+    throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
   if (first === undefined) throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(refusedBefore)}`);
   addNumbers();
   for (const [reason, rows] of Object.entries(refusedBefore)) countRejected(first.refused, reason, rows);
@@ -111,22 +115,12 @@ interface Snapshot {
   readonly refused: Record<string, number>;
 }
 
-/** A snapshot is stray if it has less than this share of the rows in the underlying's largest one. Wrong times in a few rows create it. */
-const STRAY_SHARE = 0.1;
-
-/** Removes stray snapshots, and counts their rows as rejected. A wrong digit in a time must not create a chain that seems newer. */
+/** Removes stray snapshots, and counts their rows as rejected. */
 function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
-  const largest = new Map<string, Snapshot>();
-  for (const snapshot of snapshots) {
-    const before = largest.get(snapshot.underlying);
-    if (!before || snapshot.rows.length > before.rows.length) largest.set(snapshot.underlying, snapshot);
-  }
-  return snapshots.filter((snapshot) => {
-    const main = largest.get(snapshot.underlying)!;
-    if (snapshot.rows.length >= STRAY_SHARE * main.rows.length) return true;
-    countRejected(main.refused, 'stray_as_of', snapshot.rows.length);
-    return false;
-  });
+  const strays = straysOf(snapshots.map((snapshot) => ({ ...snapshot, count: snapshot.rows.length, snapshot })));
+  for (const [stray, neighbour] of strays) countRejected(neighbour.refused, 'stray_as_of', stray.count);
+  const removed = new Set([...strays.keys()].map(({ snapshot }) => snapshot));
+  return snapshots.filter((snapshot) => !removed.has(snapshot));
 }
 
 const COLUMNS = [
@@ -203,14 +197,5 @@ function* deliver(snapshot: Snapshot, contracts: ContractBatch, file: FileFacts)
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     return { kind: 'rejection', origin: file.origin, reason: `${head.underlying}: ${error.message}` };
-  }
-}
-
-/** Parses an ISO 8601 instant, ms since the epoch. Returns `undefined` for other texts, and for instants without an offset from UTC. */
-function instantOf(text: string): number | undefined {
-  try {
-    return Temporal.Instant.from(text).epochMilliseconds;
-  } catch {
-    return undefined;
   }
 }

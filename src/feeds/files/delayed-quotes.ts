@@ -8,31 +8,20 @@ import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
-import { type Format, READING, STEP_ROWS, sourceOf } from './format.ts';
+import { READING, STEP_ROWS } from './format.ts';
 import { underlyingOfMost } from './roots.ts';
-
-/**
- * The format of the exchange's delayed quotes (Cboe): the JSON `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. The
- * time of the quotes is `data.last_trade_time` (New York), or else `timestamp` (UTC).
- */
-export const delayedQuotes: Format = {
-  claims: ({ text }) => /^\s*\{/.test(text),
-
-  *read({ bytes, ...file }) {
-    const snapshot = yield* writtenChain(new TextDecoder().decode(bytes), sourceOf(file));
-    return snapshot === undefined ? [] : [{ kind: 'chain', ...snapshot }];
-  },
-};
 
 /** Parses an answer, and then works like `quotedChain`. Also throws a `ClientError` if the text is not JSON or exceeds MARKET_JSON. */
 export function* writtenChain(text: string, source: string, ticker?: string): ReturnType<typeof quotedChain> {
-  const answer = parse(text);
+  const answer = parseMarketJson(text);
   yield READING;
   return yield* quotedChain(answer, source, ticker);
 }
 
 /**
- * Builds the chain of `ticker`, or of the underlying of most options, from an answer with delayed quotes. The answer lists `offered` options.
+ * Builds the chain of `ticker`, or of the underlying of most options, from an answer with the exchange's delayed quotes (Cboe), the JSON
+ * `{timestamp, data: {current_price, last_trade_time, options: [...]}}`. The time of the quotes is `last_trade_time` (New York), or else
+ * `timestamp` (UTC). The answer lists `offered` options.
  * Returns `undefined` if the JSON does not contain delayed quotes. Throws a `ClientError` if no chain can be built.
  */
 export function* quotedChain(
@@ -74,13 +63,27 @@ const FIELDS: Partial<Record<QuoteField, string>> = { last: 'last_trade_price', 
 /** Limits for the JSON text of a chain with CONTRACTS_MAX contracts. Services send up to two objects with thirty values for each. */
 const MARKET_JSON = { containers: 3 * CONTRACTS_MAX, values: 32 * CONTRACTS_MAX };
 
-function parse(text: string): unknown {
+/** Parses JSON, or JSON Lines as a list. Throws a `ClientError` if the text is neither, or exceeds MARKET_JSON. */
+export function parseMarketJson(text: string): unknown {
   const excess = jsonExcess(text, MARKET_JSON);
   if (excess !== undefined) throw unreadable(excess);
   try {
     return JSON.parse(text);
   } catch (error) {
+    const lines = jsonLines(text);
+    if (lines !== undefined) return lines;
     throw unreadable(`not valid JSON (${text.length} characters): ${(error as Error).message}`);
+  }
+}
+
+/** Returns the documents of JSON Lines, or `undefined` if a line is not JSON. */
+function jsonLines(text: string): unknown[] | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length < 2) return undefined;
+  try {
+    return lines.map((line) => JSON.parse(line));
+  } catch {
+    return undefined;
   }
 }
 

@@ -4,9 +4,14 @@ import { ClientError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { unreadable } from '../rejections.ts';
+import { claimsHistory, readChainHistory } from '../vendors/history-tables.ts';
+import { secondFileOf } from '../vendors/second-file.ts';
+import { marketJson } from '../vendors/vendor-json.ts';
+import { claimsVendorPrints, readVendorPrints } from '../vendors/vendor-prints.ts';
 import type { FileHead } from './file-head.ts';
+import type { Stated } from './format.ts';
 import { inflated, isGzip } from './gzip.ts';
-import { type Content, openNamed, openWithin } from './opened-file.ts';
+import { Content, openNamed, openWithin } from './opened-file.ts';
 import { isParquet, readParquet } from './parquet.ts';
 import { claimsPrints, readPrints } from './prints-csv.ts';
 import { headOf, readMarketFile } from './read-market-file.ts';
@@ -19,11 +24,16 @@ const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
 /** Maximum size of JSON that this process parses. Parsing takes at most 75 ms, even for JSON that was designed for slow parsing. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
+/** Size from which a table of chains is read snapshot by snapshot, so that its length does not matter. Most single chains are smaller. */
+const HISTORY_BYTES_MIN = 8 * 1024 * 1024;
+
 /** Number of bytes that show whether a file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {
   readonly nowMs: number;
+  /** What a person states about the file. */
+  readonly stated?: Stated | undefined;
   /** Called with the number of bytes read so far. */
   readonly onProgress?: (bytes: number) => void;
   /** Reads a plain tape. If omitted, each plain tape is read as a whole. */
@@ -42,10 +52,24 @@ export async function* deliveriesOf(
   options: FileReadOptions,
   isNamed = false,
 ): AsyncGenerator<Delivery, void> {
-  await using file = isNamed
-    ? await openNamed(join(dir, origin), origin)
-    : await openWithin(await realpath(dir), origin);
-  if (file) yield* contentsOf(file.content, options);
+  const root = await realpath(dir);
+  await using file = isNamed ? await openNamed(join(dir, origin), origin) : await openWithin(root, origin);
+  if (file) yield* contentsWithin(root, file.content, options);
+}
+
+/** Works like `contentsOf`, with the values of a second file in the folder if the file needs one. `root` is a folder without links. */
+export async function* contentsWithin(
+  root: string,
+  content: Content,
+  options: FileReadOptions,
+): AsyncGenerator<Delivery, void> {
+  try {
+    const joined = await secondFileOf(root, content, options.stated);
+    yield* contentsOf(content, joined ? { ...options, stated: { ...options.stated, joined } } : options);
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    yield { kind: 'rejection', origin: content.facts.origin, reason: error.message };
+  }
 }
 
 /**
@@ -54,7 +78,9 @@ export async function* deliveriesOf(
  */
 export async function* contentsOf(content: Content, options: FileReadOptions): AsyncGenerator<Delivery, void> {
   try {
-    yield* readContents(content, options);
+    const { facts } = content;
+    const { stated = facts.stated } = options;
+    yield* readContents(new Content(content.fd, { ...facts, stated }), options);
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     yield { kind: 'rejection', origin: content.facts.origin, reason: error.message };
@@ -71,23 +97,25 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   const pieces = () => (isPacked ? inflated(content, onProgress) : withProgress(content.pieces(), onProgress));
   const bytes = isPacked ? await firstBytes(pieces(), HEAD_BYTES) : start;
   const head = headOf(bytes);
-  if (head && claimsPrints(head)) {
-    yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
-  } else if (!isPacked && size > FILE_BYTES_MAX) {
-    throw unreadable(`the file has ${size} bytes, more than the limit of ${FILE_BYTES_MAX} bytes`);
-  } else if (readIsolated && size > (isJson(head) ? IN_PROCESS_JSON_BYTES_MAX : IN_PROCESS_BYTES_MAX)) {
-    yield* readIsolated(content);
-  } else {
-    const bytes = isPacked ? await firstBytes(pieces(), FILE_BYTES_MAX + 1) : await content.slice(0, size);
-    onProgress(size);
-    if (bytes.length > FILE_BYTES_MAX)
-      throw unreadable(`the file has more than ${FILE_BYTES_MAX} bytes after unpacking`);
-    yield* await runInTurns('reading a file', readMarketFile(bytes, facts));
-  }
+  if (head && claimsPrints(head)) return yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
+  if (head && claimsVendorPrints(head, facts.stated)) return yield* readVendorPrints(pieces, facts, nowMs);
+  const isHistory = head !== undefined && claimsHistory(head, facts);
+  const bytesMax = isHistory ? HISTORY_BYTES_MIN : FILE_BYTES_MAX;
+  if (!isHistory && !isPacked && size > bytesMax)
+    throw unreadable(`the file has ${size} bytes, more than the limit of ${bytesMax} bytes`);
+  if (readIsolated && size > (isJson(head) ? IN_PROCESS_JSON_BYTES_MAX : IN_PROCESS_BYTES_MAX))
+    return yield* readIsolated(content);
+  const whole = isPacked
+    ? await firstBytes(pieces(), bytesMax + 1)
+    : await content.slice(0, Math.min(size, bytesMax + 1));
+  if (whole.length > bytesMax && isHistory) return yield* readChainHistory(pieces, facts);
+  if (whole.length > bytesMax) throw unreadable(`the file has more than ${bytesMax} bytes after unpacking`);
+  onProgress(size);
+  yield* await runInTurns('reading a file', readMarketFile(whole, facts));
 }
 
 function isJson(head: FileHead | undefined): boolean {
-  return /^\s*[[{]/.test(head?.text ?? '');
+  return head !== undefined && marketJson.claims(head);
 }
 
 /** Returns the first `bytesMax` bytes of a file, or all bytes of a shorter file. */

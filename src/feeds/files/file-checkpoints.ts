@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import type { Delivery } from '../../market/feed.ts';
 
 /** The version of the code that reads files. A higher version makes the service read all files again after a change of the formats. */
-const READER = 1;
+const READER = 2;
 
 /** The outcome of reading a file: market data, no market data, or a rejection with its reason. */
 export type Outcome = 'data' | 'none' | { readonly rejection: string };
@@ -14,22 +14,42 @@ export class FileCheckpoints {
   readonly #folder: string;
   readonly #values: ReadonlyMap<string, string>;
 
-  private constructor(folder: string, values: ReadonlyMap<string, string>) {
+  readonly #reader: string;
+
+  private constructor(folder: string, values: ReadonlyMap<string, string>, mapping: string) {
     this.#folder = folder;
     this.#values = values;
+    this.#reader = mapping === '' ? String(READER) : `${READER}-${digestOf(mapping).slice(0, MAPPING_DIGITS)}`;
   }
 
-  /** Selects the checkpoints of the folder `root`, a path without links, because links may later lead to another folder. */
-  static of(root: string, checkpoints: ReadonlyMap<string, string>): FileCheckpoints {
-    const folder = new Bun.CryptoHasher('sha256').update(root).digest('hex').slice(0, FOLDER_DIGITS);
+  /**
+   * Selects the checkpoints of the folder `root`, a path without links, because links may later lead to another folder. `mapping` is the text of
+   * the folder's mapping, with which its files are read.
+   */
+  static of(root: string, checkpoints: ReadonlyMap<string, string>, mapping = ''): FileCheckpoints {
+    const folder = digestOf(root).slice(0, FOLDER_DIGITS);
     const prefix = `${folder} `;
     const ofFolder = [...checkpoints].filter(([key]) => key.startsWith(prefix));
-    return new FileCheckpoints(folder, new Map(ofFolder.map(([key, value]) => [key.slice(prefix.length), value])));
+    return new FileCheckpoints(
+      folder,
+      new Map(ofFolder.map(([key, value]) => [key.slice(prefix.length), value])),
+      mapping,
+    );
+  }
+
+  /** Returns the version of a file: a text of three words that changes if the file, the reader or the mapping changes. */
+  versionOf(stats: Stats): string {
+    return `${this.#reader} ${versionOf(stats)}`;
+  }
+
+  /** Returns the origins of the files that have been read. */
+  origins(): Iterable<string> {
+    return this.#values.keys();
   }
 
   /** Returns whether the file is unchanged since it was last read. */
   has(origin: string, stats: Stats): boolean {
-    return this.isLast(origin, versionOf(stats));
+    return this.isLast(origin, this.versionOf(stats));
   }
 
   /** Returns whether `version` is the version of the file that was read last. */
@@ -57,7 +77,7 @@ export class FileCheckpoints {
   checkpointFor(origin: string, stats: Stats, outcome: Outcome): Checkpoint {
     const lasting = outcome === 'none' && this.hadData(origin) ? 'data' : outcome;
     const text = typeof lasting === 'string' ? lasting : `${REJECTED}${lasting.rejection}`;
-    return this.#checkpoint(origin, `${versionOf(stats)} ${text}`);
+    return this.#checkpoint(origin, `${this.versionOf(stats)} ${text}`);
   }
 
   /** Returns the delivery that removes the stored checkpoint of a file. */
@@ -83,10 +103,15 @@ export class FileCheckpoints {
 }
 
 const FOLDER_DIGITS = 16;
+const MAPPING_DIGITS = 8;
 /** The text before the reason in the stored outcome of a rejected file. Existing databases contain this text, so it must never change. */
 const REJECTED = 'refused ';
 
-/** Returns the version of a file: a text of three words that changes if the file or the reader changes. */
+/** Returns a text of two words that changes if a file changes. */
 export function versionOf(stats: Stats): string {
-  return `${READER} ${stats.size} ${stats.mtimeMs}`;
+  return `${stats.size} ${stats.mtimeMs}`;
+}
+
+function digestOf(text: string): string {
+  return new Bun.CryptoHasher('sha256').update(text).digest('hex');
 }

@@ -1,8 +1,11 @@
+import { dirname } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { Delivery, Feed } from '../../market/feed.ts';
 import { ReaderEnded, readFileIsolated } from '../reader/isolated-reader.ts';
-import { contentsOf, type FileReadOptions } from './deliveries.ts';
-import { FileCheckpoints, type Outcome, versionOf } from './file-checkpoints.ts';
+import { folderMapping } from '../vendors/folder-mapping.ts';
+import { isSecondFile } from '../vendors/join-file.ts';
+import { contentsWithin, type FileReadOptions } from './deliveries.ts';
+import { FileCheckpoints, type Outcome } from './file-checkpoints.ts';
 import { GrowingTapes } from './growing-tapes.ts';
 import { Content, openWithin } from './opened-file.ts';
 import { CRASHES_MAX, ReadingJournal } from './reading-journal.ts';
@@ -58,8 +61,9 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   async function* scan(journal: ReadingJournal, nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     const folder = await walk(dir, options.setAside);
     const { root, files, isComplete } = folder;
-    const checkpoints = FileCheckpoints.of(root, options.checkpoints());
-    const problems = [...folder.problems];
+    const { text, stated, problem } = await folderMapping(root);
+    const checkpoints = FileCheckpoints.of(root, options.checkpoints(), text);
+    const problems = [...folder.problems, ...(problem === undefined ? [] : [problem])];
     if (options.setAside !== undefined)
       problems.push(...(yield* moveRejectedFiles(root, files, checkpoints, options.setAside)));
     yield* problems.filter(({ origin, reason }) => reported.get(origin) !== reason).map(rejectionOf);
@@ -71,9 +75,10 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     if (isComplete) for (const origin of temporaryErrors.removeMissing(present)) yield { kind: 'resolved', origin };
     const changed = files.filter((file) => !checkpoints.has(file.origin, file.stats) && temporaryErrors.isDue(file));
     if (changed.some(({ stats }) => nowMs - stats.mtimeMs < STABLE_AFTER_MS)) await pause();
-    for (const file of changed) {
+    // Without its mapping, a folder's files could be read in a wrong way.
+    for (const file of problem === undefined ? changed : []) {
       if (signal?.aborted) return;
-      yield* processFile(journal, file, root, checkpoints, nowMs);
+      yield* processFile(journal, file, root, { checkpoints, nowMs, stated });
     }
     isFirstPoll = false;
     if (options.keepDays !== undefined) {
@@ -90,11 +95,10 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     journal: ReadingJournal,
     file: FoundFile,
     root: string,
-    checkpoints: FileCheckpoints,
-    nowMs: number,
+    { checkpoints, nowMs, stated }: Pick<ReadFileDeps, 'checkpoints' | 'nowMs' | 'stated'>,
   ): AsyncGenerator<Delivery> {
     const { origin, stats } = file;
-    const version = versionOf(stats);
+    const version = checkpoints.versionOf(stats);
     if (journal.crashCount(origin, version) >= CRASHES_MAX) {
       journal.forget(origin);
       yield rejectionOf({ origin, reason: CRASHED });
@@ -106,7 +110,10 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     journal.begin(origin, version);
     let outcome = yield* clearErrorOnRead(
       origin,
-      readFile(root, file, { nowMs, checkpoints, tapes, readIsolated: (content) => readFileIsolated(content, nowMs) }),
+      readFile(root, file, {
+        ...{ nowMs, checkpoints, tapes, stated },
+        readIsolated: (content) => readFileIsolated(content, nowMs),
+      }),
     );
     if (outcome === undefined) return;
     if (typeof outcome === 'object' && 'temporaryError' in outcome) {
@@ -117,11 +124,20 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     }
     journal.forget(origin);
     if (outcome === 'none') {
-      const reason = whyWithoutData(file, checkpoints);
+      const isSecond = isSecondFile(origin, stated);
+      if (isSecond) yield* rereadWith(file, checkpoints);
+      const reason = isSecond ? undefined : whyWithoutData(file, checkpoints);
       if (reason !== undefined) yield rejectionOf({ origin, reason });
       if (reason !== undefined && !checkpoints.hadData(origin)) outcome = { rejection: reason };
     }
     yield checkpoints.checkpointFor(origin, stats, outcome);
+  }
+
+  /** Removes the checkpoints of the files that a new second file completes, so that the next poll reads them again. */
+  function* rereadWith(second: FoundFile, checkpoints: FileCheckpoints): Generator<Delivery> {
+    const folder = dirname(second.origin);
+    const beside = [...checkpoints.origins()].filter((each) => dirname(each) === folder && each !== second.origin);
+    for (const origin of beside) yield checkpoints.removalFor(origin);
   }
 
   /** Yields the deliveries of a file, and before them that its temporary error is resolved. */
@@ -172,7 +188,7 @@ function whyWithoutData({ origin, stats }: FoundFile, checkpoints: FileCheckpoin
   return stats.size > 0 && DATA_NAME.test(origin) ? 'contains no market data of a known format' : undefined;
 }
 
-const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
+const DATA_NAME = /\.(?:csv|json|jsonl|tsv|parquet)(?:\.gz)?$/i;
 
 const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times. To have the file read again, change or replace it`;
 
@@ -181,7 +197,7 @@ const POLL_INTERVAL_MS = 5_000;
 /** The time without changes after which a file counts as stable, and the pause between two checks of a recently changed file, ms. */
 const [STABLE_AFTER_MS, STABILITY_PAUSE_MS] = [2_000, 100];
 
-interface ReadFileDeps extends Pick<FileReadOptions, 'nowMs' | 'readIsolated'> {
+interface ReadFileDeps extends Pick<FileReadOptions, 'nowMs' | 'readIsolated' | 'stated'> {
   readonly checkpoints: FileCheckpoints;
   readonly tapes: GrowingTapes;
 }
@@ -202,11 +218,11 @@ interface TemporaryError {
 async function* readFile(
   root: string,
   found: FoundFile,
-  { nowMs, checkpoints, tapes, readIsolated }: ReadFileDeps,
+  { nowMs, checkpoints, tapes, stated, readIsolated }: ReadFileDeps,
 ): AsyncGenerator<Delivery, Outcome | TemporaryError | undefined> {
   const { origin } = found;
   const { size } = found.stats;
-  const version = versionOf(found.stats);
+  const version = checkpoints.versionOf(found.stats);
   let rejectedRows = new RejectedRows();
   let isTape = false;
   let isWhole = true;
@@ -223,9 +239,9 @@ async function* readFile(
   try {
     await using file = await openWithin(root, origin);
     if (!file) return undefined;
-    const checkStable = async () => versionOf(await file.handle.stat()) === version;
-    const reading = { nowMs, readTape, ...(readIsolated && { readIsolated }) };
-    for await (const delivery of contentsOf(file.content, reading)) {
+    const checkStable = async () => checkpoints.versionOf(await file.handle.stat()) === version;
+    const reading = { nowMs, stated, readTape, ...(readIsolated && { readIsolated }) };
+    for await (const delivery of contentsWithin(root, file.content, reading)) {
       // A file that is not a tape is read completely before its first delivery, so the check notices every write before and meanwhile.
       if (outcome === 'none' && reason === undefined && !isTape && !(await checkStable())) return undefined;
       if (delivery.kind === 'rejection') reason = delivery.reason;

@@ -98,8 +98,8 @@ export async function openNamed(path: string, origin: string): Promise<OpenedFil
 /** The error codes for a path that has changed since the folder was scanned. A path that has become a socket causes ENXIO. */
 const PATH_CHANGED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
 
-function openedFile(handle: FileHandle, origin: string, stats: { size: number; mtimeMs: number }): OpenedFile {
-  const facts = { origin, size: stats.size, modifiedMs: Math.floor(stats.mtimeMs) };
+function openedFile(handle: FileHandle, origin: string, { size }: { readonly size: number }): OpenedFile {
+  const facts = { origin, size };
   return { handle, content: new Content(handle.fd, facts), [Symbol.asyncDispose]: () => handle.close() };
 }
 

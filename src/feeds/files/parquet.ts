@@ -14,9 +14,11 @@ import { runInTurns } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { unreadable } from '../rejections.ts';
-import { assertColumnCount, FILE_ROWS_MAX } from './cells.ts';
-import { isChainHeader } from './chain-rows.ts';
+import { claimsHistory, readChainHistory } from '../vendors/history-tables.ts';
+import { claimsVendorPrints, readVendorPrints } from '../vendors/vendor-prints.ts';
+import { assertColumnCount, COLUMNS_MAX, FILE_ROWS_MAX } from './cells.ts';
 import { isClosesHeader, isDividendsHeader } from './daily-rows.ts';
+import { FileHead } from './file-head.ts';
 import type { Content } from './opened-file.ts';
 import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf } from './print-row.ts';
 import { readPrints } from './prints-csv.ts';
@@ -73,8 +75,12 @@ export async function* readParquet(
     printColumnsOf(header);
     return yield* readPrints(text(PRINT_COLUMNS.filter((name) => header.includes(name))), nowMs);
   }
-  if (![isChainHeader, isClosesHeader, isDividendsHeader].some((isHeader) => isHeader(header))) return;
+  const names = header.slice(0, COLUMNS_MAX);
+  const head = new FileHead(Buffer.from(`${names.join('\t')}\n`));
   assertColumnCount(header);
+  if (claimsVendorPrints(head, facts.stated)) return yield* readVendorPrints(() => text(names), facts, nowMs);
+  if (claimsHistory(head, facts)) return yield* readChainHistory(() => text(names), facts);
+  if (![isClosesHeader, isDividendsHeader].some((isHeader) => isHeader(header))) return;
   if (rows > FILE_ROWS_MAX) throw unreadable(`the table has ${rows} rows, more than the maximum of ${FILE_ROWS_MAX}`);
   const bytes = Buffer.concat(await Array.fromAsync(text(header)));
   yield* await runInTurns('reading a table', readMarketFile(bytes, facts));

@@ -1,9 +1,11 @@
 import { ClientError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
+import { isSecondFile } from '../vendors/join-file.ts';
+import { marketJson } from '../vendors/vendor-json.ts';
+import { assertMapped, unknownTable, usualChains, vendorChains, vendorCloses } from '../vendors/vendor-tables.ts';
 import { chainCsv } from './chain-rows.ts';
 import { closesCsv, dividendsCsv } from './daily-rows.ts';
-import { delayedQuotes } from './delayed-quotes.ts';
 import { FileHead } from './file-head.ts';
 import { type FileFacts, type Format, READING } from './format.ts';
 import { isUnmarkedUtf16, utf8Of } from './lines.ts';
@@ -19,9 +21,11 @@ export function* readMarketFile(bytes: Uint8Array, file: FileFacts): Steps<Deliv
     return [{ kind: 'rejection', origin: file.origin, reason }];
   }
   const head = headOf(bytes);
-  const format = head && FORMATS.find(({ claims }) => claims(head));
-  if (!format) return [];
+  const format = head && FORMATS.find(({ claims }) => claims(head, file.stated));
   try {
+    if (head) assertMapped(head, file.stated);
+    // The values of a second file belong to the contracts of another file.
+    if (!format || (format === unknownTable && isSecondFile(file.origin, file.stated))) return [];
     yield READING;
     return yield* format.read({ ...file, bytes: head.bytes, head });
   } catch (error) {
@@ -30,7 +34,9 @@ export function* readMarketFile(bytes: Uint8Array, file: FileFacts): Steps<Deliv
   }
 }
 
-const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesCsv, dividendsCsv];
+const FORMATS: readonly Format[] = [
+  ...[marketJson, vendorChains, quoteTable, chainCsv, closesCsv, dividendsCsv, vendorCloses, usualChains, unknownTable],
+];
 
 /** Returns the head of a text, or `undefined` for binary data. `bytes` are the text or its start. */
 export function headOf(bytes: Uint8Array): FileHead | undefined {

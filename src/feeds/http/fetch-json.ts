@@ -5,7 +5,7 @@ import { retryAfterMs } from './retry.ts';
 
 /**
  * The result of one request. After a `temporary` error, another try may succeed. After a `permanent` error, every request would fail. After
- * `item`, only this request fails, as for most statuses below 500, because the provider does not have the item.
+ * `item`, only this request fails, as for most statuses below 500, because the provider does not have the item. `json` is the parsed body.
  */
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
@@ -26,6 +26,15 @@ export interface FetchJsonOptions {
   readonly timeoutMs: number;
   readonly nowMs: () => number;
   readonly signal?: AbortSignal | undefined;
+  readonly form?: AnswerForm | undefined;
+}
+
+/** How a provider answers, if not in JSON. */
+export interface AnswerForm {
+  /** Reads the body of an answer with status 200. */
+  readonly parse: (body: Uint8Array) => ProviderResponse;
+  /** The meanings of statuses that no other provider has. */
+  readonly statuses: ReadonlyMap<number, ProviderResponse>;
 }
 
 /** Maximum size of a body after unpacking: 40 MiB. The largest known answer, the delayed quotes of SPX, has 13 MB. */
@@ -63,9 +72,11 @@ async function request(
   const { status } = response;
   if (status === 200) {
     const body = await readBody(response);
-    return body instanceof Uint8Array ? parseBody(body) : body;
+    return body instanceof Uint8Array ? (options.form?.parse ?? parseBody)(body) : body;
   }
   await response.body?.cancel();
+  const meaning = options.form?.statuses.get(status);
+  if (meaning) return meaning;
   if (status >= 300 && status < 400) {
     const location = response.headers.get('location');
     const target = location === null ? null : URL.parse(location, url.href);

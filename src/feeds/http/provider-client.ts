@@ -1,6 +1,6 @@
 import { ClientError } from '../../core/errors.ts';
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
-import { type FetchError, fetchJson, type LargeResponse } from './fetch-json.ts';
+import { type AnswerForm, type FetchError, fetchJson, type LargeResponse } from './fetch-json.ts';
 import { backoffMs } from './retry.ts';
 
 /** Options that all HTTP feeds share. */
@@ -15,12 +15,16 @@ export interface ProviderOptions {
   readonly clock?: Clock;
 }
 
-/** Creates a client for one provider. Requests are paced and retried. While the circuit breaker is open, no request is sent. */
+/**
+ * Creates a client for one provider. Requests are paced and retried. While the circuit breaker is open, no request is sent. Without `form`,
+ * the provider answers in JSON.
+ */
 export function createProviderClient(
   base: string,
   headers: Readonly<Record<string, string>>,
   ratePerMinute: number,
   { timeoutMs = TIMEOUT_MS, clock = SYSTEM_CLOCK }: Pick<ProviderOptions, 'timeoutMs' | 'clock'>,
+  form?: AnswerForm,
 ) {
   const { origin } = new URL(base);
   const pacer = new Pacer(ratePerMinute, clock);
@@ -46,7 +50,7 @@ export function createProviderClient(
     const triesMax = state === 'probe' ? 1 : TRIES_MAX;
     for (let tries = 1; ; tries++) {
       await pacer.waitTurn(signal);
-      const response = await fetchJson(url, { headers: requestHeaders, timeoutMs, nowMs: clock.now, signal });
+      const response = await fetchJson(url, { headers: requestHeaders, timeoutMs, nowMs: clock.now, signal, form });
       if (response.kind === 'json' || response.kind === 'large') {
         breaker.succeeded();
         return response;

@@ -144,7 +144,7 @@ test('accepts all common line ends, and UTF-16', () => {
   const text = [HEADER, CALL, PUT, ''].join('\r');
   expect(chain(text).count).toBe(2);
   const utf16 = new Uint8Array([0xff, 0xfe, ...new Uint8Array(Uint16Array.from(text, (c) => c.charCodeAt(0)).buffer)]);
-  expect(runToCompletion(readMarketFile(utf16, { origin: 'a.csv', modifiedMs: NOON_MS }))).toMatchObject([
+  expect(runToCompletion(readMarketFile(utf16, { origin: 'a.csv', stated: { asOf: NOON_MS } }))).toMatchObject([
     { kind: 'chain', chain: { count: 2 } },
   ]);
 });

@@ -4,7 +4,7 @@ import { STEP_ROWS } from '../../../src/feeds/files/format.ts';
 import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 
-const FACTS = { origin: 'a.csv', modifiedMs: Date.UTC(2026, 7, 21) };
+const FACTS = { origin: 'a.csv', stated: { asOf: Date.UTC(2026, 7, 21) } };
 
 /** Returns a chain table with this many contracts. */
 function table(contracts: number): Uint8Array {

@@ -1,0 +1,180 @@
+import { nearestNames } from '../../core/nearest-names.ts';
+import { canonicalTicker, isTicker, parseCallPut, parseOptionSymbol } from '../../market/option-symbol.ts';
+import { RowScanner } from '../../math/delimited-rows.ts';
+import { ROW_CHARS_MAX } from '../files/cells.ts';
+import { parseMarketJson } from '../files/delayed-quotes.ts';
+import type { FileHead } from '../files/file-head.ts';
+import { cellNumber } from '../numbers.ts';
+import { dateReader } from './date-forms.ts';
+import { jsonCells, jsonTable } from './json-rows.ts';
+import { CHAIN_FIELDS, type MappedField, PRINT_FIELDS, plainName, USUAL_NAMES } from './mapping.ts';
+import { vendorMappings } from './vendor-mappings.ts';
+
+/** Number of rows whose cells show what a column is. */
+const SAMPLED_ROWS = 300;
+
+/** A draft of a mapping. */
+export interface GuessedMapping {
+  /** TOML with the columns that were recognized, and comments on the others. */
+  readonly toml: string;
+  /** The vendor whose table it is, if it is known. Such a table needs no mapping. */
+  readonly vendor?: string;
+}
+
+interface Sample {
+  readonly names: readonly string[];
+  /** The cells of each column. */
+  readonly columns: readonly (readonly string[])[];
+  /** The path to the rows of a JSON document. */
+  readonly rows?: string;
+}
+
+/** Returns a draft of a mapping for a file whose start is `head`, or `undefined` if the file has no table and no JSON with rows. */
+export function guessMapping(head: FileHead, name: string): GuessedMapping | undefined {
+  const sample = /^\s*(?:\{|\[\s*[[{])/.test(head.text) ? jsonSample(head.bytes) : tableSample(head);
+  if (sample === undefined) return undefined;
+  const plain = new Set(sample.names.map(plainName));
+  const vendor = vendorMappings().find(
+    ({ signature, rows }) =>
+      rows.length > 0 === (sample.rows !== undefined) &&
+      signature.length > 1 &&
+      signature.every((each) => plain.has(each)),
+  )?.vendor;
+  const has = (field: MappedField) => USUAL_NAMES[field]!.some((each) => plain.has(each));
+  const kind = has('price') && has('size') && !has('open_interest') ? 'prints' : 'chain';
+  const columns = columnsFor(kind === 'chain' ? CHAIN_FIELDS : PRINT_FIELDS, sample);
+  const lines = [
+    `# A draft for ${name}. Check each line, and delete the comments. docs/vendors.md says what a mapping has.`,
+    `vendor = ${JSON.stringify(name)}`,
+    ...(kind === 'prints' ? ['kind = "prints"'] : []),
+    ...(sample.rows === undefined ? [] : [`rows = [${JSON.stringify(sample.rows)}]`]),
+    '',
+    '[columns]',
+    ...[...columns].map(([field, column]) => `${field} = ${JSON.stringify(sample.names[column])}`),
+    ...missingIn(kind, columns).map(
+      (field) => `# ${field} = "?"     # nearest: ${nearestNames(field, sample.names).join(', ')}`,
+    ),
+    '',
+    '[forms]',
+    '# date = "MDY"                  # the order of dates such as 04/05/2019, if no date decides it',
+    '# zone = "America/New_York"     # the zone of times that state none',
+    '# close = "15:45"               # the time of dates without a time',
+    '# strike = 0.001                # strikes in thousandths',
+    '# iv = 0.01                     # volatilities in percent',
+    '',
+    `# Columns without a use: ${unused(sample, columns)}`,
+  ];
+  return { toml: `${lines.join('\n')}\n`, ...(vendor === undefined ? {} : { vendor }) };
+}
+
+function missingIn(kind: 'chain' | 'prints', columns: ReadonlyMap<MappedField, number>): MappedField[] {
+  const contract = columns.has('symbol') ? [] : (['underlying', 'expiry', 'put_call', 'strike'] as const);
+  const others =
+    kind === 'chain'
+      ? (['as_of', 'spot', 'bid', 'ask', 'open_interest'] as const)
+      : (['executed_at', 'price', 'size'] as const);
+  return [...contract, ...others].filter((field) => !columns.has(field));
+}
+
+function unused({ names }: Sample, columns: ReadonlyMap<MappedField, number>): string {
+  const used = new Set(columns.values());
+  return names.filter((_, i) => !used.has(i)).join(', ') || 'none';
+}
+
+/** Returns the column of each field, by its name, or else by what its cells are. */
+function columnsFor(fields: readonly MappedField[], { names, columns }: Sample): Map<MappedField, number> {
+  const plain = names.map(plainName);
+  // Of a nested JSON value, the last key is the name.
+  const last = names.map((name) => plainName(name.split('.').at(-1)!));
+  const found = new Map<MappedField, number>();
+  for (const field of fields) {
+    const places = USUAL_NAMES[field]?.flatMap((name) => [plain.indexOf(name), last.indexOf(name)]) ?? [];
+    const place = places.find((each) => each >= 0 && (field !== 'symbol' || areSymbols(columns[each]!)));
+    if (place !== undefined) found.set(field, place);
+  }
+  const free = () => names.map((_, i) => i).filter((i) => columns[i]!.length > 0 && ![...found.values()].includes(i));
+  const add = (field: MappedField, place: number | undefined) => {
+    if (place !== undefined && fields.includes(field) && !found.has(field)) found.set(field, place);
+  };
+  add(
+    'symbol',
+    free().find((i) => areSymbols(columns[i]!)),
+  );
+  add(
+    'put_call',
+    free().find((i) => columns[i]!.every((cell) => parseCallPut(cell) !== undefined)),
+  );
+  // Options settle after their quotes, so the column with the latest dates has the expiries.
+  const dated = free()
+    .map((i) => ({ i, last: lastDate(columns[i]!) }))
+    .filter(({ last }) => last !== undefined)
+    .sort((a, b) => (a.last! < b.last! ? 1 : -1));
+  if (!found.has('symbol')) add('expiry', dated.find(({ i }) => free().includes(i))?.i);
+  add('as_of', dated.findLast(({ i }) => free().includes(i))?.i);
+  add(
+    'underlying',
+    free().find((i) => columns[i]!.every((cell) => isTicker(canonicalTicker(cell)))),
+  );
+  return found;
+}
+
+function areSymbols(cells: readonly string[]): boolean {
+  return cells.length > 0 && cells.every((cell) => parseOptionSymbol(cell.trim()) !== undefined);
+}
+
+/** Returns the latest date of a column of dates, or `undefined` if the column has others. */
+function lastDate(cells: readonly string[]): string | undefined {
+  try {
+    const dateOf = dateReader('', cells, undefined);
+    const dates = cells.map((cell) => (Number.isFinite(cellNumber(cell)) ? undefined : dateOf(cell)));
+    return dates.includes(undefined) ? undefined : dates.toSorted().at(-1);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the rows below the line with the most cells. */
+function tableSample(head: FileHead): Sample | undefined {
+  let most = 2;
+  const found = head.findHeader(
+    (cells) => cells.length > most && cells.every((cell) => Number.isNaN(Number(cell)) || cell === ''),
+    /./,
+  );
+  if (found === undefined) return undefined;
+  most = found.cells.length;
+  const scanner = new RowScanner({ delimiter: found.delimiter, linesMax: 1, charsMax: ROW_CHARS_MAX, isRaw: false });
+  scanner.scan(head.bytes, found.end, head.bytes.length);
+  const columns: string[][] = found.cells.map(() => []);
+  for (let row = 0; row < Math.min(scanner.rows, SAMPLED_ROWS); row++) {
+    scanner.select(row);
+    if (!scanner.isWhole(most)) continue;
+    for (const [i, column] of columns.entries()) if (scanner.text(i) !== '') column.push(scanner.text(i));
+  }
+  return { names: found.cells, columns };
+}
+
+/** Reads the first list or map of objects in a JSON document. */
+function jsonSample(bytes: Uint8Array): Sample | undefined {
+  const document = parseMarketJson(new TextDecoder().decode(bytes));
+  for (const rows of pathsIn(document, '', 4)) {
+    const table = jsonTable(document, [rows]);
+    if (table === undefined || table.names.length < 4) continue;
+    const cells = jsonCells(table);
+    const columns = table.names.map((_, i) =>
+      table.rows.slice(0, SAMPLED_ROWS).flatMap((row) => {
+        cells.select(row);
+        return cells.text(i) || [];
+      }),
+    );
+    return { names: table.names, columns, rows };
+  }
+  return undefined;
+}
+
+/** Yields the paths to lists and maps, the shortest first. */
+function* pathsIn(value: unknown, path: string, depth: number): Generator<string> {
+  if (typeof value !== 'object' || value === null || depth === 0) return;
+  if (Array.isArray(value)) yield `${path}/*`;
+  const children = Array.isArray(value) ? value.slice(0, 1).map((each) => ['*', each] as const) : Object.entries(value);
+  for (const [key, child] of children) yield* pathsIn(child, `${path}/${key}`, depth - 1);
+}

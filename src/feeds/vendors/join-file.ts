@@ -1,0 +1,105 @@
+import { basename } from 'node:path';
+import { parseCallPut, parseOptionSymbol } from '../../market/option-symbol.ts';
+import type { RowScanner } from '../../math/delimited-rows.ts';
+import type { FileHead, TableHeader } from '../files/file-head.ts';
+import type { Stated } from '../files/format.ts';
+import { mapBlocks } from '../files/row-blocks.ts';
+import { cellNumber } from '../numbers.ts';
+import { unreadable } from '../rejections.ts';
+import { dateReader } from './date-forms.ts';
+import { findColumns, placesOf } from './find-columns.ts';
+import { type Mapping, SIDE_FIELDS, type SideField } from './mapping.ts';
+import { vendorMappings } from './vendor-mappings.ts';
+
+/** Further values of contracts from a second file. Only plain values, because another process may read the first file. */
+export interface JoinedValues {
+  /** The name of the second file. */
+  readonly file: string;
+  readonly fields: readonly SideField[];
+  /** The texts of the fields by `joinKey`, with the date of the row, and without a date if the second file has none. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Maximum number of rows of a second file. */
+const ROWS_MAX = 500_000;
+
+/** Names a contract, and optionally a New York date, in the rows of two files. */
+export function joinKey(root: string, expiry: string, callPut: 1 | -1, strike: number, date = ''): string {
+  return `${root} ${expiry} ${callPut === 1 ? 'C' : 'P'}${Math.round(strike * 1_000)} ${date}`;
+}
+
+/** Returns whether a name fits the pattern of a second file, in which `*` stands for any characters. */
+export function isJoinFile(name: string, { join }: Mapping): boolean {
+  if (join === undefined) return false;
+  const parts = join.file.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 'i').test(name);
+}
+
+/** Returns whether the name of a file is that of a second file, whose values belong to the contracts of another file. */
+export function isSecondFile(name: string, stated?: Stated): boolean {
+  return [...(stated?.mapping ? [stated.mapping] : []), ...vendorMappings()].some((mapping) =>
+    isJoinFile(basename(name), mapping),
+  );
+}
+
+/** Reads the values of a second file. Throws a `ClientError` if it has no contracts or none of the columns. */
+export async function readJoinFile(
+  pieces: () => AsyncIterable<Uint8Array>,
+  file: string,
+  mapping: Mapping,
+): Promise<JoinedValues> {
+  const headerIn = (head: FileHead) => head.findHeader((names) => columnsIn(names, mapping) !== undefined, /./);
+  const texts = { expiry: new Set<string>(), as_of: new Set<string>() };
+  let columns: NonNullable<ReturnType<typeof columnsIn>> | undefined;
+  const readable = function* (row: RowScanner, { cells }: TableHeader) {
+    columns ??= columnsIn(cells, mapping)!;
+    for (let i = 0; i < row.rows; i++) {
+      row.select(i);
+      if (row.isWhole(cells.length)) yield columns.places;
+    }
+  };
+  const cell = (row: RowScanner, place: number | undefined) => (place === undefined ? '' : row.text(place));
+  const note = (row: RowScanner, header: TableHeader) => {
+    for (const places of readable(row, header)) {
+      texts.expiry.add(cell(row, places.expiry));
+      texts.as_of.add(cell(row, places.as_of));
+    }
+  };
+  for await (const _ of mapBlocks(pieces(), headerIn, note));
+  const [expiryOf, dateOf] = [
+    dateReader('expiry', texts.expiry, mapping.forms.order),
+    dateReader('as_of', texts.as_of, mapping.forms.order),
+  ];
+  const values = new Map<string, readonly string[]>();
+  const fields = columns?.fields ?? [];
+  const add = (row: RowScanner, header: TableHeader) => {
+    for (const places of readable(row, header)) {
+      const symbol = parseOptionSymbol(cell(row, places.symbol).trim());
+      const root = symbol?.root ?? (cell(row, places.root) || cell(row, places.underlying)).trim().toUpperCase();
+      const expiry = symbol?.expiry ?? expiryOf(cell(row, places.expiry));
+      const callPut = symbol?.callPut ?? parseCallPut(cell(row, places.put_call));
+      const strike = symbol?.strike ?? cellNumber(cell(row, places.strike)) * (mapping.forms.strikeScale ?? 1);
+      if (expiry === undefined || callPut === undefined || !Number.isFinite(strike)) continue;
+      const key = joinKey(root, expiry, callPut, strike, dateOf(cell(row, places.as_of)) ?? '');
+      values.set(
+        key,
+        fields.map((field) => cell(row, columns!.values[field])),
+      );
+    }
+    if (values.size > ROWS_MAX) throw unreadable(`${file} has more than the maximum of ${ROWS_MAX} rows`);
+  };
+  for await (const _ of mapBlocks(pieces(), headerIn, add));
+  return { file, fields, values };
+}
+
+const CONTRACT_FIELDS = ['symbol', 'root', 'underlying', 'expiry', 'put_call', 'strike', 'as_of'] as const;
+
+/** Returns the places of the columns of a second file, or `undefined` if a table has no contract or none of the wanted fields. */
+function columnsIn(names: readonly string[], { join, columns }: Mapping) {
+  const places = findColumns(CONTRACT_FIELDS, columns, placesOf(names));
+  const wanted = SIDE_FIELDS.filter((field) => join!.columns[field] !== undefined);
+  const values = findColumns(wanted, join!.columns, placesOf(names));
+  const fields = wanted.filter((field) => values[field] !== undefined);
+  const isContract = places.expiry !== undefined && places.strike !== undefined && places.put_call !== undefined;
+  return fields.length > 0 && (isContract || places.symbol !== undefined) ? { places, values, fields } : undefined;
+}
