@@ -8,12 +8,12 @@ import { PrintBatch } from '../market/print-batch.ts';
 import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
 import type { DiskSpace } from './disk-space.ts';
 import { deliveriesOf, type FileReadOptions } from './files/deliveries.ts';
-import type { Stated } from './files/format.ts';
 import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
 import { countRejected } from './rejections.ts';
 import { folderMapping } from './vendors/folder-mapping.ts';
 import { isSecondFile } from './vendors/join-file.ts';
+import type { Stated } from './vendors/stated.ts';
 
 export interface LoadDeps {
   readonly store: IngestStore;

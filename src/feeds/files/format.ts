@@ -1,7 +1,6 @@
 import type { Step, Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
-import type { JoinedValues } from '../vendors/join-file.ts';
-import type { Mapping } from '../vendors/mapping.ts';
+import type { Stated } from '../vendors/stated.ts';
 import type { FileHead } from './file-head.ts';
 
 /** Number of rows of a JSON table that one step reads. A step takes some milliseconds. */
@@ -22,22 +21,6 @@ export interface FileFacts {
   readonly origin: string;
   /** What the caller states about the file. */
   readonly stated?: Stated | undefined;
-}
-
-/** What a person states about files that do not say it themselves. Only plain values, because another process may read the file. */
-export interface Stated {
-  /** Time of the quotes, ms since the epoch. */
-  readonly asOf?: number | undefined;
-  /** The zone of times without a zone, for example `America/New_York`. */
-  readonly zone?: string | undefined;
-  /** The time of day of dates without a time, `HH:MM` in New York. */
-  readonly close?: string | undefined;
-  /** How to read the tables of the files. */
-  readonly mapping?: Mapping | undefined;
-  /** Values of the same contracts from a second file. */
-  readonly joined?: JoinedValues | undefined;
-  /** True if the mapping is of a folder, whose other files are read without it. */
-  readonly isOfFolder?: boolean | undefined;
 }
 
 /** A format of market data. Formats are detected from the content, because names can be wrong. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClientError, errorCode } from '../../core/errors.ts';
-import type { Stated } from '../files/format.ts';
 import { unreadable } from '../rejections.ts';
+import type { Stated } from './stated.ts';
 
 /** The name of the mapping that a folder of market data may have. It is for all files of the folder whose columns it names. */
 const FOLDER_MAPPING = 'zomma-map.toml';

@@ -2,23 +2,14 @@ import { basename } from 'node:path';
 import { parseCallPut, parseOptionSymbol } from '../../market/option-symbol.ts';
 import type { RowScanner } from '../../math/delimited-rows.ts';
 import type { FileHead, TableHeader } from '../files/file-head.ts';
-import type { Stated } from '../files/format.ts';
 import { mapBlocks } from '../files/row-blocks.ts';
 import { cellNumber } from '../numbers.ts';
 import { unreadable } from '../rejections.ts';
 import { dateReader } from './date-forms.ts';
 import { findColumns, placesOf } from './find-columns.ts';
-import { type Mapping, SIDE_FIELDS, type SideField } from './mapping.ts';
+import { type Mapping, SIDE_FIELDS } from './mapping.ts';
+import type { JoinedValues, Stated } from './stated.ts';
 import { vendorMappings } from './vendor-mappings.ts';
-
-/** Further values of contracts from a second file. Only plain values, because another process may read the first file. */
-export interface JoinedValues {
-  /** The name of the second file. */
-  readonly file: string;
-  readonly fields: readonly SideField[];
-  /** The texts of the fields by `joinKey`, with the date of the row, and without a date if the second file has none. */
-  readonly values: ReadonlyMap<string, readonly string[]>;
-}
 
 /** Maximum number of rows of a second file. */
 const ROWS_MAX = 500_000;

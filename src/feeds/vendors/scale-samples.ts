@@ -5,7 +5,7 @@ import { unreadable } from '../rejections.ts';
 const SCALE_SAMPLES = 5_000;
 
 /** Returns a dollar amount, which may have a dollar sign, or NaN or infinity like `cellNumber`. */
-export function amount(text: string): number {
+export function cellDollars(text: string): number {
   return cellNumber(text.replace('$', ''));
 }
 

@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Stated } from '../files/format.ts';
 import { inflated, isGzip } from '../files/gzip.ts';
 import { type Content, openWithin } from '../files/opened-file.ts';
 import { headOf } from '../files/read-market-file.ts';
-import { isJoinFile, type JoinedValues, readJoinFile } from './join-file.ts';
+import { isJoinFile, readJoinFile } from './join-file.ts';
 import { type Mapping, plainName } from './mapping.ts';
+import type { JoinedValues, Stated } from './stated.ts';
 import { mappingFor } from './vendor-mappings.ts';
 
 /** Number of bytes that show the columns of a file. */

@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ClientError, OperatorError } from '../../core/errors.ts';
-import type { Stated } from '../files/format.ts';
 import { instantReader, isZone } from './date-forms.ts';
 import { isTimeOfDay } from './mapping.ts';
 import { MAPPING_BYTES_MAX, parseMapping } from './mapping-file.ts';
+import type { Stated } from './stated.ts';
 
 /** The values of the flags that state what a file does not say. */
 export interface StatedFlags {

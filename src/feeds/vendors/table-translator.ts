@@ -19,7 +19,7 @@ import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
 import { findColumns, placesOf } from './find-columns.ts';
 import { joinKey } from './join-file.ts';
 import { FIELDS_OF, type MappedField, type Mapping, SIDE_FIELDS, type SideField, USUAL_NAMES } from './mapping.ts';
-import { amount, ScaleSamples } from './scale-samples.ts';
+import { cellDollars, ScaleSamples } from './scale-samples.ts';
 
 /** The cells of a row of a vendor's table. The cell of an index that the row does not have is empty. */
 export interface Cells {
@@ -114,8 +114,8 @@ export class TableTranslator {
     for (const { columns } of this.#sides) {
       const number = (field: SideField) => cellNumber(cellIn(cells, columns[field]));
       const symbol = cellIn(cells, columns.symbol);
-      const strike = symbol !== '' && parseOptionSymbol(symbol) ? Number.NaN : amount(this.#text(cells, 'strike'));
-      this.#scales.add(strike, number('bid'), amount(this.#text(cells, 'spot')), cellIn(cells, columns.iv));
+      const strike = symbol !== '' && parseOptionSymbol(symbol) ? Number.NaN : cellDollars(this.#text(cells, 'strike'));
+      this.#scales.add(strike, number('bid'), cellDollars(this.#text(cells, 'spot')), cellIn(cells, columns.iv));
     }
   }
 
@@ -319,8 +319,8 @@ export class TableTranslator {
 
   #spot(cells: Cells): string {
     const spot = this.#text(cells, 'spot');
-    if (amount(spot) > 0) return spot.replace('$', '');
-    const [bid, ask] = [amount(this.#text(cells, 'spot_bid')), amount(this.#text(cells, 'spot_ask'))];
+    if (cellDollars(spot) > 0) return spot.replace('$', '');
+    const [bid, ask] = [cellDollars(this.#text(cells, 'spot_bid')), cellDollars(this.#text(cells, 'spot_ask'))];
     return bid > 0 && ask >= bid ? String((bid + ask) / 2) : '';
   }
 

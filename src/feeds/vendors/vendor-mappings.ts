@@ -1,4 +1,3 @@
-import type { Stated } from '../files/format.ts';
 import { type Mapping, type MappingKind, mappingOf, plainName, USUAL_NAMES } from './mapping.ts';
 import alphaVantage from './mappings/alpha-vantage.toml';
 import alphaVantageJson from './mappings/alpha-vantage-json.toml';
@@ -25,6 +24,7 @@ import tradierChain from './mappings/tradier-chain.toml';
 import yahooChain from './mappings/yahoo-chain.toml';
 import yahooCloses from './mappings/yahoo-closes.toml';
 import yfinance from './mappings/yfinance.toml';
+import type { Stated } from './stated.ts';
 
 /** The mappings of the vendors whose tables are recognized. Of several whose signatures fit, the first counts. */
 const DOCUMENTS = {

@@ -1,8 +1,9 @@
 import type { RowScanner } from '../../math/delimited-rows.ts';
 import type { FileHead, TableHeader } from '../files/file-head.ts';
-import type { FileFacts, Stated } from '../files/format.ts';
+import type { FileFacts } from '../files/format.ts';
 import { type PrintsDelivery, readPrints } from '../files/prints-csv.ts';
 import { mapBlocks } from '../files/row-blocks.ts';
+import type { Stated } from './stated.ts';
 import { TableTranslator } from './table-translator.ts';
 import { mappingFor } from './vendor-mappings.ts';
 import { MALFORMED } from './vendor-tables.ts';

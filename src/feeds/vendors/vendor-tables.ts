@@ -7,9 +7,10 @@ import { readTable } from '../files/cells.ts';
 import { chainCsv } from '../files/chain-rows.ts';
 import { closesCsv } from '../files/daily-rows.ts';
 import { FileHead } from '../files/file-head.ts';
-import { type FileFacts, type Format, type MarketFile, READING, type Stated } from '../files/format.ts';
+import { type FileFacts, type Format, type MarketFile, READING } from '../files/format.ts';
 import { unreadable } from '../rejections.ts';
 import { type Mapping, plainName } from './mapping.ts';
+import type { Stated } from './stated.ts';
 import { TableTranslator } from './table-translator.ts';
 import { absentColumns, hasUsualNames, isUsualChain, mappingFor, missingFor, USUAL_CHAIN } from './vendor-mappings.ts';
 

@@ -1,0 +1,26 @@
+import type { Mapping, SideField } from './mapping.ts';
+
+/** What a person states about files that do not say it themselves. Only plain values, because another process may read the file. */
+export interface Stated {
+  /** Time of the quotes, ms since the epoch. */
+  readonly asOf?: number | undefined;
+  /** The zone of times without a zone, for example `America/New_York`. */
+  readonly zone?: string | undefined;
+  /** The time of day of dates without a time, `HH:MM` in New York. */
+  readonly close?: string | undefined;
+  /** How to read the tables of the files. */
+  readonly mapping?: Mapping | undefined;
+  /** Values of the same contracts from a second file. */
+  readonly joined?: JoinedValues | undefined;
+  /** True if the mapping is of a folder, whose other files are read without it. */
+  readonly isOfFolder?: boolean | undefined;
+}
+
+/** Further values of contracts from a second file. Only plain values, because another process may read the first file. */
+export interface JoinedValues {
+  /** The name of the second file. */
+  readonly file: string;
+  readonly fields: readonly SideField[];
+  /** The texts of the fields by `joinKey`, with the date of the row, and without a date if the second file has none. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
+}
