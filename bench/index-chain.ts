@@ -3,7 +3,7 @@ import { smileVolatility } from '../src/feeds/simulated/simulated-smile.ts';
 import { buildChain } from '../src/market/build-chain.ts';
 import { nextTradingDay, settlementInstant, YEAR_MS } from '../src/market/calendar.ts';
 import type { Chain } from '../src/market/chain.ts';
-import type { ContractRow } from '../src/market/contract-columns.ts';
+import type { ContractRow } from '../src/market/contract-batch.ts';
 import { greeksOf } from '../src/math/black-scholes.ts';
 
 /** Moment of the quotes: a Monday at noon in New York. */

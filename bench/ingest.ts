@@ -7,7 +7,7 @@ import { writtenChain } from '../src/feeds/files/delayed-quotes.ts';
 import { spotOf } from '../src/feeds/implied-spot.ts';
 import { buildChain } from '../src/market/build-chain.ts';
 import type { Chain } from '../src/market/chain.ts';
-import { type ContractRow, contractsOf } from '../src/market/contract-columns.ts';
+import { ContractBatch, type ContractRow } from '../src/market/contract-batch.ts';
 import { parseOptionSymbol } from '../src/market/option-symbol.ts';
 import { encodeChain } from '../src/store/chain-codec.ts';
 import { openStore } from '../src/store/sqlite.ts';
@@ -46,7 +46,10 @@ function chainTable(path: string, effort: Omit<RaceOptions, 'units'>): string[] 
         stage('decode', () => bytes.toString()),
         stage('JSON.parse', () => JSON.parse(text)),
         stage('symbols', () => symbols.map(parseOptionSymbol)),
-        stage('check of spot against the quotes', () => spotOf(chain.spot, contractsOf(rows), chain.asOf)),
+        stage('check of spot against the quotes', () => {
+          using contracts = ContractBatch.of(rows);
+          spotOf(chain.spot, contracts, contracts.rows, chain.asOf);
+        }),
         stage('buildChain: check, order, columns', () => buildChain(chain, rows)),
         stage('transaction', () => store.saveChain(chain)),
         stage('*of the transaction:* encode and compress', () => encodeChain(chain)),

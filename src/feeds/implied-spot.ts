@@ -1,5 +1,5 @@
 import { settlementInstant } from '../market/calendar.ts';
-import type { Contracts } from '../market/contract-columns.ts';
+import type { ContractBatch } from '../market/contract-batch.ts';
 import { settlementOf } from '../market/option-symbol.ts';
 import { unreadable } from './rejections.ts';
 
@@ -9,9 +9,11 @@ import { unreadable } from './rejections.ts';
  */
 const CONTRADICTION_RATIO = 3;
 
-/** Returns the given spot, or else the implied spot, or NaN. Throws a `ClientError` if the given spot contradicts the implied spot. */
-export function spotOf(given: number | undefined, contracts: Contracts, asOf: number): number {
-  const implied = impliedSpot(contracts, asOf);
+type Rows = readonly number[];
+
+/** Returns the given spot, or else the spot that the rows imply, or NaN. Throws a `ClientError` if the given spot contradicts the implied one. */
+export function spotOf(given: number | undefined, contracts: ContractBatch, rows: Rows, asOf: number): number {
+  const implied = impliedSpot(contracts, rows, asOf);
   if (given === undefined) return implied;
   if (Math.max(given / implied, implied / given) > CONTRADICTION_RATIO) {
     throw unreadable(`spot ${given} contradicts the quotes, which imply ${implied.toPrecision(5)}`);
@@ -24,15 +26,14 @@ export function spotOf(given: number | undefined, contracts: Contracts, asOf: nu
  * the put. The result is the median of the pairs nearest the money in the first expiry with pairs, where interest and dividends have less
  * effect than the spread.
  */
-function impliedSpot({ rows, series, columns }: Contracts, asOf: number): number {
+function impliedSpot(contracts: ContractBatch, rows: Rows, asOf: number): number {
+  const { series } = contracts;
   const byExpiry = new Map<string, number[]>();
-  let expiryOf: string | undefined;
-  let last: number[] = [];
+  let last: readonly [expiry?: string, rows?: number[]] = [];
   for (const row of rows) {
     const { expiry } = series[row]!;
-    if (expiry !== expiryOf) last = byExpiry.getOrInsertComputed(expiry, () => []);
-    expiryOf = expiry;
-    last.push(row);
+    if (expiry !== last[0]) last = [expiry, byExpiry.getOrInsertComputed(expiry, () => [])];
+    last[1]!.push(row);
   }
   for (const expiry of [...byExpiry.keys()].sort()) {
     // All rows here have the same expiry, so only the root determines whether settlement is in the morning or at the close.
@@ -42,7 +43,7 @@ function impliedSpot({ rows, series, columns }: Contracts, asOf: number): number
       if (!settles.has(root)) settles.set(root, settlementInstant(expiry, settlementOf(root)));
       return settles.get(root)! > asOf;
     };
-    const pairs = pairsOf({ rows: byExpiry.get(expiry)!.filter(isUnsettled), series, columns });
+    const pairs = pairsOf(contracts, byExpiry.get(expiry)!.filter(isUnsettled));
     if (pairs.length === 0) continue;
     const nearest = pairs.sort((a, b) => Math.abs(a.gap) - Math.abs(b.gap)).slice(0, PAIRS_USED);
     const spots = nearest.map((pair) => pair.strike + pair.gap).sort((a, b) => a - b);
@@ -55,9 +56,9 @@ function impliedSpot({ rows, series, columns }: Contracts, asOf: number): number
 const PAIRS_USED = 5;
 
 /** Returns the strikes at which the call and the put of a root both have a bid and an ask. `gap` is the call's mid minus the put's mid. */
-function pairsOf(contracts: Contracts): { strike: number; gap: number }[] {
-  const [calls, puts] = [midsOf(contracts, 1), midsOf(contracts, -1)];
-  const { rows, series, columns } = contracts;
+function pairsOf(contracts: ContractBatch, rows: Rows): { strike: number; gap: number }[] {
+  const [calls, puts] = [midsOf(contracts, rows, 1), midsOf(contracts, rows, -1)];
+  const { series, columns } = contracts;
   return rows.flatMap((row) => {
     const { root } = series[row]!;
     const strike = columns.strike[row]!;
@@ -68,7 +69,7 @@ function pairsOf(contracts: Contracts): { strike: number; gap: number }[] {
 }
 
 /** Returns the mids of all calls (1) or puts (-1) with a bid and an ask, by root and strike. */
-function midsOf({ rows, series, columns }: Contracts, side: 1 | -1): Map<string, Map<number, number>> {
+function midsOf({ series, columns }: ContractBatch, rows: Rows, side: 1 | -1): Map<string, Map<number, number>> {
   const mids = new Map<string, Map<number, number>>();
   for (const row of rows) {
     const [bid, ask] = [columns.bid[row]!, columns.ask[row]!];

@@ -15,35 +15,18 @@ export function cellNumber(cell: string | undefined): number {
 }
 
 /** Parses a cell of a row like `cellNumber`, without a copy of its text if it is a usual number. */
-export function numberOf(row: RowScanner, cell: number): number {
-  const value = row.decimal(cell);
-  return Number.isNaN(value) ? textNumber(row, cell) : value;
+export function numberOf(row: RowScanner, cell: number, value = row.decimal(cell)): number {
+  return Number.isNaN(value) && row.start(cell) < row.end(cell) ? cellNumber(row.text(cell)) : value;
 }
 
-/** Works like `numberOf` for a cell of some rows of the block. Writes the numbers to `column` from the index `at` on. */
-export function numbersOf(
-  row: RowScanner,
-  cell: number,
-  rows: readonly number[],
-  column: Float64Array,
-  at: number,
-): void {
-  if (cell < 0) {
-    column.fill(Number.NaN, at, at + rows.length);
-    return;
-  }
-  const decimals = row.numbers(cell, arenaColumn(0));
+/** Writes the numbers in a cell of some rows of the block to `column`, as `numberOf` returns them. */
+export function numbersOf(row: RowScanner, cell: number, rows: readonly number[], column: Float64Array): void {
+  const decimals = cell < 0 ? undefined : row.numbers(cell, arenaColumn(0));
   for (let i = 0; i < rows.length; i++) {
-    const value = decimals[rows[i]!]!;
-    column[at + i] = value;
-    if (!Number.isNaN(value)) continue;
-    row.select(rows[i]!);
-    column[at + i] = textNumber(row, cell);
+    const value = decimals?.[rows[i]!] ?? Number.NaN;
+    if (Number.isNaN(value)) row.select(rows[i]!);
+    column[i] = Number.isNaN(value) ? numberOf(row, cell, value) : value;
   }
-}
-
-function textNumber(row: RowScanner, cell: number): number {
-  return row.start(cell) < row.end(cell) ? cellNumber(row.text(cell)) : Number.NaN;
 }
 
 /** Converts a JSON value to a number. Returns NaN for null and a missing value, and infinity for a value that is not a number. */

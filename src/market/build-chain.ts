@@ -1,7 +1,7 @@
 import { ClientError } from '../core/errors.ts';
 import { isDate, settlementInstant } from './calendar.ts';
-import { type CHAIN_COLUMNS, type Chain, emptyChainColumns, type Series } from './chain.ts';
-import { type ContractRow, type Contracts, contractsOf, type SeriesNames } from './contract-columns.ts';
+import { CHAIN_COLUMNS, type Chain, emptyChainColumns, type Series } from './chain.ts';
+import { ContractBatch, type ContractRow, type SeriesNames } from './contract-batch.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
 
 /** The fields of a chain without its rows. */
@@ -9,6 +9,8 @@ export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 
   /** Rows that the feed itself rejected, counted by reason. */
   readonly refused?: Readonly<Record<string, number>>;
 }
+
+type AnyContracts = ContractBatch | Iterable<ContractRow>;
 
 /** Maximum number of contracts in a chain. The largest chain of an exchange, SPX with its weekly options, has 30,000 contracts. */
 export const CONTRACTS_MAX = 200_000;
@@ -22,7 +24,7 @@ export const VALUE_MAX = 1e9;
 export const IV_MAX = 100;
 
 /**
- * Checks the rows, sorts them, and returns them as an immutable chain. The treatment of a bad value depends on its field:
+ * Checks the given rows of contracts, or all, sorts them, and returns them as an immutable chain. The treatment of a bad value depends on its field:
  * - A row with an impossible expiry, side or strike is rejected (`bad_contract`). A row whose root belongs to another underlying is
  *   rejected too (`foreign_underlying`).
  * - If several rows have the same contract, the chain keeps the first row. The other rows are rejected (`duplicate`).
@@ -36,92 +38,96 @@ export const IV_MAX = 100;
  * Throws `ClientError('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable,
  * or there are too many contracts or series.
  */
-export function buildChain(head: ChainHead, given: Contracts | Iterable<ContractRow>): Chain {
+export function buildChain(head: ChainHead, contracts: AnyContracts, rows?: readonly number[]): Chain {
   if (!isTicker(head.underlying)) throw unprocessable('the underlying is not a ticker');
   if (!(head.spot > 0 && head.spot <= VALUE_MAX)) throw unprocessable(`spot ${head.spot} is not a price`);
   if (!Number.isFinite(head.asOf)) throw unprocessable('the time of the quotes is not known');
+  if (!(contracts instanceof ContractBatch)) {
+    using converted = ContractBatch.of(contracts, CONTRACTS_MAX);
+    return buildChain(head, converted);
+  }
   const refused: Record<string, number> = { ...head.refused };
-  const count = (reason: string) => {
+  const count: Count = (reason) => {
     refused[reason] = (refused[reason] ?? 0) + 1;
   };
 
-  const contracts = 'columns' in given ? given : contractsOf(given, CONTRACTS_MAX);
-  if (contracts.rows.length > CONTRACTS_MAX) throw unprocessable(`the chain has more than ${CONTRACTS_MAX} contracts`);
-  const groups = groupBySeries(head.underlying, contracts, count);
+  const groups = groupBySeries(head.underlying, contracts, rows ?? contracts.rows, count);
   if (groups.length === 0) throw unprocessable('the chain has no usable rows', refused);
   if (groups.length > SERIES_MAX) throw unprocessable(`the chain has more than ${SERIES_MAX} series`);
   groups.sort(bySettlement);
 
   const order: number[] = [];
   const series: Series[] = [];
-  for (const { calls, puts, ...identity } of groups) {
+  for (const group of groups) {
     const start = order.length;
-    addInOrder(order, calls, puts, contracts.columns.strike, count);
+    addInOrder(order, group, contracts.columns.strike, count);
+    const { calls, puts, ...identity } = group;
     series.push({ ...identity, start, end: order.length });
   }
   const total = order.length;
   const columns = emptyChainColumns(total);
   for (const [i, { start, end }] of series.entries()) columns.seriesIndex.fill(i, start, end);
   // One loop for each column is faster than one loop for all columns.
-  const copy = (name: (typeof CHAIN_COLUMNS)[number]) => {
+  for (const name of CHAIN_COLUMNS) {
     const [from, to] = [contracts.columns[name], columns[name]];
-    for (let i = 0; i < total; i++) to[i] = from[order[i]!]!;
-    return to;
-  };
-  /** Replaces impossible values. */
-  const check = (column: Float64Array, max: number, min = 0) => {
+    const [min, max] = BOUNDS[name] ?? [0, VALUE_MAX];
     for (let i = 0; i < total; i++) {
-      const value = column[i]!;
-      if (value >= min && value <= max) continue;
-      if (!Number.isNaN(value)) count('bad_value');
-      column[i] = Number.NaN;
+      const value = from[order[i]!]!;
+      const isPossible = value >= min && value <= max;
+      to[i] = isPossible ? value : Number.NaN;
+      if (!isPossible && !Number.isNaN(value)) count('bad_value');
     }
-  };
-  copy('callPut');
-  copy('strike');
-  for (const name of ['bid', 'ask', 'last', 'volume', 'openInterest', 'gamma'] as const) check(copy(name), VALUE_MAX);
-  check(copy('delta'), 1, -1);
-  check(copy('iv'), IV_MAX);
-  check(copy('multiplier'), VALUE_MAX);
+  }
   replaceZeros(columns.iv, Number.NaN);
   replaceZeros(columns.multiplier, SHARES_USUAL);
   const { underlying, asOf, spot, source, simulated } = head;
   return { underlying, asOf, spot, source, simulated, count: total, series, ...columns, refused };
 }
 
+type Count = (reason: string) => void;
+
 const SHARES_USUAL = 100;
+const BOUNDS: { readonly [column: string]: readonly [min: number, max: number] } = {
+  callPut: [-1, 1],
+  delta: [-1, 1],
+  iv: [0, IV_MAX],
+};
 
 interface Group extends Omit<Series, 'start' | 'end'> {
-  /** The indices of the rows. */
+  /** The rows of the calls. */
   readonly calls: number[];
   readonly puts: number[];
 }
 
 /** Returns the series that have usable rows. */
-function groupBySeries(underlying: string, { rows, series, columns }: Contracts, count: (reason: string) => void) {
-  const { callPut, strike } = columns;
-  /** By root and expiry: the group, or why rows are rejected. */
-  const groups = new Map<string, Group | 'foreign_underlying' | 'bad_contract'>();
+function groupBySeries(underlying: string, contracts: ContractBatch, rows: readonly number[], count: Count): Group[] {
+  const {
+    series,
+    columns: { callPut, strike },
+  } = contracts;
+  if (rows.length > CONTRACTS_MAX) throw unprocessable(`the chain has more than ${CONTRACTS_MAX} contracts`);
+  /** By root and expiry: the group, or why its rows are rejected. */
+  const groups = new Map<string, Group | string>();
+  let group: Group | string = '';
   let last: SeriesNames | undefined;
-  let group: Group | 'foreign_underlying' | 'bad_contract' = 'bad_contract';
   for (const row of rows) {
     const names = series[row]!;
     // Most sources list one series after the other, so most rows belong to the same series as the previous row.
     if (names !== last && !(names.root === last?.root && names.expiry === last.expiry))
       group = groups.getOrInsertComputed(`${names.root} ${names.expiry}`, () => newGroup(underlying, names));
     last = names;
+    const side = callPut[row];
     if (typeof group === 'string') count(group);
-    else if (!(strike[row]! > 0 && strike[row]! <= STRIKE_MAX)) count('bad_contract');
-    else if (callPut[row] === 1) group.calls.push(row);
-    else if (callPut[row] === -1) group.puts.push(row);
-    else count('bad_contract');
+    else if (!(strike[row]! > 0 && strike[row]! <= STRIKE_MAX) || (side !== 1 && side !== -1)) count('bad_contract');
+    else (side === 1 ? group.calls : group.puts).push(row);
   }
   return [...groups.values()].filter(
-    (each): each is Group => typeof each !== 'string' && each.calls.length + each.puts.length > 0,
-  );
+    (each) => typeof each !== 'string' && each.calls.length + each.puts.length > 0,
+  ) as Group[];
 }
 
-function newGroup(underlying: string, { root, expiry }: SeriesNames): Group | 'foreign_underlying' | 'bad_contract' {
+/** Returns an empty group, or why its rows are rejected. */
+function newGroup(underlying: string, { root, expiry }: SeriesNames): Group | string {
   const { underlying: own, adjusted } = rootOf(root);
   if (own !== underlying) return 'foreign_underlying';
   if (!isDate(expiry)) return 'bad_contract';
@@ -135,43 +141,18 @@ function bySettlement(a: Group, b: Group): number {
 }
 
 /** Adds the rows of a series to `order`: by strike, with calls before puts, and without duplicates. */
-function addInOrder(
-  order: number[],
-  calls: number[],
-  puts: number[],
-  strike: Float64Array,
-  count: (reason: string) => void,
-): void {
-  sortByStrike(calls, strike);
-  sortByStrike(puts, strike);
-  let put = 0;
-  let lastCall = Number.NaN;
-  let lastPut = Number.NaN;
-  const addPuts = (below: number) => {
-    for (; put < puts.length && strike[puts[put]!]! < below; put++) {
-      const at = strike[puts[put]!]!;
-      if (at === lastPut) count('duplicate');
-      else order.push(puts[put]!);
-      lastPut = at;
-    }
+function addInOrder(order: number[], { calls, puts }: Group, strike: Float64Array, count: Count): void {
+  const add = (rows: readonly number[], i: number) => {
+    if (strike[rows[i]!] === strike[rows[i - 1]!]) count('duplicate');
+    else order.push(rows[i]!);
   };
-  for (const call of calls) {
-    const at = strike[call]!;
-    addPuts(at);
-    if (at === lastCall) count('duplicate');
-    else order.push(call);
-    lastCall = at;
-  }
-  addPuts(Number.POSITIVE_INFINITY);
-}
-
-/** Sorts rows by strike. Rows with the same strike keep their order. */
-function sortByStrike(rows: number[], strike: Float64Array): void {
-  // Most sources list the rows by strike.
-  for (let i = 1; i < rows.length; i++) {
-    if (strike[rows[i]!]! >= strike[rows[i - 1]!]!) continue;
-    rows.sort((a, b) => strike[a]! - strike[b]!);
-    return;
+  // Most sources list the calls by strike, and the puts by strike.
+  for (const rows of [calls, puts])
+    if (rows.some((row, i) => strike[row]! < strike[rows[i - 1]!]!)) rows.sort((a, b) => strike[a]! - strike[b]!);
+  let put = 0;
+  for (let call = 0; call <= calls.length; call++) {
+    while (put < puts.length && !(strike[puts[put]!]! >= strike[calls[call]!]!)) add(puts, put++);
+    if (call < calls.length) add(calls, call);
   }
 }
 

@@ -3,21 +3,19 @@ import { memoizeBytes } from '../core/memoize-bytes.ts';
 import { isDate } from './calendar.ts';
 import { parseDigits } from './digits.ts';
 
-/** The series of an OSI symbol, together with the properties of its root. */
-export interface SymbolSeries extends Root {
+/** A parsed OSI symbol, together with the properties of its root. */
+export interface OptionSymbol extends Root {
   /** The root of the series, for example `SPXW`. */
   readonly root: string;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
-}
-
-/** A parsed OSI symbol, together with the properties of its root. */
-export interface OptionSymbol extends SymbolSeries {
   /** +1 call, -1 put. */
   readonly callPut: 1 | -1;
   /** The strike, dollars, in steps of 0.001. */
   readonly strike: number;
 }
+
+type SymbolSeries = Omit<OptionSymbol, 'callPut' | 'strike'>;
 
 /** The properties of a root. */
 export interface Root {
@@ -48,30 +46,24 @@ export function parseOptionSymbol(text: string): OptionSymbol | undefined {
   return { root, underlying, adjusted, expiry, callPut, strike: thousandths / 1000 };
 }
 
-/** Works like `parseOptionSymbol` for the UTF-8 text in the bytes [from, to). */
-export function optionSymbolIn(bytes: Uint8Array, from: number, to: number): OptionSymbol | undefined {
-  const strike = sidedStrikeIn(bytes, from, to);
-  const series = Number.isNaN(strike) ? undefined : symbolSeriesIn(bytes, from, to);
-  return series && { ...series, callPut: strike > 0 ? 1 : -1, strike: Math.abs(strike) };
-}
-
-/** Returns the strike of an OSI symbol, negative for a put. Returns NaN if the strike or the side is not valid. */
-export function sidedStrikeIn(bytes: Uint8Array, from: number, to: number): number {
+/** Works like `parseOptionSymbol` for the UTF-8 text in the bytes [from, to). Symbols of a series mostly have the same object `series`. */
+export function optionSymbolIn(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): (Pick<OptionSymbol, 'callPut' | 'strike'> & { readonly series: SymbolSeries }) | undefined {
   const sideAt = to - STRIKE_LENGTH - 1;
-  if (sideAt <= from) return Number.NaN;
+  if (sideAt <= from) return undefined;
+  const callPut = bytes[sideAt] === CALL ? 1 : bytes[sideAt] === PUT ? -1 : undefined;
+  const series = seriesIn(bytes, from, sideAt);
   let thousandths = 0;
   for (let at = sideAt + 1; at < to; at++) {
     const digit = bytes[at]! - 0x30;
-    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
+    if (!(digit >= 0 && digit <= 9)) return undefined;
     thousandths = 10 * thousandths + digit;
   }
-  if (thousandths === 0) return Number.NaN;
-  return bytes[sideAt] === CALL ? thousandths / 1000 : bytes[sideAt] === PUT ? thousandths / -1000 : Number.NaN;
-}
-
-/** Returns the series of an OSI symbol with a valid strike and side, or `undefined`. Symbols of one series mostly have the same object. */
-export function symbolSeriesIn(bytes: Uint8Array, from: number, to: number): SymbolSeries | undefined {
-  return seriesIn(bytes, from, to - STRIKE_LENGTH - 1);
+  if (series === undefined || callPut === undefined || thousandths === 0) return undefined;
+  return { series, callPut, strike: thousandths / 1000 };
 }
 
 /** Returns the OSI symbol of a contract. A `padded` symbol has 21 characters, and a `compact` symbol has no spaces. */
@@ -170,12 +162,9 @@ const expiryOf = memoize(EXPIRIES_CACHED_MAX, (digits: string): string | undefin
 const SERIES_CACHED_MAX = 4_096;
 
 /** Parses the root and the expiry of a symbol. The strike is an example. */
-const seriesIn = memoizeBytes(SERIES_CACHED_MAX, (text): SymbolSeries | undefined => {
-  const symbol = parseOptionSymbol(`${text}C00001000`);
-  return (
-    symbol && { root: symbol.root, expiry: symbol.expiry, underlying: symbol.underlying, adjusted: symbol.adjusted }
-  );
-});
+const seriesIn = memoizeBytes(SERIES_CACHED_MAX, (text): SymbolSeries | undefined =>
+  parseOptionSymbol(`${text}C00001000`),
+);
 
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 

@@ -22,13 +22,13 @@ export interface RowSyntax {
 export class RowScanner {
   /** The bytes in which the cells are, UTF-8. */
   readonly bytes: Uint8Array = memoryBytes;
-  /** Number of cells of the selected row. */
+  /** The index of the selected row in the block, and its number of cells. */
+  row = 0;
   count = 0;
   /** Number of rows in the block. Empty lines are not rows. */
   rows = 0;
   /** True if the block has no row, because its first one has more than CELLS_MAX cells. */
   isCrowded = false;
-  #row = 0;
   /** The bytes of cell i are [memoryWords[first + 2i], memoryWords[first + 2i + 1]). */
   #first = 0;
   #text: Uint8Array = memoryBytes;
@@ -85,14 +85,14 @@ export class RowScanner {
 
   /** Selects a row of the block, whose cells this object then has. */
   select(row: number): void {
-    this.#row = row;
+    this.row = row;
     this.#first = this.#field(row, RowField.cells) >> 2;
     this.count = this.width(row);
   }
 
   /** Number of lines of the text before the row, without those of earlier blocks. */
   get line(): number {
-    return this.#field(this.#row, RowField.line);
+    return this.#field(this.row, RowField.line);
   }
 
   /** True if the row ends with a line break, and not with the end of the bytes. */
@@ -113,20 +113,15 @@ export class RowScanner {
   /** True if the row is longer than `charsMax`. The cells are then undefined. */
   get isLong(): boolean {
     const { charsMax } = this.syntax;
-    const [start, end] = [this.#field(this.#row, RowField.start), this.#field(this.#row, RowField.end)];
+    const [start, end] = [this.#field(this.row, RowField.start), this.#field(this.row, RowField.end)];
     return end - start > charsMax && isLonger(this.#text, start - this.#offset, end - this.#offset, charsMax);
-  }
-
-  /** The index of the selected row in the block. */
-  get row(): number {
-    return this.#row;
   }
 
   /** Returns the number in a cell, or NaN if the caller must parse the text of the cell. */
   decimal(cell: number): number {
     if (cell < 0) return Number.NaN;
     if (this.#readIn[cell] !== this.#block) this.#readColumn(cell);
-    return this.#numbers[cell]![this.#row]!;
+    return this.#numbers[cell]![this.row]!;
   }
 
   #readColumn(cell: number): void {
@@ -159,7 +154,7 @@ export class RowScanner {
 
   /** Returns the text of the row as it is, without its line break. */
   rawText(): string {
-    return textIn(this.bytes, this.#field(this.#row, RowField.start), this.#field(this.#row, RowField.end));
+    return textIn(this.bytes, this.#field(this.row, RowField.start), this.#field(this.row, RowField.end));
   }
 
   /** Returns whether all cells from index `from` on are empty. */
@@ -175,7 +170,7 @@ export class RowScanner {
   }
 
   #has(flag: RowFlag): boolean {
-    return (this.#field(this.#row, RowField.flags) & flag) !== 0;
+    return (this.#field(this.row, RowField.flags) & flag) !== 0;
   }
 
   #field(row: number, field: RowField): number {

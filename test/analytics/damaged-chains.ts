@@ -4,7 +4,7 @@ import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
 import type { ChainHead } from '../../src/market/build-chain.ts';
 import { settlementInstant } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
-import type { ContractRow } from '../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../src/market/contract-batch.ts';
 import { settlementOf } from '../../src/market/option-symbol.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { EXPIRY, HEAD, LATER, quoted, range, rowsIn, TODAY } from './small-chains.ts';

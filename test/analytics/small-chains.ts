@@ -5,7 +5,7 @@ import { runToCompletion } from '../../src/core/steps.ts';
 import { buildChain, type ChainHead } from '../../src/market/build-chain.ts';
 import { settlementInstant } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
-import type { ContractRow } from '../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../src/market/contract-batch.ts';
 import { settlementOf } from '../../src/market/option-symbol.ts';
 import type { Print } from '../../src/market/prints.ts';
 import { blackScholesPrice } from './plain.ts';

@@ -4,7 +4,7 @@ import { ingestOnce, startIngest } from '../../src/feeds/ingest.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import { DAY_MS } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
-import type { ContractRow } from '../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../src/market/contract-batch.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { printOf } from '../store/samples.ts';
 import { writeChain } from '../support/chain-file.ts';

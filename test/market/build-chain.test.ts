@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { ClientError } from '../../src/core/errors.ts';
 import { buildChain, CONTRACTS_MAX } from '../../src/market/build-chain.ts';
 import type { Series } from '../../src/market/chain.ts';
-import type { ContractRow } from '../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../src/market/contract-batch.ts';
 
 const head = {
   ...{ underlying: 'SPX', asOf: Date.parse('2022-12-12T21:00:00Z'), spot: 3990, source: 'test', simulated: false },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { buildChain } from '../../src/market/build-chain.ts';
 import { addDays, daysBetween, isTradingDay, newYorkDate } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
-import type { ContractRow } from '../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../src/market/contract-batch.ts';
 import { calculateMertonProbability } from '../../src/operations/surface/merton-probability.ts';
 import { getVolatilitySurface } from '../../src/operations/surface/surface-report.ts';
 import { recordedChain, someRecorded } from '../analytics/recorded.ts';

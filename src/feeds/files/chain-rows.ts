@@ -3,9 +3,9 @@ import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
 import { buildChain } from '../../market/build-chain.ts';
-import { type Contracts, GrowingContracts } from '../../market/contract-columns.ts';
+import { ContractBatch } from '../../market/contract-batch.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { parseCallPut, type SymbolSeries, sidedStrikeIn, symbolSeriesIn } from '../../market/option-symbol.ts';
+import { type OptionSymbol, optionSymbolIn, parseCallPut } from '../../market/option-symbol.ts';
 import type { RowScanner } from '../../math/delimited-rows.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf, numbersOf } from '../numbers.ts';
@@ -24,18 +24,14 @@ export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chains
  * `symbol` or all of `expiry`, `put_call` and `strike` are required. Rows with the same underlying and time are one chain. Without `as_of`,
  * the time is that of `timeOfFile`. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read, or if no time is stated.
  */
-function chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
-  return readChains(rows, columnsOf(header), header.length, file);
-}
-
-/** Reads the chains of rows with `width` cells. `at` has the index of each field's cell. */
-function* readChains(rows: Table['rows'], at: Columns, width: number, file: FileFacts): Steps<Delivery[]> {
+function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
+  const at = columnsOf(header);
   const snapshots = new Map<string, Snapshot>();
   const refusedBefore: Record<string, number> = {};
   let latest: Snapshot | undefined;
-  using contracts = new GrowingContracts();
-  const contract = new ContractReader(at);
+  using contracts = new ContractBatch();
+  const contractOf = contractReader(at);
   const asOfIn = memoizeBytes(CELLS_CACHED_MAX, (text) => (text === '' ? timeOfFile(file) : instantIn(text)));
   // Most rows have the spot of the previous row.
   const spotIn = memoizeBytes(CELLS_CACHED_MAX, cellNumber);
@@ -46,7 +42,8 @@ function* readChains(rows: Table['rows'], at: Columns, width: number, file: File
   const addNumbers = () => {
     if (block === undefined) return;
     const first = contracts.series.length - added.length;
-    for (const [column, field] of NUMBERS) numbersOf(block, at[field], added, contracts.columns[column], first);
+    for (const [column, field] of NUMBERS)
+      numbersOf(block, at[field], added, contracts.columns[column].subarray(first));
     added = [];
   };
   for (const row of rows) {
@@ -57,11 +54,11 @@ function* readChains(rows: Table['rows'], at: Columns, width: number, file: File
     }
     block = row;
     count++;
-    const rejected = row.isWhole(width) ? contract.read(row) : 'malformed_row';
+    const contract = row.isWhole(header.length) ? contractOf(row) : 'malformed_row';
     const asOf = asOfIn(row.bytes, row.start(at.as_of), row.end(at.as_of));
-    if (rejected !== undefined || asOf === undefined) {
+    if (typeof contract === 'string' || asOf === undefined) {
       // Tables list one chain after the other. So an unreadable row counts towards the chain of the previous row.
-      countRejected(latest?.refused ?? refusedBefore, rejected ?? 'bad_as_of');
+      countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
       continue;
     }
     const { series, callPut, strike } = contract;
@@ -162,57 +159,40 @@ const NUMBERS = [
   ] as const),
 ];
 
-/** Reads the contracts of rows, from their symbols if they have one. */
-class ContractReader {
-  /** The contract of the last row that could be read. */
-  series: Omit<SymbolSeries, 'adjusted'> = { root: '', expiry: '', underlying: '' };
-  callPut = 0;
-  strike = 0;
-  readonly #seriesOf = memoizeBytes(CELLS_CACHED_MAX, (ticker) =>
+interface Contract extends Pick<OptionSymbol, 'callPut' | 'strike'> {
+  readonly series: Pick<OptionSymbol, 'root' | 'underlying' | 'expiry'>;
+}
+
+/** Returns a function that reads the contract of a row, from its symbol if it has one, or returns why it cannot be read. */
+function contractReader(at: Columns): (row: RowScanner) => Contract | 'bad_symbol' | 'bad_contract' {
+  const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (ticker) =>
     memoizeBytes(CELLS_CACHED_MAX, (expiry) => seriesOf(ticker, expiry)),
   );
-  readonly #callPutIn = memoizeBytes(CELLS_CACHED_MAX, parseCallPut);
-
-  constructor(private readonly at: Columns) {}
-
-  /** Reads the contract of a row. Returns why the contract cannot be read. */
-  read(row: RowScanner): 'bad_symbol' | 'bad_contract' | undefined {
-    const { at } = this;
+  const callPutIn = memoizeBytes(CELLS_CACHED_MAX, parseCallPut);
+  return (row) => {
     const { bytes } = row;
     const [start, end] = [row.start(at.symbol), row.end(at.symbol)];
-    if (start < end) {
-      const strike = sidedStrikeIn(bytes, start, end);
-      const series = Number.isNaN(strike) ? undefined : symbolSeriesIn(bytes, start, end);
-      if (series === undefined) return 'bad_symbol';
-      this.series = series;
-      this.callPut = strike > 0 ? 1 : -1;
-      this.strike = Math.abs(strike);
-      return undefined;
-    }
-    const callPut = this.#callPutIn(bytes, row.start(at.put_call), row.end(at.put_call));
-    const ofTicker = this.#seriesOf(bytes, row.start(at.underlying), row.end(at.underlying));
-    const series = ofTicker(bytes, row.start(at.expiry), row.end(at.expiry));
+    if (start < end) return optionSymbolIn(bytes, start, end) ?? 'bad_symbol';
+    const callPut = callPutIn(bytes, row.start(at.put_call), row.end(at.put_call));
+    const seriesIn = rootsOf(bytes, row.start(at.underlying), row.end(at.underlying));
+    const series = seriesIn(bytes, row.start(at.expiry), row.end(at.expiry));
     if (series === undefined || callPut === undefined) return 'bad_contract';
-    this.series = series;
-    this.callPut = callPut;
-    this.strike = numberOf(row, at.strike);
-    return undefined;
-  }
+    return { series, callPut, strike: numberOf(row, at.strike) };
+  };
 }
 
 /** Maximum number of cached texts of a column. A file has fewer underlyings, expiries and times than this maximum. */
 const CELLS_CACHED_MAX = 4_096;
 
 /** Returns the chain of a snapshot, or a rejection. Other snapshots of the file are still delivered. */
-function* deliver(snapshot: Snapshot, { series, columns }: Omit<Contracts, 'rows'>, file: FileFacts): Steps<Delivery> {
+function* deliver(snapshot: Snapshot, contracts: ContractBatch, file: FileFacts): Steps<Delivery> {
   const { rows, spots, ...head } = snapshot;
   try {
     // One wrong spot does not change the median.
     const median = new Float64Array(spots).sort()[spots.length >> 1];
-    const contracts = { rows, series, columns };
-    const spot = spotOf(median, contracts, head.asOf);
+    const spot = spotOf(median, contracts, rows, head.asOf);
     yield READING;
-    const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, contracts);
+    const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, contracts, rows);
     return { kind: 'chain', chain };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;

@@ -3,7 +3,7 @@ import type { Steps } from '../../core/steps.ts';
 import { buildChain, CONTRACTS_MAX } from '../../market/build-chain.ts';
 import { newYorkInstant } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
-import { type ContractRow, contractRow, contractsOf, type QuoteField } from '../../market/contract-columns.ts';
+import { ContractBatch, type QuoteField } from '../../market/contract-batch.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { jsonNumber } from '../numbers.ts';
@@ -36,7 +36,8 @@ export function* quotedChain(
   }
   const asOf = quotedAt(data.last_trade_time, answer.timestamp ?? data.timestamp);
   const refused: Record<string, number> = {};
-  const rows: ContractRow[] = [];
+  using contracts = new ContractBatch();
+  const { rows } = contracts;
   for (const [i, option] of (data.options as unknown[]).entries()) {
     if (i > 0 && i % STEP_ROWS === 0) yield READING;
     const symbol = isRecord(option) && typeof option.option === 'string' ? parseOptionSymbol(option.option) : undefined;
@@ -44,15 +45,15 @@ export function* quotedChain(
       countRejected(refused, 'bad_symbol');
       continue;
     }
-    const row = contractRow(symbol, (field) => jsonNumber(option[FIELDS[field] ?? field]));
-    rows.push({ ...row, multiplier: Number.NaN });
+    contracts.add(symbol, symbol.callPut, symbol.strike, (field) =>
+      field === 'multiplier' ? Number.NaN : jsonNumber(option[FIELDS[field] ?? field]),
+    );
   }
   if (rows.length === 0) throw unreadable(`none of ${data.options.length} options has a symbol that can be read`);
   const price = [data.current_price, data.close].map(jsonNumber).find((value) => value > 0 && Number.isFinite(value));
-  const underlying = ticker ?? underlyingOfMost(rows);
+  const underlying = ticker ?? underlyingOfMost(contracts.series);
   yield READING;
-  const contracts = contractsOf(rows);
-  const head = { underlying, asOf, spot: spotOf(price, contracts, asOf), source, simulated: false, refused };
+  const head = { underlying, asOf, spot: spotOf(price, contracts, rows, asOf), source, simulated: false, refused };
   return { chain: buildChain(head, contracts), offered: data.options.length };
 }
 

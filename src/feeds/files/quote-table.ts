@@ -1,6 +1,6 @@
 import { buildChain } from '../../market/build-chain.ts';
 import { isDate, newYorkInstant } from '../../market/calendar.ts';
-import { type ContractRow, contractRow, contractsOf, type QuoteField } from '../../market/contract-columns.ts';
+import { ContractBatch, type QuoteField } from '../../market/contract-batch.ts';
 import { optionSymbolIn } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf } from '../numbers.ts';
@@ -29,7 +29,7 @@ export const quoteTable: Format = {
     const asOf = quoteDate(preamble);
 
     const refused: Record<string, number> = {};
-    const rowsRead: ContractRow[] = [];
+    using contracts = new ContractBatch();
     let count = 0;
     for (const row of rows) {
       if (row === undefined) {
@@ -49,14 +49,13 @@ export const quoteTable: Format = {
           countRejected(refused, 'bad_symbol');
           continue;
         }
-        rowsRead.push(contractRow(symbol, (field) => numberOf(row, columns[field])));
+        contracts.add(symbol.series, symbol.callPut, symbol.strike, (field) => numberOf(row, columns[field]));
       }
     }
-    if (rowsRead.length === 0) throw unreadable(`none of ${count} rows has a symbol that can be read`);
+    if (contracts.rows.length === 0) throw unreadable(`none of ${count} rows has a symbol that can be read`);
     yield READING;
-    const underlying = underlyingOfMost(rowsRead);
-    const contracts = contractsOf(rowsRead);
-    const spot = spotOf(lastSale(preamble), contracts, asOf);
+    const underlying = underlyingOfMost(contracts.series);
+    const spot = spotOf(lastSale(preamble), contracts, contracts.rows, asOf);
     yield READING;
     const head = { underlying, asOf, spot, source: sourceOf(file), simulated: false, refused };
     const chain = buildChain(head, contracts);

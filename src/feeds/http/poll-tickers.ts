@@ -1,7 +1,7 @@
 import { ClientError } from '../../core/errors.ts';
 import { buildChain } from '../../market/build-chain.ts';
 import type { Chain } from '../../market/chain.ts';
-import { type ContractRow, contractsOf } from '../../market/contract-columns.ts';
+import { ContractBatch, type ContractRow } from '../../market/contract-batch.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { spotOf } from '../implied-spot.ts';
 import { unreadable } from '../rejections.ts';
@@ -68,8 +68,8 @@ export function snapshotFrom(
   const { rows, refused, offered } = collected;
   if (offered === 0) throw unreadable('the provider lists no contracts');
   if (rows.length === 0) throw unreadable(`none of ${offered} contracts can be read`);
-  const contracts = contractsOf(rows);
-  const spot = spotOf(collected.spot, contracts, asOf);
+  using contracts = ContractBatch.of(rows);
+  const spot = spotOf(collected.spot, contracts, contracts.rows, asOf);
   if (Number.isNaN(spot))
     throw unreadable('the provider gives no price of the underlying, and no quotes imply a price');
   const head = { underlying, asOf, spot, source: `${feed}:${underlying}`, simulated: false, refused };

@@ -1,7 +1,7 @@
 import { entryOf, isRecord, type JsonRecord } from '../../core/json-shape.ts';
 import { CONTRACTS_MAX } from '../../market/build-chain.ts';
 import { lastQuoted } from '../../market/calendar.ts';
-import type { ContractRow } from '../../market/contract-columns.ts';
+import type { ContractRow } from '../../market/contract-batch.ts';
 import type { Feed } from '../../market/feed.ts';
 import { isIndexRoot, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';

@@ -1,7 +1,7 @@
 import { ClientError } from '../../core/errors.ts';
 import { CONTRACTS_MAX, STRIKE_MAX } from '../../market/build-chain.ts';
 import { isDate, settlementInstant } from '../../market/calendar.ts';
-import type { ContractRow } from '../../market/contract-columns.ts';
+import type { ContractRow } from '../../market/contract-batch.ts';
 import { parseCallPut, rootOfTicker } from '../../market/option-symbol.ts';
 import { type ProviderSnapshot, snapshotFrom } from '../http/poll-tickers.ts';
 import { countRejected, unreadable } from '../rejections.ts';

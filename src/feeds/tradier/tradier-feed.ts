@@ -1,7 +1,7 @@
 import { ClientError } from '../../core/errors.ts';
 import { entryOf, isRecord, type JsonRecord } from '../../core/json-shape.ts';
 import { isDate, lastQuoted, settlementInstant } from '../../market/calendar.ts';
-import type { ContractRow } from '../../market/contract-columns.ts';
+import type { ContractRow } from '../../market/contract-batch.ts';
 import type { Feed } from '../../market/feed.ts';
 import { parseCallPut } from '../../market/option-symbol.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type Forward, seriesForward } from '../../../src/analytics/chain/forward.ts';
 import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import type { ContractRow } from '../../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { blackScholesDelta } from '../plain.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, quoted, range, yearsTo } from '../small-chains.ts';
 

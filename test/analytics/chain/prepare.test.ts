@@ -5,7 +5,7 @@ import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
 import { ClientError } from '../../../src/core/errors.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
-import type { ContractRow } from '../../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';
 

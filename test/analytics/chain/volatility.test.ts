@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ContractRow } from '../../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { blackScholesPrice } from '../plain.ts';
 import { contract, EXPIRY, FEED_GAMMA, prepared, quoted, range, yearsTo } from '../small-chains.ts';
 

@@ -5,7 +5,7 @@ import { gammaFlip } from '../../../src/analytics/exposure/gamma-flip.ts';
 import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
-import type { ContractRow } from '../../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { nearestSignChange, netGex } from '../plain.ts';
 import { contract, contractsIn, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
-import type { ContractRow } from '../../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { AS_OF, contract, EXPIRY, FEED_GAMMA, LATER, prepared, TODAY } from '../small-chains.ts';
 
 const heavy = { gamma: 0.05, openInterest: 100 };

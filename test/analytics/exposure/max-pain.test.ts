@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { maxPain } from '../../../src/analytics/exposure/max-pain.ts';
 import { generator } from '../../../src/bench/workloads.ts';
-import type { ContractRow } from '../../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { bruteMaxPain } from '../plain.ts';
 import { contract, LATER, linesOf, prepared } from '../small-chains.ts';
 

@@ -3,7 +3,7 @@ import { refineProfile, sketchProfile } from '../../../src/analytics/exposure/ga
 import { levelsWithin, netGexAtLevels, positionsOf } from '../../../src/analytics/exposure/gamma-profile.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
-import type { ContractRow } from '../../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { contract, LATER, prepared, range, TODAY } from '../small-chains.ts';
 
 const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' } as const;

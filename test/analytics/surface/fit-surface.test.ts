@@ -8,7 +8,7 @@ import type { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
 import { SliceModel } from '../../../src/analytics/surface/slice-model.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { addDays, closeOf, newYorkDate, nextTradingDay, YEAR_MS } from '../../../src/market/calendar.ts';
-import type { ContractRow } from '../../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { CALENDAR, VarianceClock } from '../../../src/market/variance-clock.ts';
 import { volatilityOf } from '../plain.ts';
 import { AS_OF, contract, prepared, preparedChain, quoted, range } from '../small-chains.ts';

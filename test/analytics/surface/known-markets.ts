@@ -1,6 +1,6 @@
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
 import { addDays, closeOf, newYorkDate, YEAR_MS } from '../../../src/market/calendar.ts';
-import type { ContractRow } from '../../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import type { VarianceClock } from '../../../src/market/variance-clock.ts';
 import { merton } from '../../../src/math/jump-diffusion.ts';
 import { blackScholesPrice } from '../plain.ts';

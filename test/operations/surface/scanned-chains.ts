@@ -1,5 +1,5 @@
 import type { Chain } from '../../../src/market/chain.ts';
-import type { ContractRow } from '../../../src/market/contract-columns.ts';
+import type { ContractRow } from '../../../src/market/contract-batch.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
 import { callExtended, type Holdings, smallMarket } from '../small-market.ts';
