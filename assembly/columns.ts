@@ -34,8 +34,9 @@ export enum BlackScholesColumn {
 }
 
 /**
- * The columns of `hedges` and `addExposures`. Only `addExposures` has `weight` and `sums`. The kernels store intermediate values in the
- * columns 16 to 21.
+ * The columns of `hedges`, `addPairExposures` and `addGroupExposures`. The kernels store intermediate values in `weight` and in the columns
+ * 16 to 21. From `position` on, a column belongs to the kernels of pairs: `contracts` has an u32 for the first contract of each pair and for
+ * the end of the last pair, `group` has an u32 for each pair, and the other columns have one number for each contract.
  */
 export enum ExposureColumn {
   callPut,
@@ -53,6 +54,29 @@ export enum ExposureColumn {
   vanna,
   change,
   sums,
+  position = 22,
+  multiplier,
+  side,
+  gamma,
+  openInterest,
+  volume,
+  contracts,
+  group,
+}
+
+/** The sums of `addGroupExposures`. The sums of puts follow those of calls. */
+export enum GroupSum {
+  callGex,
+  putGex,
+  netGex,
+  grossGex,
+  dex,
+  vex,
+  cex,
+  callOpenInterest,
+  putOpenInterest,
+  callVolume,
+  putVolume,
 }
 
 /** The columns of `impliedVolatility`. */

@@ -1,5 +1,6 @@
-import { ExposureColumn } from '../../assembly/columns.ts';
-import { arenaColumn, type Column, checkLengths, inChunks, kernels, mapColumns } from './kernels.ts';
+import { ExposureColumn, type GroupSum } from '../../assembly/columns.ts';
+import { arenaColumn, CHUNK_ROWS, type Column, kernels, mapColumns } from './kernels.ts';
+import { memoryBytes, OUTPUT } from './text-area.ts';
 
 /** Options now and at a later time, as columns of `count` rows. If a column is given as a number, every row has this value. */
 export interface HedgeInputs {
@@ -42,33 +43,66 @@ export function hedges(inputs: HedgeInputs): Hedges<Float64Array> {
   return { delta: delta!, vanna: vanna!, change: change! };
 }
 
-/** The length of the array `partial`, which has two partial sums for each of three exposures. */
-const PARTIAL_SUMS = 6;
+/** The maximum number of pairs in the arena. The contracts of so many pairs, which are calls and puts, fit into a column. */
+export const PAIRS_MAX = CHUNK_ROWS / 2;
+/** The length of the array `partial` of `pairExposures`. */
+const PARTIAL_SUMS = 8;
+const PARTIAL = arenaColumn(ExposureColumn.sums).subarray(0, PARTIAL_SUMS);
+const BLOCK = arenaColumn(0).byteOffset;
 
 /**
- * For each of the three hedges (delta, vanna, change), computes the sum of `weight * hedge` over all options. Writes no columns. A NaN in a
- * row makes the sums NaN, even with weight 0. A caller may add the options of a chain in several calls, one call for each range of rows.
- * `partial` passes the sums from one call to the next. If every range except the last has an even number of rows, the sums are bitwise
- * equal to the sums of one call for the whole chain.
- * @throws RangeError if the length of a column is not `count`.
+ * For each of the three hedges, computes the sum of `position * multiplier * spot * hedge` over the contracts of the `count` pairs in the
+ * arena's columns of `ExposureColumn`, and of those before. `partial` passes the sums from one call to the next. Each call except the last
+ * must have an even number of pairs. The pairs stay in the arena.
  */
-export function exposureSums(
-  inputs: HedgeInputs & { readonly weight: Column },
-  partial: Float64Array = partialSums(),
-): Hedges<number> {
-  const { count, ...columns } = inputs;
-  checkLengths(count, columns);
-  const sums = arenaColumn(ExposureColumn.sums);
-  sums.set(partial);
-  inChunks(count, ExposureColumn, columns, (block, start, end) => {
-    kernels.addExposures(end - start, block, sums.byteOffset);
-  });
-  for (let i = 0; i < PARTIAL_SUMS; i++) partial[i] = sums[i]!;
-  const [delta, vanna, change] = [0, 2, 4].map((i) => partial[i]! + partial[i + 1]!);
-  return { delta: delta!, vanna: vanna!, change: change! };
+export function pairExposures(count: number, spot: number, partial: Float64Array): Hedges<number> {
+  PARTIAL.set(partial);
+  kernels.addPairExposures(count, BLOCK, spot, PARTIAL.byteOffset);
+  partial.set(PARTIAL);
+  const sum = (of: number) => partial[of]! + partial[of + 1]!;
+  return { delta: sum(0) + partial[6]!, vanna: sum(2), change: sum(4) + partial[7]! };
 }
 
-/** Returns the partial sums of an empty range, for the first call of `exposureSums`. */
+/** Returns the partial sums of no pairs, for the first call of `pairExposures`. */
 export function partialSums(): Float64Array {
   return new Float64Array(PARTIAL_SUMS);
+}
+
+/** The names of the sums of `addGroupExposures`, in the order of `GroupSum`. */
+export const GROUP_SUMS = [
+  ...(['callGex', 'putGex', 'netGex', 'grossGex', 'dex', 'vex', 'cex'] as const),
+  ...(['callOpenInterest', 'putOpenInterest', 'callVolume', 'putVolume'] as const),
+] satisfies (keyof typeof GroupSum)[];
+const GROUPS = new Uint32Array(memoryBytes.buffer, arenaColumn(ExposureColumn.group).byteOffset, PAIRS_MAX);
+/** The number of groups whose sums a kernel call gets. */
+const GROUPS_MAX = 4096;
+const GROUPS_BYTES = 8 * GROUPS_MAX;
+const SUMS_START = OUTPUT + (-OUTPUT & 7);
+const SUMS = GROUP_SUMS.map((_, i) => new Float64Array(memoryBytes.buffer, SUMS_START + i * GROUPS_BYTES, GROUPS_MAX));
+
+/**
+ * Adds the exposures of the pairs in the arena to the sums of their groups. `group` has the group of each pair, an index of the sums.
+ * `scale` converts gamma * contracts * multiplier to GEX, and `vannaUnit` converts raw vanna.
+ */
+export function addGroupExposures(
+  group: Uint32Array,
+  spot: number,
+  scale: number,
+  vannaUnit: number,
+  sums: Readonly<Record<(typeof GROUP_SUMS)[number], Float64Array>>,
+): void {
+  const columns = GROUP_SUMS.map((name) => sums[name]);
+  GROUPS.set(group);
+  let [least, most] = [group[0]!, group[0]!];
+  for (let i = 1; i < group.length; i++) {
+    const each = group[i]!;
+    if (each < least) least = each;
+    else if (each > most) most = each;
+  }
+  for (let first = least; first <= most; first += GROUPS_MAX) {
+    const last = Math.min(first + GROUPS_MAX - 1, most);
+    for (const [i, column] of columns.entries()) SUMS[i]!.set(column.subarray(first, last + 1));
+    kernels.addGroupExposures(group.length, BLOCK, spot, scale, vannaUnit, first, last, SUMS_START, GROUPS_BYTES);
+    for (const [i, column] of columns.entries()) column.set(SUMS[i]!.subarray(0, last + 1 - first), first);
+  }
 }

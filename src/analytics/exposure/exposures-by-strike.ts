@@ -1,9 +1,9 @@
 import { recordOf } from '../../core/record-of.ts';
-import { byRange, type Steps } from '../../core/steps.ts';
+import { StepMeter, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
-import { hedges } from '../../math/exposure-kernels.ts';
+import { addGroupExposures, GROUP_SUMS, PAIRS_MAX } from '../../math/exposure-kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { dayAheadOf, HedgeBlock } from './day-ahead.ts';
+import { dayAheadOf, loadPairs } from './day-ahead.ts';
 import { gexScale } from './gex-by-series.ts';
 import { strikeIndex } from './strike-index.ts';
 
@@ -42,54 +42,19 @@ export function* exposuresByStrike(prepared: PreparedChain) {
 
 /** Returns the exposure sums of each group of pairs. `group` has the group of each pair, from 0 to `groups` - 1. */
 export function* sumExposures(prepared: PreparedChain, group: Uint32Array, groups: number): Steps<ExposureSums> {
-  const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
+  const { chain, pairs } = prepared;
   const ahead = dayAheadOf(prepared);
-  const sums = recordOf(SUMS, () => new Float64Array(groups));
-  // Local names, because a first answer runs before the compiler resolves the fields of an object.
-  const { callGex, putGex, netGex, grossGex, dex, vex, cex } = sums;
-  const { callOpenInterest, putOpenInterest, callVolume, putVolume } = sums;
-  const scale = gexScale(chain);
+  const sums = recordOf(GROUP_SUMS, () => new Float64Array(groups));
+  const meter = new StepMeter(STEP_PAIRS);
   if (pairs.count > STEP_PAIRS) yield { message: MESSAGE };
-  yield* byRange(pairs.count, STEP_PAIRS, MESSAGE, (from, to) => {
-    const priced = BLOCK.fill(prepared, ahead, chain.spot, from, to);
-    const { delta, vanna, change } = hedges(priced);
-    for (let pair = from; pair < to; pair++) {
-      const [to, pricedRow] = [group[pair]!, pair - from];
-      for (let i = pairs.contracts[pair]!; i < pairs.contracts[pair + 1]!; i++) {
-        const isCall = callPut[i] === 1;
-        const gex = position[i]! * gamma[i]! * multiplier[i]! * scale;
-        const openInterest = chain.openInterest[row[i]!]! || 0;
-        const volume = chain.volume[row[i]!]! || 0;
-        netGex[to]! += gex;
-        grossGex[to]! += Math.abs(gex);
-        if (isCall) {
-          callGex[to]! += gex;
-          callOpenInterest[to]! += openInterest;
-          callVolume[to]! += volume;
-        } else {
-          putGex[to]! += gex;
-          putOpenInterest[to]! += openInterest;
-          putVolume[to]! += volume;
-        }
-        if (priced.iv[pricedRow] === 0) continue;
-        const dollars = position[i]! * multiplier[i]! * chain.spot;
-        // As in `PricedSums`, only the out-of-the-money side of a pair is priced, and the other follows by put-call parity.
-        const other = callPut[i] === priced.callPut[pricedRow] ? 0 : callPut[i]!;
-        dex[to]! += dollars * (delta[pricedRow]! + other * priced.factor[pricedRow]!);
-        vex[to]! += dollars * vanna[pricedRow]! * MARKET_UNITS.vanna;
-        cex[to]! +=
-          dollars * (change[pricedRow]! + other * (priced.laterFactor[pricedRow]! - priced.factor[pricedRow]!));
-      }
-    }
-  });
+  for (let from = 0; from < pairs.count; from += PAIRS_MAX) {
+    const to = Math.min(from + PAIRS_MAX, pairs.count);
+    if (meter.beginsNextStep(to - from)) yield { message: MESSAGE };
+    loadPairs(prepared, ahead, from, to);
+    addGroupExposures(group.subarray(from, to), chain.spot, gexScale(chain), MARKET_UNITS.vanna, sums);
+  }
   return sums;
 }
-
-const SUMS = [
-  ...(['callGex', 'putGex', 'netGex', 'grossGex', 'dex', 'vex', 'cex'] as const),
-  ...(['callOpenInterest', 'putOpenInterest', 'callVolume', 'putVolume'] as const),
-];
-const BLOCK = new HedgeBlock(STEP_PAIRS);
 
 /** Returns the net GEX of all contracts at each of the given strikes, dollars per 1 % move. */
 export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): number[] {
