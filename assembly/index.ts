@@ -18,6 +18,7 @@ export { inverseCumulative } from './inverse-normal';
 export { merton, mertonProbabilities } from './merton';
 // The function takes x and returns p.
 export { cumulative } from './normal';
+export { mergeSides, readFloats, readWholes } from './planes';
 export { scanRows } from './row-scanner';
 export {
   sliceBasis,

@@ -1,6 +1,6 @@
 import { ExposureColumn, type GroupSum } from '../../assembly/columns.ts';
 import { arenaColumn, CHUNK_ROWS, type Column, kernels, mapColumns } from './kernels.ts';
-import { memoryBytes, OUTPUT } from './text-area.ts';
+import { memoryBytes, SCRATCH } from './text-area.ts';
 
 /** Options now and at a later time, as columns of `count` rows. If a column is given as a number, every row has this value. */
 export interface HedgeInputs {
@@ -77,8 +77,7 @@ const GROUPS = new Uint32Array(memoryBytes.buffer, arenaColumn(ExposureColumn.gr
 /** The number of groups whose sums a kernel call gets. */
 const GROUPS_MAX = 4096;
 const GROUPS_BYTES = 8 * GROUPS_MAX;
-const SUMS_START = OUTPUT + (-OUTPUT & 7);
-const SUMS = GROUP_SUMS.map((_, i) => new Float64Array(memoryBytes.buffer, SUMS_START + i * GROUPS_BYTES, GROUPS_MAX));
+const SUMS = GROUP_SUMS.map((_, i) => new Float64Array(memoryBytes.buffer, SCRATCH + i * GROUPS_BYTES, GROUPS_MAX));
 
 /**
  * Adds the exposures of the pairs in the arena to the sums of their groups. `group` has the group of each pair, an index of the sums.
@@ -102,7 +101,7 @@ export function addGroupExposures(
   for (let first = least; first <= most; first += GROUPS_MAX) {
     const last = Math.min(first + GROUPS_MAX - 1, most);
     for (const [i, column] of columns.entries()) SUMS[i]!.set(column.subarray(first, last + 1));
-    kernels.addGroupExposures(group.length, BLOCK, spot, scale, vannaUnit, first, last, SUMS_START, GROUPS_BYTES);
+    kernels.addGroupExposures(group.length, BLOCK, spot, scale, vannaUnit, first, last, SCRATCH, GROUPS_BYTES);
     for (const [i, column] of columns.entries()) column.set(SUMS[i]!.subarray(0, last + 1 - first), first);
   }
 }

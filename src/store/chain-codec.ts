@@ -1,6 +1,7 @@
 import { OperatorError } from '../core/errors.ts';
 import { recordOf } from '../core/record-of.ts';
 import { CHAIN_COLUMNS, type Chain, isPriced, type Series } from '../market/chain.ts';
+import { mergeSides } from '../math/planes.ts';
 import { ColumnReader, ColumnWriter, isSealed, SEAL_BYTES, sealed } from './column-codec.ts';
 
 /** The fields of a chain that are stored in the blob. All other fields are columns of the table `snapshots`. */
@@ -91,14 +92,10 @@ function chainOf(packedHeader: Compressed | undefined, content: Uint8Array): Cha
   const { series, refused, count } = headerOf(packedHeader);
   const reader = new ColumnReader(content);
   const callPut = reader.numbers(count);
-  const rows = rowsByCallPut(callPut);
-  const columns = recordOf(CHAIN_COLUMNS, (name) => {
-    if (name === 'callPut') return callPut;
-    const ordered = reader.numbers(count);
-    const column = new Float64Array(count);
-    for (let i = 0; i < count; i++) column[rows[i]!] = ordered[i]!;
-    return column;
-  });
+  const calls = callsIn(callPut);
+  const columns = recordOf(CHAIN_COLUMNS, (name) =>
+    name === 'callPut' ? callPut : mergeSides(callPut, reader.numbers(count), calls),
+  );
   const seriesIndex = new Uint16Array(count);
   for (const [index, { start, end }] of series.entries()) seriesIndex.fill(index, start, end);
   return { count, series, refused, seriesIndex, ...columns };
@@ -124,6 +121,12 @@ const MAGIC = 0x3248435a;
 const FIRST_MAGIC = 0x3148435a;
 const LENGTH_BYTES = 4;
 const HEADER_ZSTD_LEVEL = 3;
+
+function callsIn(callPut: Float64Array): number {
+  let calls = 0;
+  for (let row = 0; row < callPut.length; row++) if (callPut[row]! > 0) calls++;
+  return calls;
+}
 
 /** Returns the rows of calls, and then the other rows. */
 function rowsByCallPut(callPut: Float64Array): Uint32Array {
