@@ -155,7 +155,7 @@ function takeSides(count: i32, block: usize, spot: f64): void {
   const end = rowAt(block, count);
   for (let row = block; row < end; row += 8) {
     const iv = load<f64>(row, IV);
-    if (isNaN(iv)) store<f64>(row, 0, IV);
+    if (!(iv > 0)) store<f64>(row, 0, IV);
     store<f64>(row, spot, SPOT);
     store<f64>(row, load<f64>(row, STRIKE) >= spot ? 1.0 : -1.0, CALL_PUT);
   }
@@ -181,10 +181,10 @@ class Sum {
     store<f64>(sum, load<f64>(sum) + value);
   }
 
-  /** Returns a number, or 0 if it is not known. */
+  /** Returns a number of contracts, or 0 if it is not known. */
   @inline
   static known(value: f64): f64 {
-    return isNaN(value) ? 0.0 : value;
+    return value > 0 ? value : 0.0;
   }
 }
 
