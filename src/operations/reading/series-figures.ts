@@ -27,10 +27,12 @@ export function seriesFigures(prepared: PreparedChain, each: PreparedSeries) {
 }
 
 function contractsOf({ chain, row }: PreparedChain, { start, end }: PreparedSeries) {
-  let [openInterest, volume] = [0, 0];
+  const { openInterest, volume } = chain;
+  const sums = { open_interest: 0, volume: 0 };
   for (let i = start; i < end; i++) {
-    openInterest += chain.openInterest[row[i]!]! || 0;
-    volume += chain.volume[row[i]!]! || 0;
+    const at = row[i]!;
+    sums.open_interest += openInterest[at]! || 0;
+    sums.volume += volume[at]! || 0;
   }
-  return { open_interest: openInterest, volume };
+  return sums;
 }
