@@ -64,21 +64,6 @@ export enum ExposureColumn {
   group,
 }
 
-/** The sums of `addGroupExposures`. The sums of puts follow those of calls. */
-export enum GroupSum {
-  callGex,
-  putGex,
-  netGex,
-  grossGex,
-  dex,
-  vex,
-  cex,
-  callOpenInterest,
-  putOpenInterest,
-  callVolume,
-  putVolume,
-}
-
 /** The columns of `impliedVolatility`. */
 export enum ImpliedVolatilityColumn {
   callPut,
@@ -125,8 +110,8 @@ export enum GammaProfileColumn {
 }
 
 /**
- * The columns of the kernels of `slice-model.ts`. The first nine columns have one number per row, and `near` has 13 numbers per row. Each of
- * the other columns has several vectors, or a matrix.
+ * The columns of the kernels of `slice-model.ts`. The first eight columns have one number per row, and `near` has 13 numbers per row. Each
+ * of the other columns has several vectors, or a matrix.
  */
 export enum SliceColumn {
   callPut,
@@ -135,9 +120,8 @@ export enum SliceColumn {
   nearTo,
   price,
   scale,
+  side,
   error,
-  weight,
-  pull,
   near,
   nodes = 22,
   masses,

@@ -2,10 +2,10 @@
  * Worst error found: change 0.133, at options 7000 to 8000 of reference and vectors.ts.
  * The unit is the sum of the changes that one rounding of each input and of each hedge can cause.
  */
-import { COLUMN, PAIR, rowAt, STRIP } from './block';
-import { ExposureColumn, GroupSum } from './columns';
+import { addTo, COLUMN, PAIR, rowAt, STRIP } from './block';
+import { ExposureColumn } from './columns';
 import { Exponential } from './exp';
-import { add, atLeast, atMost, choose, div, half, magnitude, mul, sub, times, unless } from './lanes';
+import { add, atLeast, atMost, choose, div, half, magnitude, mul, sub, times } from './lanes';
 import { Logarithm } from './log';
 import { Mills } from './mills';
 import { D_MAX, DEVIATION_MIN, INV_SQRT_2_PI } from './normal';
@@ -69,45 +69,36 @@ export function addPairExposures(count: i32, block: usize, spot: f64, sums: usiz
   let otherDelta = load<f64>(sums, 3 * PAIR);
   let otherChange = load<f64>(sums, 3 * PAIR + 8);
   const end = rowAt(block, count);
-  takeSides(count, block, spot);
+  price(count, block, spot);
+  let at = block;
   for (let row = block; row < end; row += 8) {
     let net = 0.0;
-    if (load<f64>(row, IV) !== 0) {
-      let other = 0.0;
-      const stop = Contracts.end(block, row);
-      for (let at = Contracts.start(block, row); at < stop; at += 8) {
-        const dollars = load<f64>(at, POSITION) * load<f64>(at, MULTIPLIER) * spot;
-        net += dollars;
-        if (load<f64>(at, SIDE) !== load<f64>(row, CALL_PUT)) other += load<f64>(at, SIDE) * dollars;
-      }
-      otherDelta += other * load<f64>(row, FACTOR);
-      otherChange += other * (load<f64>(row, LATER_FACTOR) - load<f64>(row, FACTOR));
+    let other = 0.0;
+    for (const stop = endOf(row, block); at < stop; at += 8) {
+      if (load<f64>(row, IV) === 0) continue;
+      const dollars = load<f64>(at, POSITION) * load<f64>(at, MULTIPLIER) * spot;
+      net += dollars;
+      if (load<f64>(at, SIDE) !== load<f64>(row, CALL_PUT)) other += load<f64>(at, SIDE) * dollars;
     }
+    otherDelta += other * load<f64>(row, FACTOR);
+    otherChange += other * (load<f64>(row, LATER_FACTOR) - load<f64>(row, FACTOR));
     store<f64>(row, net, WEIGHT);
   }
   store<f64>(sums, otherDelta, 3 * PAIR);
   store<f64>(sums, otherChange, 3 * PAIR + 8);
-  let delta = v128.load(sums);
-  let vanna = v128.load(sums, PAIR);
-  let change = v128.load(sums, 2 * PAIR);
-  hedges(count, block);
-  for (let row = block; row < end; row += PAIR) {
-    // If the count is odd, the second lane of the last pair does not belong to a row.
-    const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(end));
-    const weight = v128.load(row, WEIGHT);
-    delta = add(delta, unless(absent, mul(weight, v128.load(row, DELTA))));
-    vanna = add(vanna, unless(absent, mul(weight, v128.load(row, VANNA))));
-    change = add(change, unless(absent, mul(weight, v128.load(row, CHANGE))));
+  // If the count is odd, the second lane of the last pair does not belong to a row.
+  for (let column = WEIGHT; column <= CHANGE; column += COLUMN) store<f64>(end + column, 0);
+  for (let hedge = DELTA; hedge <= CHANGE; hedge += COLUMN, sums += PAIR) {
+    let sum = v128.load(sums);
+    for (let row = block; row < end; row += PAIR) sum = add(sum, mul(v128.load(row, WEIGHT), v128.load(row + hedge)));
+    v128.store(sums, sum);
   }
-  v128.store(sums, delta);
-  v128.store(sums, vanna, PAIR);
-  v128.store(sums, change, 2 * PAIR);
 }
 
 /**
- * Adds the exposures of each pair's contracts to the sums of the pair's group. `sums` has a column for each `GroupSum`, `apart` bytes after
- * the column before, with the groups from `first` to `last`. Leaves out pairs of other groups. `scale` converts gamma * contracts *
- * multiplier to GEX.
+ * Adds the exposures of each pair's contracts to the sums of the pair's group. `sums` has 11 columns, each `apart` bytes after the one before,
+ * with the groups from `first` to `last`: GEX, open interest and volume, first of calls and then of puts, and net GEX, gross GEX, delta,
+ * vanna and the change of delta. Leaves out pairs of other groups. `scale` converts gamma * contracts * multiplier to GEX.
  */
 export function addGroupExposures(
   count: i32,
@@ -120,72 +111,49 @@ export function addGroupExposures(
   sums: usize,
   apart: usize,
 ): void {
-  takeSides(count, block, spot);
-  hedges(count, block);
-  for (let i = 0; i < count; i++) {
-    const group = load<u32>(block + ((<usize>i) << 2), GROUP);
-    if (group < first || group > last) continue;
-    const to = sums + ((<usize>(group - first)) << 3);
-    const row = rowAt(block, i);
-    const stop = Contracts.end(block, row);
-    for (let at = Contracts.start(block, row); at < stop; at += 8) {
+  price(count, block, spot);
+  let at = block;
+  for (let row = block, end = rowAt(block, count); row < end; row += 8) {
+    const group = load<u32>(block + ((row - block) >> 1), GROUP);
+    const factor = load<f64>(row, FACTOR);
+    const laterFactor = load<f64>(row, LATER_FACTOR);
+    for (const stop = endOf(row, block); at < stop; at += 8) {
+      if (group < first || group > last) continue;
+      const to = sums + ((<usize>(group - first)) << 3);
       const side = load<f64>(at, SIDE);
       const held = load<f64>(at, POSITION);
+      const ofSide = to + (side === 1 ? 0 : apart);
       const gex = held * load<f64>(at, GAMMA) * load<f64>(at, MULTIPLIER) * scale;
-      const isPut: usize = side === 1 ? 0 : apart;
-      Sum.add(to + GroupSum.netGex * apart, gex);
-      Sum.add(to + GroupSum.grossGex * apart, Math.abs(gex));
-      Sum.add(to + GroupSum.callGex * apart + isPut, gex);
-      Sum.add(to + GroupSum.callOpenInterest * apart + isPut, Sum.known(load<f64>(at, OPEN_INTEREST)));
-      Sum.add(to + GroupSum.callVolume * apart + isPut, Sum.known(load<f64>(at, VOLUME)));
+      addTo(ofSide, gex);
+      // A missing number is NaN.
+      if (load<f64>(at, OPEN_INTEREST) > 0) addTo(ofSide + 2 * apart, load<f64>(at, OPEN_INTEREST));
+      if (load<f64>(at, VOLUME) > 0) addTo(ofSide + 4 * apart, load<f64>(at, VOLUME));
+      addTo(to + 6 * apart, gex);
+      addTo(to + 7 * apart, Math.abs(gex));
       if (load<f64>(row, IV) === 0) continue;
       const dollars = held * load<f64>(at, MULTIPLIER) * spot;
-      const factor = load<f64>(row, FACTOR);
       const other = side === load<f64>(row, CALL_PUT) ? 0.0 : side;
-      Sum.add(to + GroupSum.dex * apart, dollars * (load<f64>(row, DELTA) + other * factor));
-      Sum.add(to + GroupSum.vex * apart, dollars * load<f64>(row, VANNA) * vannaUnit);
-      const later = other * (load<f64>(row, LATER_FACTOR) - factor);
-      Sum.add(to + GroupSum.cex * apart, dollars * (load<f64>(row, CHANGE) + later));
+      addTo(to + 8 * apart, dollars * (load<f64>(row, DELTA) + other * factor));
+      addTo(to + 9 * apart, dollars * load<f64>(row, VANNA) * vannaUnit);
+      addTo(to + 10 * apart, dollars * (load<f64>(row, CHANGE) + other * (laterFactor - factor)));
     }
   }
 }
 
-/** Represents each pair by its out-of-the-money side. A missing volatility becomes 0. */
-function takeSides(count: i32, block: usize, spot: f64): void {
-  const end = rowAt(block, count);
-  for (let row = block; row < end; row += 8) {
-    const iv = load<f64>(row, IV);
-    if (!(iv > 0)) store<f64>(row, 0, IV);
+/** Computes the hedges of the out-of-the-money sides of pairs. A missing volatility becomes 0. */
+function price(count: i32, block: usize, spot: f64): void {
+  for (let row = block, end = rowAt(block, count); row < end; row += 8) {
+    if (!(load<f64>(row, IV) > 0)) store<f64>(row, 0, IV);
     store<f64>(row, spot, SPOT);
     store<f64>(row, load<f64>(row, STRIKE) >= spot ? 1.0 : -1.0, CALL_PUT);
   }
+  hedges(count, block);
 }
 
-class Contracts {
-  /** Returns the address of the row of a pair's first contract. */
-  @inline
-  static start(block: usize, row: usize): usize {
-    return block + ((<usize>(load<u32>(block + ((row - block) >> 1), CONTRACTS) - load<u32>(block, CONTRACTS))) << 3);
-  }
-
-  /** Returns the address of the row after a pair's last contract. */
-  @inline
-  static end(block: usize, row: usize): usize {
-    return Contracts.start(block, row + 8);
-  }
-}
-
-class Sum {
-  @inline
-  static add(sum: usize, value: f64): void {
-    store<f64>(sum, load<f64>(sum) + value);
-  }
-
-  /** Returns a number of contracts, or 0 if it is not known. */
-  @inline
-  static known(value: f64): f64 {
-    return value > 0 ? value : 0.0;
-  }
+/** Returns the address of the row after a pair's last contract. */
+function endOf(row: usize, block: usize): usize {
+  const next = load<u32>(block + ((row - block) >> 1), CONTRACTS + 4);
+  return rowAt(block, next - load<u32>(block, CONTRACTS));
 }
 
 /** Computes the first half of ln(S / K). */

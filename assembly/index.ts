@@ -18,13 +18,14 @@ export { inverseCumulative } from './inverse-normal';
 export { merton, mertonProbabilities } from './merton';
 // The function takes x and returns p.
 export { cumulative } from './normal';
-export { mergeSides, readFloats, readWholes } from './planes';
+export { readWholes } from './planes';
 export { scanRows } from './row-scanner';
 export {
   sliceBasis,
   sliceCenter,
   sliceErrors,
   sliceLogs,
+  sliceNear,
   slicePenalty,
   sliceRows,
   sliceStep,

@@ -1,4 +1,4 @@
-import { ExposureColumn, type GroupSum } from '../../assembly/columns.ts';
+import { ExposureColumn } from '../../assembly/columns.ts';
 import { arenaColumn, CHUNK_ROWS, type Column, kernels, mapColumns } from './kernels.ts';
 import { memoryBytes, SCRATCH } from './text-area.ts';
 
@@ -68,16 +68,15 @@ export function partialSums(): Float64Array {
   return new Float64Array(PARTIAL_SUMS);
 }
 
-/** The names of the sums of `addGroupExposures`, in the order of `GroupSum`. */
+/** The names of the sums of `addGroupExposures`, in the order of the kernel. */
 export const GROUP_SUMS = [
-  ...(['callGex', 'putGex', 'netGex', 'grossGex', 'dex', 'vex', 'cex'] as const),
-  ...(['callOpenInterest', 'putOpenInterest', 'callVolume', 'putVolume'] as const),
-] satisfies (keyof typeof GroupSum)[];
+  ...(['callGex', 'putGex', 'callOpenInterest', 'putOpenInterest', 'callVolume', 'putVolume'] as const),
+  ...(['netGex', 'grossGex', 'dex', 'vex', 'cex'] as const),
+];
 const GROUPS = new Uint32Array(memoryBytes.buffer, arenaColumn(ExposureColumn.group).byteOffset, PAIRS_MAX);
 /** The number of groups whose sums a kernel call gets. */
 const GROUPS_MAX = 4096;
-const GROUPS_BYTES = 8 * GROUPS_MAX;
-const SUMS = GROUP_SUMS.map((_, i) => new Float64Array(memoryBytes.buffer, SCRATCH + i * GROUPS_BYTES, GROUPS_MAX));
+const SUMS = GROUP_SUMS.map((_, i) => new Float64Array(memoryBytes.buffer, SCRATCH + 8 * i * GROUPS_MAX, GROUPS_MAX));
 
 /**
  * Adds the exposures of the pairs in the arena to the sums of their groups. `group` has the group of each pair, an index of the sums.
@@ -90,18 +89,17 @@ export function addGroupExposures(
   vannaUnit: number,
   sums: Readonly<Record<(typeof GROUP_SUMS)[number], Float64Array>>,
 ): void {
-  const columns = GROUP_SUMS.map((name) => sums[name]);
   GROUPS.set(group);
   let [least, most] = [group[0]!, group[0]!];
   for (let i = 1; i < group.length; i++) {
-    const each = group[i]!;
-    if (each < least) least = each;
-    else if (each > most) most = each;
+    least = Math.min(least, group[i]!);
+    most = Math.max(most, group[i]!);
   }
   for (let first = least; first <= most; first += GROUPS_MAX) {
     const last = Math.min(first + GROUPS_MAX - 1, most);
-    for (const [i, column] of columns.entries()) SUMS[i]!.set(column.subarray(first, last + 1));
-    kernels.addGroupExposures(group.length, BLOCK, spot, scale, vannaUnit, first, last, SCRATCH, GROUPS_BYTES);
-    for (const [i, column] of columns.entries()) column.set(SUMS[i]!.subarray(0, last + 1 - first), first);
+    for (const [i, name] of GROUP_SUMS.entries()) SUMS[i]!.set(sums[name].subarray(first, last + 1));
+    const groups = [first, last, SCRATCH, 8 * GROUPS_MAX] as const;
+    kernels.addGroupExposures(group.length, BLOCK, spot, scale, vannaUnit, ...groups);
+    for (const [i, name] of GROUP_SUMS.entries()) sums[name].set(SUMS[i]!.subarray(0, last + 1 - first), first);
   }
 }

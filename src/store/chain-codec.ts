@@ -1,7 +1,6 @@
 import { OperatorError } from '../core/errors.ts';
 import { recordOf } from '../core/record-of.ts';
 import { CHAIN_COLUMNS, type Chain, isPriced, type Series } from '../market/chain.ts';
-import { mergeSides } from '../math/planes.ts';
 import { ColumnReader, ColumnWriter, isSealed, SEAL_BYTES, sealed } from './column-codec.ts';
 
 /** The fields of a chain that are stored in the blob. All other fields are columns of the table `snapshots`. */
@@ -92,9 +91,9 @@ function chainOf(packedHeader: Compressed | undefined, content: Uint8Array): Cha
   const { series, refused, count } = headerOf(packedHeader);
   const reader = new ColumnReader(content);
   const callPut = reader.numbers(count);
-  const calls = callsIn(callPut);
+  const rows = rowsByCallPut(callPut);
   const columns = recordOf(CHAIN_COLUMNS, (name) =>
-    name === 'callPut' ? callPut : mergeSides(callPut, reader.numbers(count), calls),
+    name === 'callPut' ? callPut : placed(reader.numbers(count), rows),
   );
   const seriesIndex = new Uint16Array(count);
   for (const [index, { start, end }] of series.entries()) seriesIndex.fill(index, start, end);
@@ -122,12 +121,6 @@ const FIRST_MAGIC = 0x3148435a;
 const LENGTH_BYTES = 4;
 const HEADER_ZSTD_LEVEL = 3;
 
-function callsIn(callPut: Float64Array): number {
-  let calls = 0;
-  for (let row = 0; row < callPut.length; row++) if (callPut[row]! > 0) calls++;
-  return calls;
-}
-
 /** Returns the rows of calls, and then the other rows. */
 function rowsByCallPut(callPut: Float64Array): Uint32Array {
   const rows = new Uint32Array(callPut.length);
@@ -135,4 +128,11 @@ function rowsByCallPut(callPut: Float64Array): Uint32Array {
   for (let row = 0; row < callPut.length; row++) if (callPut[row]! > 0) rows[next++] = row;
   for (let row = 0; row < callPut.length; row++) if (!(callPut[row]! > 0)) rows[next++] = row;
   return rows;
+}
+
+/** Returns a column that has each of the values at its row. */
+function placed(values: Float64Array, rows: Uint32Array): Float64Array {
+  const column = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) column[rows[i]!] = values[i]!;
+  return column;
 }

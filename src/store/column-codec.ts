@@ -1,5 +1,5 @@
 import { OperatorError } from '../core/errors.ts';
-import { readFloats, readWholes } from '../math/planes.ts';
+import { readWholes } from '../math/planes.ts';
 
 /**
  * Encodes columns of numbers in few bytes. Decoding restores the same bits, but -0 becomes 0. The layout of a column is:
@@ -107,11 +107,18 @@ export class ColumnReader {
     const [kind, digits, width, gaps] = [bytes[head], bytes[head + 1]!, bytes[head + 2]!, bytes[head + 3]!];
     const base = this.#view.getFloat64(head + 4, true);
     const divisor = 10 ** digits;
-    const layout = { offset: head + HEAD_BYTES, count, width };
-    this.#offset = layout.offset + width * count;
-    if (kind === FLOAT) return readFloats(bytes, layout);
-    if (width === 0) return new Float64Array(count).fill(base / divisor);
-    return readWholes(bytes, layout, base - gaps, divisor, gaps > 0);
+    const values = new Float64Array(count);
+    let offset = head + HEAD_BYTES;
+    this.#offset = offset + width * count;
+    if (kind === WHOLE) {
+      const gap = gaps > 0 ? Number.NaN : (0 + base) / divisor;
+      return readWholes(bytes, offset, width, base - gaps, divisor, gap, values);
+    }
+    const valueBytes = new Uint8Array(values.buffer);
+    for (let plane = 0; plane < 8; plane++, offset += count) {
+      for (let row = 0; row < count; row++) valueBytes[8 * row + plane] = bytes[offset + row]!;
+    }
+    return values;
   }
 
   text(): string {
