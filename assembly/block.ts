@@ -20,8 +20,3 @@ export const PAIR: usize = 16;
 export function rowAt(block: usize, index: i32): usize {
   return block + ((<usize>index) << 3);
 }
-
-/** Adds a value to the number at an address. */
-export function addTo(address: usize, value: f64): void {
-  store<f64>(address, load<f64>(address) + value);
-}

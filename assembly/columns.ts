@@ -34,9 +34,9 @@ export enum BlackScholesColumn {
 }
 
 /**
- * The columns of `hedges`, `addPairExposures` and `addGroupExposures`. The kernels store intermediate values in `weight` and in the columns
- * 16 to 21. From `position` on, a column belongs to the kernels of pairs: `contracts` has an u32 for the first contract of each pair and for
- * the end of the last pair, `group` has an u32 for each pair, and the other columns have one number for each contract.
+ * The columns of `hedges` and `addPairExposures`. The kernels store intermediate values in `weight` and in the columns 16 to 21. The last
+ * columns are inputs of `addPairExposures`: `contracts` has an u32 for the first contract of each pair and for the end of the last pair, and
+ * the others have one number for each contract.
  */
 export enum ExposureColumn {
   callPut,
@@ -57,11 +57,7 @@ export enum ExposureColumn {
   position = 22,
   multiplier,
   side,
-  gamma,
-  openInterest,
-  volume,
   contracts,
-  group,
 }
 
 /** The columns of `impliedVolatility`. */

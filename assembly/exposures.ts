@@ -2,7 +2,7 @@
  * Worst error found: change 0.133, at options 7000 to 8000 of reference and vectors.ts.
  * The unit is the sum of the changes that one rounding of each input and of each hedge can cause.
  */
-import { addTo, COLUMN, PAIR, rowAt, STRIP } from './block';
+import { COLUMN, PAIR, rowAt, STRIP } from './block';
 import { ExposureColumn } from './columns';
 import { Exponential } from './exp';
 import { add, atLeast, atMost, choose, div, half, magnitude, mul, sub, times } from './lanes';
@@ -27,11 +27,7 @@ const WEIGHT: usize = <usize>ExposureColumn.weight * COLUMN;
 const POSITION: usize = <usize>ExposureColumn.position * COLUMN;
 const MULTIPLIER: usize = <usize>ExposureColumn.multiplier * COLUMN;
 const SIDE: usize = <usize>ExposureColumn.side * COLUMN;
-const GAMMA: usize = <usize>ExposureColumn.gamma * COLUMN;
-const OPEN_INTEREST: usize = <usize>ExposureColumn.openInterest * COLUMN;
-const VOLUME: usize = <usize>ExposureColumn.volume * COLUMN;
 const CONTRACTS: usize = <usize>ExposureColumn.contracts * COLUMN;
-const GROUP: usize = <usize>ExposureColumn.group * COLUMN;
 // Outputs.
 const DELTA: usize = <usize>ExposureColumn.delta * COLUMN;
 const VANNA: usize = <usize>ExposureColumn.vanna * COLUMN;
@@ -63,13 +59,18 @@ export function hedges(count: i32, block: usize): void {
 /**
  * Adds the exposures of pairs at a spot to eight numbers at `sums`: two partial sums for each of delta, vanna and the change of delta of the
  * out-of-the-money sides, and the differences of the other sides' delta and change. By put-call parity, a call's delta is its put's delta
- * plus a factor. A pair without a volatility has no exposure.
+ * plus a factor. A pair without a volatility has no exposure. The block then has the hedges of the pairs' out-of-the-money sides.
  */
 export function addPairExposures(count: i32, block: usize, spot: f64, sums: usize): void {
   let otherDelta = load<f64>(sums, 3 * PAIR);
   let otherChange = load<f64>(sums, 3 * PAIR + 8);
   const end = rowAt(block, count);
-  price(count, block, spot);
+  for (let row = block; row < end; row += 8) {
+    if (!(load<f64>(row, IV) > 0)) store<f64>(row, 0, IV);
+    store<f64>(row, spot, SPOT);
+    store<f64>(row, load<f64>(row, STRIKE) >= spot ? 1.0 : -1.0, CALL_PUT);
+  }
+  hedges(count, block);
   let at = block;
   for (let row = block; row < end; row += 8) {
     let net = 0.0;
@@ -93,61 +94,6 @@ export function addPairExposures(count: i32, block: usize, spot: f64, sums: usiz
     for (let row = block; row < end; row += PAIR) sum = add(sum, mul(v128.load(row, WEIGHT), v128.load(row + hedge)));
     v128.store(sums, sum);
   }
-}
-
-/**
- * Adds the exposures of each pair's contracts to the sums of the pair's group. `sums` has 11 columns, each `apart` bytes after the one before,
- * with the groups from `first` to `last`: GEX, open interest and volume, first of calls and then of puts, and net GEX, gross GEX, delta,
- * vanna and the change of delta. Leaves out pairs of other groups. `scale` converts gamma * contracts * multiplier to GEX.
- */
-export function addGroupExposures(
-  count: i32,
-  block: usize,
-  spot: f64,
-  scale: f64,
-  vannaUnit: f64,
-  first: u32,
-  last: u32,
-  sums: usize,
-  apart: usize,
-): void {
-  price(count, block, spot);
-  let at = block;
-  for (let row = block, end = rowAt(block, count); row < end; row += 8) {
-    const group = load<u32>(block + ((row - block) >> 1), GROUP);
-    const factor = load<f64>(row, FACTOR);
-    const laterFactor = load<f64>(row, LATER_FACTOR);
-    for (const stop = endOf(row, block); at < stop; at += 8) {
-      if (group < first || group > last) continue;
-      const to = sums + ((<usize>(group - first)) << 3);
-      const side = load<f64>(at, SIDE);
-      const held = load<f64>(at, POSITION);
-      const ofSide = to + (side === 1 ? 0 : apart);
-      const gex = held * load<f64>(at, GAMMA) * load<f64>(at, MULTIPLIER) * scale;
-      addTo(ofSide, gex);
-      // A missing number is NaN.
-      if (load<f64>(at, OPEN_INTEREST) > 0) addTo(ofSide + 2 * apart, load<f64>(at, OPEN_INTEREST));
-      if (load<f64>(at, VOLUME) > 0) addTo(ofSide + 4 * apart, load<f64>(at, VOLUME));
-      addTo(to + 6 * apart, gex);
-      addTo(to + 7 * apart, Math.abs(gex));
-      if (load<f64>(row, IV) === 0) continue;
-      const dollars = held * load<f64>(at, MULTIPLIER) * spot;
-      const other = side === load<f64>(row, CALL_PUT) ? 0.0 : side;
-      addTo(to + 8 * apart, dollars * (load<f64>(row, DELTA) + other * factor));
-      addTo(to + 9 * apart, dollars * load<f64>(row, VANNA) * vannaUnit);
-      addTo(to + 10 * apart, dollars * (load<f64>(row, CHANGE) + other * (laterFactor - factor)));
-    }
-  }
-}
-
-/** Computes the hedges of the out-of-the-money sides of pairs. A missing volatility becomes 0. */
-function price(count: i32, block: usize, spot: f64): void {
-  for (let row = block, end = rowAt(block, count); row < end; row += 8) {
-    if (!(load<f64>(row, IV) > 0)) store<f64>(row, 0, IV);
-    store<f64>(row, spot, SPOT);
-    store<f64>(row, load<f64>(row, STRIKE) >= spot ? 1.0 : -1.0, CALL_PUT);
-  }
-  hedges(count, block);
 }
 
 /** Returns the address of the row after a pair's last contract. */

@@ -9,7 +9,7 @@ import { BLOCK_ROWS, COLUMN } from './block';
 export { blackScholes, blackScholesPair } from './black-scholes';
 export { readColumn, readNumbers } from './decimal-reader';
 export { writeNumbers, writeRows } from './decimal-writer';
-export { addGroupExposures, addPairExposures, hedges } from './exposures';
+export { addPairExposures, hedges } from './exposures';
 export { addGammaByStrike } from './gamma-by-strike';
 export { addGammaLogProfile, addGammaProfile, logMoves } from './gamma-profile';
 export { impliedVolatility } from './implied-volatility';

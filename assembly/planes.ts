@@ -4,7 +4,8 @@ import { add, choose, div, mul, splat } from './lanes';
 
 /**
  * Writes `count` numbers to `out`: (whole + base) / divisor, or `gap` for the whole number 0. Plane p, with bits 8p to 8p + 7 of each whole
- * number, is at planes + p * apart. Whole numbers are below 2^53. Up to three further rows are read and written.
+ * number, is at planes + p * apart. Whole numbers are below 2^53. If `width` is 8, writes the bits of the whole number as those of a float64.
+ * Up to three further rows are read and written.
  */
 export function readWholes(
   count: i32,
@@ -19,6 +20,11 @@ export function readWholes(
   for (const end = planes + count; planes < end; planes += 4, out += 2 * PAIR) {
     let low = wordsAt(planes, apart, min(width, 4));
     let high = wordsAt(planes + 4 * apart, apart, width - 4);
+    if (width === 8) {
+      v128.store(out, v128.shuffle<i32>(low, high, 0, 4, 1, 5));
+      v128.store(out, v128.shuffle<i32>(low, high, 2, 6, 3, 7), PAIR);
+      continue;
+    }
     for (let half: usize = 0; half < 2; half++) {
       const highs = mul(splat(4294967296.0), f64x2.convert_low_i32x4_u(high));
       const whole = add(f64x2.convert_low_i32x4_u(low), highs);

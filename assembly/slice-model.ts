@@ -5,7 +5,7 @@
  * The arithmetic of src/analytics/surface/slice-model.ts, which explains the names and the equations. Each sum adds its terms in the order
  * of the rows or nodes, one at a time, so its bits do not depend on the number of lanes.
  */
-import { addTo, COLUMN, PAIR, rowAt } from './block';
+import { COLUMN, PAIR, rowAt } from './block';
 import { SliceColumn } from './columns';
 import { add, mul, sub } from './lanes';
 
@@ -427,4 +427,8 @@ export function sliceStep(coefficients: i32, damping: f64, block: usize): f64 {
 /** Returns the address of the first basis function at a node. The end of the nodes has the basis functions of the last node. */
 function basisAt(block: usize, node: usize, end: usize): usize {
   return rowAt(block, <i32>load<f64>(min(node, end - 8), FIRST_BASIS));
+}
+
+function addTo(address: usize, value: f64): void {
+  store<f64>(address, load<f64>(address) + value);
 }

@@ -1,6 +1,5 @@
 import { ExposureColumn } from '../../assembly/columns.ts';
 import { arenaColumn, CHUNK_ROWS, type Column, kernels, mapColumns } from './kernels.ts';
-import { memoryBytes, SCRATCH } from './text-area.ts';
 
 /** Options now and at a later time, as columns of `count` rows. If a column is given as a number, every row has this value. */
 export interface HedgeInputs {
@@ -66,40 +65,4 @@ export function pairExposures(count: number, spot: number, partial: Float64Array
 /** Returns the partial sums of no pairs, for the first call of `pairExposures`. */
 export function partialSums(): Float64Array {
   return new Float64Array(PARTIAL_SUMS);
-}
-
-/** The names of the sums of `addGroupExposures`, in the order of the kernel. */
-export const GROUP_SUMS = [
-  ...(['callGex', 'putGex', 'callOpenInterest', 'putOpenInterest', 'callVolume', 'putVolume'] as const),
-  ...(['netGex', 'grossGex', 'dex', 'vex', 'cex'] as const),
-];
-const GROUPS = new Uint32Array(memoryBytes.buffer, arenaColumn(ExposureColumn.group).byteOffset, PAIRS_MAX);
-/** The number of groups whose sums a kernel call gets. */
-const GROUPS_MAX = 4096;
-const SUMS = GROUP_SUMS.map((_, i) => new Float64Array(memoryBytes.buffer, SCRATCH + 8 * i * GROUPS_MAX, GROUPS_MAX));
-
-/**
- * Adds the exposures of the pairs in the arena to the sums of their groups. `group` has the group of each pair, an index of the sums.
- * `scale` converts gamma * contracts * multiplier to GEX, and `vannaUnit` converts raw vanna.
- */
-export function addGroupExposures(
-  group: Uint32Array,
-  spot: number,
-  scale: number,
-  vannaUnit: number,
-  sums: Readonly<Record<(typeof GROUP_SUMS)[number], Float64Array>>,
-): void {
-  GROUPS.set(group);
-  let [least, most] = [group[0]!, group[0]!];
-  for (let i = 1; i < group.length; i++) {
-    least = Math.min(least, group[i]!);
-    most = Math.max(most, group[i]!);
-  }
-  for (let first = least; first <= most; first += GROUPS_MAX) {
-    const last = Math.min(first + GROUPS_MAX - 1, most);
-    for (const [i, name] of GROUP_SUMS.entries()) SUMS[i]!.set(sums[name].subarray(first, last + 1));
-    const groups = [first, last, SCRATCH, 8 * GROUPS_MAX] as const;
-    kernels.addGroupExposures(group.length, BLOCK, spot, scale, vannaUnit, ...groups);
-    for (const [i, name] of GROUP_SUMS.entries()) sums[name].set(SUMS[i]!.subarray(0, last + 1 - first), first);
-  }
 }

@@ -3,12 +3,12 @@ import { memoryBytes, SCRATCH } from './text-area.ts';
 
 /** The number of rows that a kernel call reads. */
 const ROWS = 16_384;
-const PLANES_MAX = 7;
+const PLANES_MAX = 8;
 const written = new Float64Array(memoryBytes.buffer, SCRATCH + PLANES_MAX * ROWS, ROWS);
 
 /**
  * Writes the whole numbers that are stored from `offset` on, as `width` planes of one byte per row, to `values`: (whole + base) / divisor,
- * or `gap` for the whole number 0. The first plane has the lowest bytes.
+ * or `gap` for the whole number 0. The first plane has the lowest bytes. Eight planes are the bytes of a float64, with every bit.
  */
 export function readWholes(
   bytes: Uint8Array,

@@ -104,21 +104,12 @@ export class ColumnReader {
   numbers(count: number): Float64Array {
     const head = this.#offset;
     const bytes = this.#bytes;
-    const [kind, digits, width, gaps] = [bytes[head], bytes[head + 1]!, bytes[head + 2]!, bytes[head + 3]!];
+    const [digits, width, gaps] = [bytes[head + 1]!, bytes[head + 2]!, bytes[head + 3]!];
     const base = this.#view.getFloat64(head + 4, true);
+    this.#offset = head + HEAD_BYTES + width * count;
     const divisor = 10 ** digits;
-    const values = new Float64Array(count);
-    let offset = head + HEAD_BYTES;
-    this.#offset = offset + width * count;
-    if (kind === WHOLE) {
-      const gap = gaps > 0 ? Number.NaN : (0 + base) / divisor;
-      return readWholes(bytes, offset, width, base - gaps, divisor, gap, values);
-    }
-    const valueBytes = new Uint8Array(values.buffer);
-    for (let plane = 0; plane < 8; plane++, offset += count) {
-      for (let row = 0; row < count; row++) valueBytes[8 * row + plane] = bytes[offset + row]!;
-    }
-    return values;
+    const gap = gaps > 0 ? Number.NaN : (0 + base) / divisor;
+    return readWholes(bytes, head + HEAD_BYTES, width, base - gaps, divisor, gap, new Float64Array(count));
   }
 
   text(): string {

@@ -2,7 +2,7 @@ import { ExposureColumn } from '../../../assembly/columns.ts';
 import { recordOf } from '../../core/record-of.ts';
 import { DAY_MS, newYorkInstant, YEAR_MS } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
-import { arenaColumn } from '../../math/kernels.ts';
+import { arenaColumn, keepArena } from '../../math/kernels.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { firstAtLeast } from './strike-index.ts';
 
@@ -69,34 +69,37 @@ function presentValue(dividends: readonly CashDividend[], { series, rate }: Prep
   }, 0);
 }
 
-/** The arena's columns that `loadPairs` fills. Those of contracts, pairs and series have one number per row of these. */
-const CONTRACT_COLUMNS = ['position', 'multiplier', 'gamma'] as const;
+const CONTRACT_COLUMNS = ['position', 'multiplier'] as const;
 const PAIR_COLUMNS = ['strike', 'iv', 'tte'] as const;
-const ARENA = recordOf(
-  [...CONTRACT_COLUMNS, ...PAIR_COLUMNS, ...SERIES_INPUTS, 'side', 'openInterest', 'volume', 'contracts'] as const,
+/** The columns of pairs in the kernels' memory. */
+export const PAIR_ARENA = recordOf(
+  [...CONTRACT_COLUMNS, ...PAIR_COLUMNS, ...SERIES_INPUTS, 'side', 'callPut', 'delta', 'vanna', 'change'] as const,
   (name) => arenaColumn(ExposureColumn[name]),
 );
-const CONTRACTS = new Uint32Array(ARENA.contracts.buffer, ARENA.contracts.byteOffset);
+const CONTRACTS = new Uint32Array(PAIR_ARENA.side.buffer, arenaColumn(ExposureColumn.contracts).byteOffset);
 
-/** Copies the pairs [from, to), at most `PAIRS_MAX`, into the kernels' memory. `ahead` has one element for each series. */
-export function loadPairs(prepared: PreparedChain, ahead: readonly DayAhead[], from: number, to: number): void {
-  const { chain, pairs, series, seriesIndex, callPut } = prepared;
+/**
+ * Copies the pairs [from, to), at most `PAIRS_MAX`, into the kernels' memory, unless this memory still has those of the last call with
+ * `block`. `ahead` has one element for each series.
+ */
+export function loadPairs(
+  block: object,
+  prepared: PreparedChain,
+  ahead: readonly DayAhead[],
+  from: number,
+  to: number,
+): void {
+  if (keepArena(block)) return;
+  const { pairs, series, seriesIndex, callPut } = prepared;
   const { contracts } = pairs;
   const [start, end] = [contracts[from]!, contracts[to]!];
-  for (const name of CONTRACT_COLUMNS) ARENA[name].set(prepared[name].subarray(start, end));
-  for (const name of PAIR_COLUMNS) ARENA[name].set(pairs[name].subarray(from, to));
-  ARENA.side.set(callPut.subarray(start, end));
+  for (const name of CONTRACT_COLUMNS) PAIR_ARENA[name].set(prepared[name].subarray(start, end));
+  for (const name of PAIR_COLUMNS) PAIR_ARENA[name].set(pairs[name].subarray(from, to));
+  PAIR_ARENA.side.set(callPut.subarray(start, end));
   CONTRACTS.set(contracts.subarray(from, to + 1));
-  let pair = from;
-  for (let index = seriesIndex[start]!; pair < to; index++) {
-    const { series: listed, start: first, end: last } = series[index]!;
-    const [low, high] = [Math.max(first, start), Math.min(last, end)];
-    // The chain has the contracts of a series in the same order.
-    const rows = [low, high].map((contract) => contract - first + listed.start);
-    ARENA.openInterest.set(chain.openInterest.subarray(...rows), low - start);
-    ARENA.volume.set(chain.volume.subarray(...rows), low - start);
-    const next = firstAtLeast(contracts, high, pair, to);
-    for (const name of SERIES_INPUTS) ARENA[name].fill(ahead[index]![name], pair - from, next - from);
+  for (let pair = from, index = seriesIndex[start]!; pair < to; index++) {
+    const next = firstAtLeast(contracts, series[index]!.end, pair, to);
+    for (const name of SERIES_INPUTS) PAIR_ARENA[name].fill(ahead[index]![name], pair - from, next - from);
     pair = next;
   }
 }

@@ -1,7 +1,6 @@
 import { StepMeter, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
 import { PAIRS_MAX, pairExposures, partialSums } from '../../math/exposure-kernels.ts';
-import { keepArena } from '../../math/kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { dayAheadOf, loadPairs } from './day-ahead.ts';
 import { gexBySeries } from './gex-by-series.ts';
@@ -45,11 +44,7 @@ export function* pricedExposures(
     const block = {};
     for (const [i, each] of priced.entries()) {
       if (meter.beginsNextStep(to - from)) yield { message };
-      // Another request may have used the arena between two steps.
-      if (!keepArena(block)) {
-        loadPairs(prepared, ahead, from, to);
-        keepArena(block);
-      }
+      loadPairs(block, prepared, ahead, from, to);
       each.sums = pairExposures(to - from, spots[i]!, each.partial);
     }
   }

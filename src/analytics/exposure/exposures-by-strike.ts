@@ -1,9 +1,9 @@
 import { recordOf } from '../../core/record-of.ts';
 import { StepMeter, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
-import { addGroupExposures, GROUP_SUMS, PAIRS_MAX } from '../../math/exposure-kernels.ts';
+import { PAIRS_MAX, pairExposures, partialSums } from '../../math/exposure-kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { dayAheadOf, loadPairs } from './day-ahead.ts';
+import { dayAheadOf, loadPairs, PAIR_ARENA } from './day-ahead.ts';
 import { gexScale } from './gex-by-series.ts';
 import { strikeIndex } from './strike-index.ts';
 
@@ -42,19 +42,62 @@ export function* exposuresByStrike(prepared: PreparedChain) {
 
 /** Returns the exposure sums of each group of pairs. `group` has the group of each pair, from 0 to `groups` - 1. */
 export function* sumExposures(prepared: PreparedChain, group: Uint32Array, groups: number): Steps<ExposureSums> {
-  const { chain, pairs } = prepared;
+  const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
+  const { openInterest, volume, spot } = chain;
+  const { contracts } = pairs;
   const ahead = dayAheadOf(prepared);
-  const sums = recordOf(GROUP_SUMS, () => new Float64Array(groups));
+  const sums = recordOf(SUMS, () => new Float64Array(groups));
+  // Local names, because a first answer runs before the compiler resolves the fields of an object.
+  const { callGex, putGex, netGex, grossGex, dex, vex, cex } = sums;
+  const { callOpenInterest, putOpenInterest, callVolume, putVolume } = sums;
+  const { callPut: sideOfPair, iv, factor, laterFactor, delta, vanna, change } = PAIR_ARENA;
+  const scale = gexScale(chain);
+  const unit = MARKET_UNITS.vanna;
+  const partial = partialSums();
   const meter = new StepMeter(STEP_PAIRS);
   if (pairs.count > STEP_PAIRS) yield { message: MESSAGE };
   for (let from = 0; from < pairs.count; from += PAIRS_MAX) {
-    const to = Math.min(from + PAIRS_MAX, pairs.count);
-    if (meter.beginsNextStep(to - from)) yield { message: MESSAGE };
-    loadPairs(prepared, ahead, from, to);
-    addGroupExposures(group.subarray(from, to), chain.spot, gexScale(chain), MARKET_UNITS.vanna, sums);
+    const end = Math.min(from + PAIRS_MAX, pairs.count);
+    if (meter.beginsNextStep(end - from)) yield { message: MESSAGE };
+    loadPairs({}, prepared, ahead, from, end);
+    pairExposures(end - from, spot, partial);
+    for (let pair = 0, i = contracts[from]!; pair < end - from; pair++) {
+      const to = group[from + pair]!;
+      const otherDelta = factor[pair]!;
+      const otherChange = laterFactor[pair]! - otherDelta;
+      for (const next = contracts[from + pair + 1]!; i < next; i++) {
+        const side = callPut[i]!;
+        const listed = row[i]!;
+        const held = position[i]!;
+        const gex = held * gamma[i]! * multiplier[i]! * scale;
+        netGex[to]! += gex;
+        grossGex[to]! += Math.abs(gex);
+        if (side === 1) {
+          callGex[to]! += gex;
+          callOpenInterest[to]! += openInterest[listed]! || 0;
+          callVolume[to]! += volume[listed]! || 0;
+        } else {
+          putGex[to]! += gex;
+          putOpenInterest[to]! += openInterest[listed]! || 0;
+          putVolume[to]! += volume[listed]! || 0;
+        }
+        if (iv[pair] === 0) continue;
+        const dollars = held * multiplier[i]! * spot;
+        // Only the out-of-the-money side of a pair is priced, and the other follows by put-call parity.
+        const other = side === sideOfPair[pair] ? 0 : side;
+        dex[to]! += dollars * (delta[pair]! + other * otherDelta);
+        vex[to]! += dollars * vanna[pair]! * unit;
+        cex[to]! += dollars * (change[pair]! + other * otherChange);
+      }
+    }
   }
   return sums;
 }
+
+const SUMS = [
+  ...(['callGex', 'putGex', 'netGex', 'grossGex', 'dex', 'vex', 'cex'] as const),
+  ...(['callOpenInterest', 'putOpenInterest', 'callVolume', 'putVolume'] as const),
+];
 
 /** Returns the net GEX of all contracts at each of the given strikes, dollars per 1 % move. */
 export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): number[] {
