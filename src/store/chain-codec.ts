@@ -92,9 +92,13 @@ function chainOf(packedHeader: Compressed | undefined, content: Uint8Array): Cha
   const reader = new ColumnReader(content);
   const callPut = reader.numbers(count);
   const rows = rowsByCallPut(callPut);
-  const columns = recordOf(CHAIN_COLUMNS, (name) =>
-    name === 'callPut' ? callPut : placed(reader.numbers(count), rows),
-  );
+  const columns = recordOf(CHAIN_COLUMNS, (name) => {
+    if (name === 'callPut') return callPut;
+    const ordered = reader.numbers(count);
+    const column = new Float64Array(count);
+    for (let i = 0; i < count; i++) column[rows[i]!] = ordered[i]!;
+    return column;
+  });
   const seriesIndex = new Uint16Array(count);
   for (const [index, { start, end }] of series.entries()) seriesIndex.fill(index, start, end);
   return { count, series, refused, seriesIndex, ...columns };
@@ -128,11 +132,4 @@ function rowsByCallPut(callPut: Float64Array): Uint32Array {
   for (let row = 0; row < callPut.length; row++) if (callPut[row]! > 0) rows[next++] = row;
   for (let row = 0; row < callPut.length; row++) if (!(callPut[row]! > 0)) rows[next++] = row;
   return rows;
-}
-
-/** Returns a column that has each of the values at its row. */
-function placed(values: Float64Array, rows: Uint32Array): Float64Array {
-  const column = new Float64Array(rows.length);
-  for (let i = 0; i < rows.length; i++) column[rows[i]!] = values[i]!;
-  return column;
 }

@@ -1,5 +1,6 @@
 import { OperatorError } from '../core/errors.ts';
-import { readWholes } from '../math/planes.ts';
+import { kernels } from '../math/kernels.ts';
+import { memoryBytes, SCRATCH } from '../math/text-area.ts';
 
 /**
  * Encodes columns of numbers in few bytes. Decoding restores the same bits, but -0 becomes 0. The layout of a column is:
@@ -109,7 +110,16 @@ export class ColumnReader {
     this.#offset = head + HEAD_BYTES + width * count;
     const divisor = 10 ** digits;
     const gap = gaps > 0 ? Number.NaN : (0 + base) / divisor;
-    return readWholes(bytes, head + HEAD_BYTES, width, base - gaps, divisor, gap, new Float64Array(count));
+    const values = new Float64Array(count);
+    for (let row = 0; row < count; row += READ_ROWS) {
+      const rows = Math.min(READ_ROWS, count - row);
+      for (let plane = 0, from = head + HEAD_BYTES + row; plane < width; plane++, from += count) {
+        memoryBytes.set(bytes.subarray(from, from + rows), SCRATCH + plane * READ_ROWS);
+      }
+      kernels.readWholes(rows, SCRATCH, READ_ROWS, width, base - gaps, divisor, gap, READ.byteOffset);
+      values.set(READ.subarray(0, rows), row);
+    }
+    return values;
   }
 
   text(): string {
@@ -194,6 +204,10 @@ function areWhole(values: Float64Array, times: number): boolean {
 
 const baseOf = new Float64Array(1);
 const baseBytes = new Uint8Array(baseOf.buffer);
+
+/** The number of rows that a kernel call reads, and the place of the numbers, after eight planes. */
+const READ_ROWS = 16_384;
+const READ = new Float64Array(memoryBytes.buffer, SCRATCH + 8 * READ_ROWS, READ_ROWS);
 
 const WHOLE = 1;
 const FLOAT = 2;

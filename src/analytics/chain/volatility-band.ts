@@ -1,5 +1,4 @@
 import { memoizeByObject } from '../../core/cache.ts';
-import { recordOf } from '../../core/record-of.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
@@ -25,7 +24,7 @@ export function volatilityBands(prepared: PreparedChain, contracts: ArrayLike<nu
     bid[i] = chain.bid[chainRow]!;
     ask[i] = chain.ask[chainRow]!;
   }
-  return solveVolatilities(prepared, rows, { bid, ask });
+  return { bid: solveVolatilities(prepared, rows, bid), ask: solveVolatilities(prepared, rows, ask) };
 }
 
 /** The columns `bid`, `mid` and `ask` have the volatilities that the bid, the middle and the ask of each contract imply. */
@@ -40,32 +39,28 @@ export function quoteVolatilities(prepared: PreparedChain, contracts: ArrayLike<
   const mids = Float64Array.from(rows, (contract) => mid(chain, row[contract]!));
   const ofTwoSided = (quote: Float64Array) =>
     mids.map((each, i) => (Number.isNaN(each) ? Number.NaN : quote[row[rows[i]!]!]!));
-  return solveVolatilities(prepared, rows, { bid: ofTwoSided(chain.bid), mid: mids, ask: ofTwoSided(chain.ask) });
+  return {
+    bid: solveVolatilities(prepared, rows, ofTwoSided(chain.bid)),
+    mid: solveVolatilities(prepared, rows, mids),
+    ask: solveVolatilities(prepared, rows, ofTwoSided(chain.ask)),
+  };
 }
 
-/** Returns, for each column of prices, the volatilities at which the contracts have these prices. */
-function solveVolatilities<Name extends string>(
-  prepared: PreparedChain,
-  contracts: Uint32Array,
-  prices: Readonly<Record<Name, Float64Array>>,
-): Record<Name, Float64Array> {
-  const options = optionColumns(prepared, contracts);
-  return recordOf(Object.keys(prices) as Name[], (name) => impliedVolatility({ ...options, price: prices[name] }));
+/** Returns the volatilities at which the contracts have the given prices. */
+function solveVolatilities(prepared: PreparedChain, contracts: Uint32Array, price: Float64Array): Float64Array {
+  return impliedVolatility({ ...optionColumns(prepared, contracts), price });
 }
-
-/** A volatility band, decimal per year. Both ends are `NaN` if the band is unknown. */
-type VolatilityBand = Readonly<{ bid: number; ask: number }>;
 
 /**
  * Returns a series' volatility band at the forward. Both ends of the band are interpolated linearly in log-moneyness between the two smile
  * strikes next to the forward. Both ends are `NaN` if one of the two smile strikes has no two-sided quote.
  */
-export function atmBand(prepared: PreparedChain, series: PreparedSeries): VolatilityBand {
+export function atmBand(prepared: PreparedChain, series: PreparedSeries): { bid: number; ask: number } {
   return atmBands(prepared).get(series) ?? { bid: Number.NaN, ask: Number.NaN };
 }
 
 /** Returns the bands of all series with a smile. The kernel solves them in one call. */
-const atmBands = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, VolatilityBand> => {
+const atmBands = memoizeByObject((prepared: PreparedChain) => {
   const known = prepared.series.filter(({ smile }) => smile.logMoneyness.length > 0);
   const contracts = new Uint32Array(2 * known.length);
   const shares = known.map((series, i) => {

@@ -27,12 +27,11 @@ export function seriesFigures(prepared: PreparedChain, each: PreparedSeries) {
 }
 
 function contractsOf({ chain, row }: PreparedChain, { start, end }: PreparedSeries) {
-  const { openInterest, volume } = chain;
-  const sums = { open_interest: 0, volume: 0 };
+  const { openInterest, volume: traded } = chain;
+  let [open, volume] = [0, 0];
   for (let i = start; i < end; i++) {
-    const at = row[i]!;
-    sums.open_interest += openInterest[at]! || 0;
-    sums.volume += volume[at]! || 0;
+    open += openInterest[row[i]!]! || 0;
+    volume += traded[row[i]!]! || 0;
   }
-  return sums;
+  return { open_interest: open, volume };
 }
