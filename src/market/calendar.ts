@@ -143,10 +143,7 @@ const HOUR_MS = 3_600_000;
 /** The years in which New York keeps the present law of daylight saving time, ms since the epoch. */
 const [LAW_FROM, LAW_TO] = [Date.UTC(2007, 0, 2), Date.UTC(2100, 0, 1)];
 
-/**
- * Returns New York's offset from UTC at a moment, ms, or `undefined` outside the years of the law. The hours at which summer begins and ends
- * on its days are in the time in which `atMs` counts. The function exists because the first use of `Temporal` takes 8 ms of a new process.
- */
+/** Returns New York's offset by the law, ms, or `undefined`. The hours of the changes are in the time of `atMs`. `Temporal` starts in 8 ms. */
 function offsetByLaw(atMs: number, begins: number, ends: number): number | undefined {
   if (!(atMs >= LAW_FROM && atMs < LAW_TO)) return undefined;
   const [first, last] = summerOf(new Date(atMs).getUTCFullYear());

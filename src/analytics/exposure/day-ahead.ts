@@ -82,13 +82,7 @@ const CONTRACTS = new Uint32Array(PAIR_ARENA.side.buffer, arenaColumn(ExposureCo
  * Copies the pairs [from, to), at most `PAIRS_MAX`, into the kernels' memory, unless this memory still has those of the last call with
  * `block`. `ahead` has one element for each series.
  */
-export function loadPairs(
-  block: object,
-  prepared: PreparedChain,
-  ahead: readonly DayAhead[],
-  from: number,
-  to: number,
-): void {
+export function loadPairs(block: object, prepared: PreparedChain, ahead: DayAhead[], from: number, to: number): void {
   if (keepArena(block)) return;
   const { pairs, series, seriesIndex, callPut } = prepared;
   const { contracts } = pairs;

@@ -114,17 +114,22 @@ function* sketchExposures(
   const wide = Math.log1p(STEP);
   for (const name of ['wide', 'narrow'] as const) {
     const { later, deviation } = laterColumns(prepared, ahead, positions[name], pairsOf[name]);
-    // A curve that is wide now can be narrow after the coming day.
-    const isWide = deviation.map((each) => Number(each >= DEVIATION_STEPS_MIN * wide));
-    for (const [side, step] of [wide / FINENESS, wide].entries()) {
-      const rows = Uint32Array.from(isWide.keys().filter((row) => isWide[row] === side));
-      if (rows.length === 0) continue;
-      if (rows.some((row) => deviation[row]! < DEVIATION_STEPS_MIN * step)) return undefined;
+    // A curve that is wide now can be narrow after the coming day. Wide curves fill the array from its front, and narrow ones from its back.
+    const rows = new Uint32Array(deviation.length);
+    let [front, back, least] = [0, rows.length, Number.POSITIVE_INFINITY];
+    for (let row = 0; row < rows.length; row++) {
+      rows[deviation[row]! >= DEVIATION_STEPS_MIN * wide ? front++ : --back] = row;
+      least = Math.min(least, deviation[row]!);
+    }
+    if (least < (DEVIATION_STEPS_MIN * wide) / FINENESS) return undefined;
+    for (const isWide of [true, false]) {
+      const part = isWide ? rows.subarray(0, front) : rows.subarray(front);
+      if (part.length === 0) continue;
       const [now, then] = [positions[name], later].map((columns) => ({
-        count: rows.length,
-        ...recordOf(POSITION_COLUMNS, (column) => rowsOfColumn(columns[column], rows)),
+        count: part.length,
+        ...recordOf(POSITION_COLUMNS, (column) => rowsOfColumn(columns[column], part)),
       }));
-      groups.push(yield* boundsOf(now!, then!, prepared.chain.spot, reach, step));
+      groups.push(yield* boundsOf(now!, then!, prepared.chain.spot, reach, isWide ? wide : wide / FINENESS));
     }
   }
   return (spot) => {

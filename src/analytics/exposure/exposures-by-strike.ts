@@ -47,12 +47,10 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
   const { contracts } = pairs;
   const ahead = dayAheadOf(prepared);
   const sums = recordOf(SUMS, () => new Float64Array(groups));
-  // Local names, because a first answer runs before the compiler resolves the fields of an object.
   const { callGex, putGex, netGex, grossGex, dex, vex, cex } = sums;
   const { callOpenInterest, putOpenInterest, callVolume, putVolume } = sums;
   const { callPut: sideOfPair, iv, factor, laterFactor, delta, vanna, change } = PAIR_ARENA;
   const scale = gexScale(chain);
-  const unit = MARKET_UNITS.vanna;
   const partial = partialSums();
   const meter = new StepMeter(STEP_PAIRS);
   if (pairs.count > STEP_PAIRS) yield { message: MESSAGE };
@@ -86,7 +84,7 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
         // Only the out-of-the-money side of a pair is priced, and the other follows by put-call parity.
         const other = side === sideOfPair[pair] ? 0 : side;
         dex[to]! += dollars * (delta[pair]! + other * otherDelta);
-        vex[to]! += dollars * vanna[pair]! * unit;
+        vex[to]! += dollars * vanna[pair]! * MARKET_UNITS.vanna;
         cex[to]! += dollars * (change[pair]! + other * otherChange);
       }
     }
