@@ -87,6 +87,7 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
     `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'no data yet'}`,
     `  contracts  ${formatCount(feed.received_contracts)} of ${formatCount(feed.expected_contracts)} expected${coverage}`,
     ...indented(tickerTable(shown, ago)),
+    ...noticesOf(feed.tickers),
     // Rejections that the table of tickers shows are left out here.
     ...listed(
       'rejected',
@@ -116,6 +117,16 @@ function tickerTable(tickers: FeedStatus['tickers'], ago: (moment: string | null
       each.refusal === null ? '' : `${each.failures > 1 ? `${each.failures} attempts: ` : ''}${each.refusal}`,
     ]),
   ]);
+}
+
+/** Returns a line for each notice, with the tickers of which it tells. */
+function noticesOf(tickers: FeedStatus['tickers']): string[] {
+  return [...Map.groupBy(tickers, ({ notice }) => notice)].flatMap(([notice, of]) => {
+    if (notice === null) return [];
+    const rest = of.length - ROWS_SHOWN_MAX;
+    const names = of.slice(0, ROWS_SHOWN_MAX).map(({ ticker }) => ticker);
+    return [`  notice     ${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}: ${notice}`];
+  });
 }
 
 function isInTable(tickers: FeedStatus['tickers'], { ticker, reason }: FeedStatus['refusals'][number]): boolean {

@@ -1,5 +1,5 @@
 import type { ChainReadOptions } from '../analytics/chain/options.ts';
-import { prepareChain } from '../analytics/chain/prepare.ts';
+import { prepareChain, whyWithoutLevels } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
@@ -9,7 +9,7 @@ import { directionalPremium } from '../analytics/flow/flow.ts';
 import { shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
-import type { Chain } from '../market/chain.ts';
+import { type Chain, hasOpenInterest } from '../market/chain.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
 import { reportGex } from '../operations/gex/gex-report.ts';
@@ -34,14 +34,16 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
 
 /**
  * Prepares a chain and computes its levels with their provenance, and the levels by flow if there are prints. Throws `OperatorError` if
- * `sign` is `flow` and no unsettled contract has a print. Is not the operation `get_live_gex_nodes`, which needs a market: a chain file has
- * no closing prices for `hedging` and no tracked tickers. Both build their reports with `reportGex` and `byPositions`, so both have the
- * same fields.
+ * the chain lacks what `weight` and `sign` need, or if `sign` is `flow` and no unsettled contract has a print. Is not the operation
+ * `get_live_gex_nodes`, which needs a market: a chain file has no closing prices for `hedging` and no tracked tickers. Both build their
+ * reports with `reportGex` and `byPositions`, so both have the same fields.
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const { cashDividends: _, ...reported } = options;
   const conventional = runToCompletion(prepareChain(chain, options));
-  const positions = runToCompletion(customerPositionsOf(chain, tape));
+  const missing = whyWithoutLevels(chain, options.weight, sign);
+  if (missing) throw new OperatorError(`${chain.underlying} ${missing}`, WITHOUT_OPEN_INTEREST);
+  const positions = hasOpenInterest(chain) ? runToCompletion(customerPositionsOf(chain, tape)) : undefined;
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
       `there are no prints of unsettled contracts of ${chain.underlying}`,
@@ -60,6 +62,9 @@ export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, .
   };
   return { prepared, report };
 }
+
+const WITHOUT_OPEN_INTEREST =
+  '--weight volume weighs contracts by their volume of the day, if the chain has volumes. `zomma surface` needs neither.';
 
 function profileAround(prepared: PreparedChain): GammaProfile {
   return runToCompletion(netGammaProfile(prepared, PROFILE_HALF_WIDTH));

@@ -94,13 +94,14 @@ function refusedRows({ rows, kept, known }: LoadedFile): number {
 }
 
 function linesOf(file: LoadedFile): string[] {
-  const { path, rows, kept, known, changed, refused, refusals } = file;
+  const { path, rows, kept, known, changed, refused, refusals, notices = [] } = file;
   const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${formatCount(count)}`);
   const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : '';
   const counts = `${formatCount(kept)} stored, ${knownOf(known, changed)}, ${formatCount(refusedRows(file))} rejected${why}`;
   return [
     `${cleanLine(path)}: ${formatCount(rows)} rows: ${counts}`,
     ...refusals.map((reason) => `  rejected: ${cleanLine(reason)}`),
+    ...notices.map((text) => `  ${cleanLine(text)}`),
   ];
 }
 

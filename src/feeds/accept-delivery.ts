@@ -1,6 +1,6 @@
 import { OperatorError } from '../core/errors.ts';
 import { DAY_MS, newYorkDate, newYorkInstant } from '../market/calendar.ts';
-import { type Chain, isPriced, sameQuotes } from '../market/chain.ts';
+import { type Chain, hasOpenInterest, isPriced, sameQuotes } from '../market/chain.ts';
 import type { Delivery } from '../market/feed.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import { AHEAD_MS } from '../market/market.ts';
@@ -41,6 +41,8 @@ export interface AcceptRules {
    * it is much older or much smaller than the newest.
    */
   readonly isPolled?: boolean;
+  /** True for a file: a person has chosen it, so a chain may lack open interest, which the files of some vendors never have. */
+  readonly isFile?: boolean;
   /** True if `loadFiles` loads the delivery. The delivery then contains whole days of prints, and no requests wait for the write. */
   readonly isLoaded?: boolean;
 }
@@ -75,7 +77,7 @@ function acceptChain(
   delivery: Delivery & { kind: 'chain' },
   store: IngestStore,
   nowMs: number,
-  { isPolled }: AcceptRules,
+  { isPolled, isFile }: AcceptRules,
 ): AcceptResult {
   const { chain } = delivery;
   const { underlying, source, simulated } = chain;
@@ -91,7 +93,7 @@ function acceptChain(
         : unlessDamaged(() => store.snapshotHead(newestId))
       : undefined;
   const reason =
-    whyImplausible(chain, stored, nowMs) ??
+    whyImplausible(chain, stored, nowMs, isFile ? store : undefined) ??
     (isPolled ? undefined : whyMisdated(chain)) ??
     (newest && whyNotNewer(chain, newest));
   if (reason) {
@@ -144,14 +146,23 @@ const REPLACEMENT_SHARE_MIN = 0.9;
 /** The maximum share of unreadable rows in a new chain, if its ticker has a stored chain. */
 const REJECTED_SHARE_MAX = 0.2;
 
-/** Returns why a chain must not be stored, if so. `stored` is the newest stored chain that is not later than `chain`. */
-function whyImplausible(chain: Chain, stored: SnapshotHead | undefined, nowMs: number): string | undefined {
+/**
+ * Returns why a chain must not be stored, if so. `stored` is the newest stored chain that is not later than `chain`. `ofFiles` is the store
+ * if the chain is from a file, which may lack open interest.
+ */
+function whyImplausible(
+  chain: Chain,
+  stored: SnapshotHead | undefined,
+  nowMs: number,
+  ofFiles: IngestStore | undefined,
+): string | undefined {
   if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
     return `the quotes are dated ${new Date(chain.asOf).toISOString()}, which is too far from the present`;
   }
   if (chain.series.every(({ settlesAt }) => chain.asOf >= settlesAt))
     return 'every contract had settled when it was quoted';
-  if (!chain.openInterest.some((each) => each > 0)) return 'no contract has open interest';
+  if (!hasOpenInterest(chain) && !(ofFiles && mayLackOpenInterest(chain, ofFiles)))
+    return 'no contract has open interest';
   const refused = countRejectedRows(chain);
   if (stored && refused > REJECTED_SHARE_MAX * (refused + chain.count)) {
     return `${refused} of ${refused + chain.count} rows cannot be read`;
@@ -161,6 +172,18 @@ function whyImplausible(chain: Chain, stored: SnapshotHead | undefined, nowMs: n
   }
   if (stored?.priced && !isPriced(chain)) return 'no contract has a quote, a price or a volatility';
   return undefined;
+}
+
+/**
+ * Returns whether a chain from a file may be stored without open interest: the file gives prices but no open interest, and the newest stored
+ * chain up to its time has none either. Otherwise a broken file would take away the levels of a ticker.
+ */
+function mayLackOpenInterest(chain: Chain, store: IngestStore): boolean {
+  const { underlying, simulated, asOf, openInterest } = chain;
+  if (!isPriced(chain) || !openInterest.every(Number.isNaN)) return false;
+  const id = store.chainIdAt(underlying, simulated, asOf);
+  const before = id === undefined ? undefined : unlessDamaged(() => store.chain(id));
+  return id === undefined || (before !== undefined && !hasOpenInterest(before));
 }
 
 /** The largest share of a chain's contracts that may have settled before the day of its quotes. Vendors keep some settled contracts. */

@@ -2,7 +2,9 @@ import { isBusy } from '../core/errors.ts';
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
 import { withinMs } from '../core/within-ms.ts';
+import { hasOpenInterest } from '../market/chain.ts';
 import { type Delivery, type Feed, isLocal } from '../market/feed.ts';
+import { NO_OPEN_INTEREST } from '../market/feed-ledger.ts';
 import type { StoredChain } from '../market/store.ts';
 import { type AcceptResult, acceptDelivery, type IngestStore } from './accept-delivery.ts';
 import { batchesOf } from './batches.ts';
@@ -182,7 +184,7 @@ interface Counts {
 async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, signal?: AbortSignal): Promise<Counts> {
   const { feed, store, observe, nowMs, onStored, room } = deps;
   const counts = { chains: 0, prints: 0, refusals: 0 };
-  const rules = { isPolled: !isLocal(feed) };
+  const rules = { isPolled: !isLocal(feed), isFile: isLocal(feed) && !feed.simulated };
   const step = `ingest ${feed.name}`;
   /** Writes the first piece, and then further pieces until TRANSACTION_MS have passed. Returns the results of the written pieces. */
   const acceptFirst = (pieces: readonly Delivery[]): AcceptResult[] => {
@@ -240,7 +242,8 @@ function record(
         store.rejected({ feed, origin, reason, ticker, at });
         break;
       }
-      store.snapshotReceived({ feed, ticker, at, asOf, isFresh, expected, received, refused });
+      const counts = hasOpenInterest(delivery.chain) ? refused : { ...refused, [NO_OPEN_INTEREST]: received };
+      store.snapshotReceived({ feed, ticker, at, asOf, isFresh, expected, received, refused: counts });
       // A feed with tickers delivers one answer per ticker, so a snapshot resolves all rejections of its ticker. A folder may have several
       // files of one ticker, so a snapshot from a file resolves only the rejections of this file.
       store.resolved(feed, tickers.length > 0 ? { ticker } : { origin });

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
+import { hasOpenInterest, NO_LEVELS } from '../market/chain.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import { PrintBatch } from '../market/print-batch.ts';
 import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
@@ -46,6 +47,7 @@ export async function loadFiles(
   for (const file of files) {
     const { path, dir, origin, stats, isNamed, folderStated } = file;
     const result = { ...emptyResult(join(dir, origin)), refusals: [] as string[] };
+    const notices = new Set<string>();
     const reportProgress = (bytes: number) => onProgress(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
@@ -69,8 +71,10 @@ export async function loadFiles(
           delivery: accepted,
           known,
           changed = 0,
-        } = store.transaction(() => acceptDelivery(delivery, store, nowMs(), { isLoaded: true }));
+        } = store.transaction(() => acceptDelivery(delivery, store, nowMs(), { isFile: true, isLoaded: true }));
         if (accepted.kind === 'rejection') result.refusals.push(accepted.reason);
+        if (accepted.kind === 'chain' && !hasOpenInterest(accepted.chain))
+          notices.add(`${accepted.chain.underlying}: ${NO_LEVELS}`);
         result.kept += rowsOf(accepted) - known;
         result.known += known;
         result.changed += changed;
@@ -81,7 +85,8 @@ export async function loadFiles(
       isMarketData = true;
       result.refusals.push(`cannot be read (${error.code})`);
     }
-    if (isMarketData || isSecondFile(origin, stated)) loaded[path]!.push(result);
+    if (isMarketData || isSecondFile(origin, stated))
+      loaded[path]!.push({ ...result, ...(notices.size > 0 && { notices: [...notices] }) });
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }

@@ -66,6 +66,14 @@ export function isPriced({ bid, ask, last, iv }: Pick<Chain, 'bid' | 'ask' | 'la
   return [iv, bid, ask, last].some((column) => column.some((each) => each > 0));
 }
 
+/** Returns whether any contract has open interest. A chain without open interest has no levels. */
+export function hasOpenInterest({ openInterest }: Pick<Chain, 'openInterest'>): boolean {
+  return openInterest.some((each) => each > 0);
+}
+
+/** Says that a stored chain has no levels, because it has no open interest. */
+export const NO_LEVELS = 'no open interest: no levels';
+
 /** Returns whether two snapshots are equal. The field `source` may differ. */
 export function sameQuotes(a: Chain, b: Chain): boolean {
   return (

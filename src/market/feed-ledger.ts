@@ -69,9 +69,12 @@ export interface ReceivedSnapshot {
   /** The number of contracts that the source listed or, if larger, of unsettled contracts in the last stored snapshot. */
   readonly expected: number;
   readonly received: number;
-  /** Numbers of rejected rows, by reason. */
+  /** Numbers of rejected rows, by reason. The reason NO_OPEN_INTEREST counts the contracts of a chain without open interest. */
   readonly refused: Readonly<Record<string, number>>;
 }
+
+/** The reason under which a snapshot counts the missing open interest of its contracts, if none of them has any. */
+export const NO_OPEN_INTEREST = 'no_open_interest';
 
 /** A rejection of market data. `origin` is a file, the ticker of a provider, or a stream. `at` is in ms since the epoch. */
 export interface Rejection {

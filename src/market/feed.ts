@@ -71,6 +71,8 @@ export interface LoadedFile {
   readonly refused: Readonly<Record<string, number>>;
   /** The reasons why chains or the whole file were rejected. */
   readonly refusals: readonly string[];
+  /** What is notable about stored data, such as a chain without levels. Absent if nothing is. */
+  readonly notices?: readonly string[];
 }
 
 /** The result of loading the end-of-day chain of a ticker. `known` means that the store has a snapshot of the day's close. */

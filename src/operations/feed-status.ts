@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../core/clean-text.ts';
 import { invalidField } from '../core/errors.ts';
 import { DAY_MS, iso, openMsBetween } from '../market/calendar.ts';
+import { NO_LEVELS } from '../market/chain.ts';
 import {
   feedHealth,
   isClockOff,
@@ -11,7 +12,7 @@ import {
   tickerHealth,
   tickerStaleAfterMs,
 } from '../market/feed-health.ts';
-import type { ClockStep, FeedState, TickerState } from '../market/feed-ledger.ts';
+import { type ClockStep, type FeedState, NO_OPEN_INTEREST, type TickerState } from '../market/feed-ledger.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import { tradingSession } from '../market/trading-session.ts';
 import { type Context, defineOperation } from './engine/operation.ts';
@@ -47,6 +48,7 @@ const tickerStatus = objectOf({
   rows_refused: Type.Record(Type.String(), Type.Integer(), {
     description: 'Rejected rows and values of the newest snapshot, by reason.',
   }),
+  notice: textOrNull('What is notable about the newest snapshot, such as missing open interest; null if nothing is.'),
   failures: count('Failed attempts in a row.'),
   refusal: textOrNull('Why the last attempt failed; null if it succeeded.'),
 });
@@ -285,6 +287,7 @@ function tickerStatusOf(state: TickerState, now: number, staleAfterMs: number): 
     received_contracts: received,
     coverage_pct: expected && received !== null ? (100 * received) / expected : null,
     rows_refused: { ...refused },
+    notice: refused[NO_OPEN_INTEREST] ? NO_LEVELS : null,
     failures,
     refusal: shown(refusal),
   };

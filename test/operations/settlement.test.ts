@@ -112,7 +112,7 @@ describe('0DTE of an index on a third Friday', () => {
     ['2026-01-17T12:00-05:00', 6, 12, null],
   ])('at %s: %p live, %p settled, 0DTE %p', (at, used, settled, zeroDteContracts) => {
     const found = read(at);
-    expect([found.used, found.settled, found.zero && found.zero.open_interest / 100]).toEqual([
+    expect([found.used, found.settled, found.zero && found.zero.open_interest! / 100]).toEqual([
       used,
       settled,
       zeroDteContracts,

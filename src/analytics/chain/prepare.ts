@@ -2,11 +2,17 @@ import { ClientError } from '../../core/errors.ts';
 import { countAllocated } from '../../core/garbage.ts';
 import { byRange, StepCache, type Steps } from '../../core/steps.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, newYorkTime, YEAR_MS } from '../../market/calendar.ts';
-import type { Chain, Series } from '../../market/chain.ts';
+import { type Chain, hasOpenInterest, type Series } from '../../market/chain.ts';
 import { nearestListed } from '../../market/nearest-expiries.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { seriesForward } from './forward.ts';
-import { type AnalysisOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
+import {
+  type AnalysisOptions,
+  DEFAULT_OPTIONS,
+  DEFAULT_SIGN,
+  type ExpirySelection,
+  type SignConvention,
+} from './options.ts';
 import { ownVolatilities } from './own-volatility.ts';
 import { type Pairs, type PreparedChain, type PreparedSeries, slicePairs, TTE_FLOOR_MS } from './prepared-chain.ts';
 import { bySeries, inOrderOfSettlement } from './rows.ts';
@@ -46,6 +52,32 @@ function* weighedByVolume(chain: Chain, options: AnalysisOptions, nowMs: () => n
   }
   return { ...prepared, options, weight, position };
 }
+
+/**
+ * Throws `ClientError('no_chain')` if a chain has no open interest, unless its contracts are weighted by volume. All levels would then be
+ * invented: exposures of 0, and walls and a flip at any strike. Customers' positions by prints are bounded by open interest, so they need it too.
+ */
+export function requireWeights({ chain, options, sign }: Pick<PreparedChain, 'chain' | 'options' | 'sign'>): void {
+  const missing = whyWithoutLevels(chain, options.weight, sign);
+  if (missing)
+    throw new ClientError('no_chain', `The newest chain of ${chain.underlying} ${missing}`, { hint: WITHOUT_LEVELS });
+}
+
+/** Returns why a chain has no levels with these options, or `undefined` if it has open interest, or volumes that give levels. */
+export function whyWithoutLevels(
+  chain: Chain,
+  weight: AnalysisOptions['weight'],
+  sign: SignConvention,
+): string | undefined {
+  if (hasOpenInterest(chain)) return undefined;
+  if (!chain.volume.some((each) => each > 0))
+    return 'has neither open interest nor volume, so it has no walls and no flip';
+  if (weight === 'open_interest') return 'has no open interest, so it has no walls and no flip';
+  return sign === 'flow' ? "has no open interest, which customers' positions by prints need" : undefined;
+}
+
+const WITHOUT_LEVELS =
+  'Where weight is an argument, weight=volume weighs contracts by their volume of the day. Surface, quotes and Greeks need no open interest.';
 
 const OPTION_NAMES = Object.keys(DEFAULT_OPTIONS) as (keyof AnalysisOptions)[];
 

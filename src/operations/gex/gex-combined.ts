@@ -10,7 +10,7 @@ import { ticker } from '../engine/shared-fields.ts';
 import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { chainInput, readChain } from '../reading/analysis-options.ts';
 import { conventionOf, flowSignNotes, signConvention } from '../reading/dealer-sign.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
+import { openInterestNotes, provenanceOf } from '../reading/market-reading.ts';
 import { MILLION } from './gex-report.ts';
 import { variantFields, variantSchema } from './level-variants.ts';
 
@@ -104,7 +104,9 @@ export const getGexCombined = defineOperation({
       provenance: provenanceOf(
         chain,
         context,
-        [own, other].flatMap((each) => flowSignNotes(each).map((note) => `${each.chain.underlying}: ${note}`)),
+        [own, other].flatMap((each) =>
+          [...openInterestNotes(each.chain), ...flowSignNotes(each)].map((note) => `${each.chain.underlying}: ${note}`),
+        ),
       ),
     };
   },

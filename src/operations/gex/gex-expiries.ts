@@ -29,7 +29,7 @@ const COLUMNS = {
   expired_share_pct: numberColumn(
     'Gross gamma of this series and all series that settle before it, percent of the gross gamma of all series.',
   ),
-  open_interest: numberColumn('Contracts outstanding.'),
+  open_interest: nullableColumn('Contracts outstanding; null if the chain has no open interest.'),
   volume: numberColumn('Contracts traded on the day of the snapshot.'),
   max_pain: nullableColumn('Strike at which the options pay out least, dollars; null if no contract has a weight.'),
   forward: numberColumn('Forward price, dollars.'),

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { requireWeights } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
 import { type ExposureSums, exposureMatrix } from '../../analytics/exposure/exposures-by-strike.ts';
@@ -70,7 +71,8 @@ export const getGexMatrix = defineOperation({
 });
 
 function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
-  const { chain } = prepared;
+  const { chain, options, sign } = prepared;
+  if (measure === 'open_interest') requireWeights({ chain, options: { ...options, weight: measure }, sign });
   const { strike, seriesOfCell, strikeOfCell, sums } = yield* exposureMatrix(prepared);
   yield { message: 'Filling the matrix' };
   const isInside = (each: number) => 100 * Math.abs(each - chain.spot) <= band * chain.spot;

@@ -18,6 +18,7 @@ import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
 import {
   levelsOf,
   type MarketReading,
+  openInterestNotes,
   provenanceOf,
   readMarketAs,
   SIMULATED_NOTE,
@@ -64,7 +65,10 @@ export const getLiveGexNodes = defineOperation({
   full: objectOf({
     ...gexReport.properties,
     by_volume: byVolumeVariant,
-    by_flow: nullable(byFlowVariant, 'The levels by flow; null if no live contract has a print.'),
+    by_flow: nullable(
+      byFlowVariant,
+      'The levels by flow; null if no live contract has a print, or without open interest.',
+    ),
     zero_dte: nullable(
       zeroDteVariant,
       "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
@@ -102,6 +106,7 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withVarian
   return {
     result: { ...reportGex(prepared, levels), ...(variants as LevelVariants) },
     provenance: provenanceOf(chain, context, [
+      ...openInterestNotes(chain),
       ...settledSince([levels.dominant.series], context),
       ...levelNotes(prepared, levels),
       ...(byFlow ? thinFlowNotes('by_flow', byFlow.signed_share_pct) : []),

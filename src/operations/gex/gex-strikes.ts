@@ -2,9 +2,10 @@ import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { exposuresByStrike } from '../../analytics/exposure/exposures-by-strike.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { cachedBy } from '../../core/steps.ts';
+import { hasOpenInterest } from '../../market/chain.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, objectOf } from '../engine/schemas.ts';
-import { numberColumn } from '../engine/wrapped-schemas.ts';
+import { nullableColumn, numberColumn } from '../engine/wrapped-schemas.ts';
 import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { headFields, reportHead } from '../reading/market-reading.ts';
@@ -32,8 +33,8 @@ export const getGexByStrike = defineOperation({
     net_dex: numberColumn('Delta exposure, dollars.'),
     net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
     net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
-    call_open_interest: numberColumn('Contracts outstanding, calls.'),
-    put_open_interest: numberColumn('Contracts outstanding, puts.'),
+    call_open_interest: nullableColumn('Contracts outstanding, calls; null if the chain has no open interest.'),
+    put_open_interest: nullableColumn('Contracts outstanding, puts; null if the chain has no open interest.'),
     call_volume: numberColumn('Contracts traded on the day of the snapshot, calls.'),
     put_volume: numberColumn('Contracts traded on the day of the snapshot, puts.'),
     sign_convention: signConvention,
@@ -46,6 +47,8 @@ export const getGexByStrike = defineOperation({
 export const gexByStrikeOf = cachedBy('Summing up exposures by strike', function* (prepared: PreparedChain) {
   const { chain } = prepared;
   const by = yield* exposuresByStrike(prepared);
+  const isKnown = hasOpenInterest(chain);
+  const openInterest = (column: Float64Array) => Array.from(column, (each) => (isKnown ? each : null));
   return {
     ...reportHead(chain),
     count: by.strike.length,
@@ -57,8 +60,8 @@ export const gexByStrikeOf = cachedBy('Summing up exposures by strike', function
     net_dex: [...by.dex],
     net_vex: [...by.vex],
     net_cex: [...by.cex],
-    call_open_interest: [...by.callOpenInterest],
-    put_open_interest: [...by.putOpenInterest],
+    call_open_interest: openInterest(by.callOpenInterest),
+    put_open_interest: openInterest(by.putOpenInterest),
     call_volume: [...by.callVolume],
     put_volume: [...by.putVolume],
     sign_convention: conventionOf(prepared),

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { requireWeights } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { volatilityBands } from '../../analytics/chain/volatility-band.ts';
 import { dividendsBefore } from '../../analytics/exposure/day-ahead.ts';
@@ -103,6 +104,7 @@ export const detectLethalNodes = defineOperation({
     yield step('Reading the chain and its volatilities');
     const page = pageFrom(input.cursor, input.ticker, context, { expiry: input.expiry });
     const { chain, prepared } = yield* readExpiry(input.expiry, input.ticker, page.context);
+    requireWeights(prepared);
     const count = input.limit ?? TOP;
     yield step('Ranking the contracts');
     // Finds one node more than the page needs. The additional node shows that there is a next page.

@@ -6,6 +6,7 @@ import { signedShare } from '../../analytics/flow/flow-sign.ts';
 import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
 import type { Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
+import { hasOpenInterest } from '../../market/chain.ts';
 import type { Context } from '../engine/operation.ts';
 import { count, describedObject, flagField, number, textField } from '../engine/schemas.ts';
 import { numberOrNull } from '../engine/wrapped-schemas.ts';
@@ -58,7 +59,7 @@ export const zeroDteVariant = describedObject("Contracts that expire on the snap
   hours_to_settlement: number('Hours until the last of these contracts settles.'),
   atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes do not determine a smile.'),
   expected_move: numberOrNull('One standard deviation to settlement, dollars; null if atm_iv is null.'),
-  open_interest: number('Contracts outstanding.'),
+  open_interest: numberOrNull('Contracts outstanding; null if the chain has no open interest.'),
   volume: number('Contracts traded that day.'),
 });
 
@@ -79,14 +80,14 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
       (all, { series: { start, end } }) => all + column.subarray(start, end).reduce((a, b) => a + (b || 0), 0),
       0,
     );
-  const open = sum(chain.openInterest);
+  const open = hasOpenInterest(chain) ? sum(chain.openInterest) : null;
   return {
     expiry: today,
     ...variantFields(levels),
     gross_share_pct: grossGex > 0 ? Math.min(100, (100 * levels.exposures.grossGex) / grossGex) : 0,
     net_gex_volume_mil: volumeLevels.exposures.gex / MILLION,
     sign_margin_volume_pct: reportRegime(volumeLevels.exposures).sign_margin_pct,
-    max_pain: open > 0 ? levels.maxPain : null,
+    max_pain: open !== null && open > 0 ? levels.maxPain : null,
     hours_to_settlement: (last.series.settlesAt - chain.asOf) / 3_600_000,
     atm_iv: iv,
     expected_move: expectedMove,
@@ -121,8 +122,9 @@ export const byFlowVariant = describedObject(
   },
 );
 
-/** Computes the levels with dealer signs from the flow. Returns null if no live contract of the chain has a print. */
+/** Computes the levels with dealer signs from the flow. Returns null without open interest, or if no live contract has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
+  if (!hasOpenInterest(prepared.chain)) return null;
   const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
   return positions ? yield* byPositions(prepared, positions) : null;
 }

@@ -13,7 +13,7 @@ import { ticker } from '../engine/shared-fields.ts';
 import { nullableColumn, numberColumn, numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
+import { openInterestNotes, provenanceOf } from '../reading/market-reading.ts';
 import { YEAR_DAYS, yearIvRank } from '../reading/year-iv-rank.ts';
 
 const input = objectOf({
@@ -152,7 +152,7 @@ export function dueNotes(names: string | readonly string[], { market }: Context)
 /** Returns the provenance of a ticker's newest chain. Returns an empty object if the ticker has no chain. */
 export function newestProvenance(name: string, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(name);
-  return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
+  return chain ? { provenance: provenanceOf(chain, context, [...openInterestNotes(chain), ...notes]) } : {};
 }
 
 /** Returns a note if rows may be missing because the history of the simulated market is still being generated. `simulated` is the kind of the data. */

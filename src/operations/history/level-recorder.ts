@@ -5,7 +5,7 @@ import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Observe } from '../../core/events.ts';
 import type { Steps } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
-import type { Chain } from '../../market/chain.ts';
+import { type Chain, hasOpenInterest } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { storedDividends } from '../../market/market.ts';
 import type { MarketStore, StoredChain } from '../../market/store.ts';
@@ -42,7 +42,7 @@ const TURN_MS = 2;
 /** If more snapshots wait, levels are computed for this time before they are stored, ms. */
 const BATCH_MS = 15;
 
-/** The levels of a snapshot. `undefined` if the snapshot has no live contract. */
+/** The levels of a snapshot. `undefined` if the snapshot has no live contract or no open interest. */
 interface Computed {
   readonly id: number;
   readonly levels: LevelRecord | undefined;
@@ -198,12 +198,14 @@ export function createLevelRecorder({
   };
 }
 
-/** Computes a chain's level record from stored prints and dividends; `undefined` without a live contract. The premium is in dollars. */
+/** Computes a chain's level record from stored prints and dividends; `undefined` without a live contract or open interest. */
 export function* levelRecordOf(
   chain: Chain,
   store: MarketStore,
   largePrintMinUsd: number,
 ): Steps<LevelRecord | undefined> {
+  // Without open interest, walls and flip would be invented.
+  if (!hasOpenInterest(chain)) return undefined;
   const { underlying, asOf, simulated } = chain;
   // Sums the prints of the 30 days before the snapshot. Later prints are left out, because they were not known at the time of the snapshot.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);

@@ -1,4 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
+import { requireWeights } from '../../analytics/chain/prepare.ts';
 import { downsample } from '../../analytics/downsample.ts';
 import { ClientError, invalidField } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
@@ -153,8 +155,8 @@ function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'mark
   const found = market.lastLevelsAt(name, untilMs);
   if (found !== undefined) return found;
   const [first] = market.levelTimes(name, 0, Number.MAX_SAFE_INTEGER, 'day');
-  // For a ticker without a chain, the market throws a more specific error.
-  if (first === undefined) market.chain(name);
+  // For a ticker without a chain or without open interest, the error says so.
+  if (first === undefined) requireWeights({ chain: market.chain(name), options: DEFAULT_OPTIONS, sign: DEFAULT_SIGN });
   throw new ClientError(
     CODE,
     `No levels of ${name} are stored${untilMs === Number.MAX_SAFE_INTEGER ? '' : ` up to ${iso(untilMs)}`}`,

@@ -6,7 +6,7 @@ import {
 } from '../../analytics/exposure/compare-open-interest.ts';
 import { ClientError } from '../../core/errors.ts';
 import { iso, newYorkDate } from '../../market/calendar.ts';
-import type { Chain } from '../../market/chain.ts';
+import { type Chain, hasOpenInterest } from '../../market/chain.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { count, defaulted, describedObject, number, objectOf, textField } from '../engine/schemas.ts';
 import { numberColumn } from '../engine/wrapped-schemas.ts';
@@ -60,6 +60,8 @@ export const getOpenInterestChanges = defineOperation({
     const selection = optionsOf({ expiries }).expiries;
     const after = context.market.chain(ticker);
     const { before, notes } = earlierChain(after, since, context);
+    requireOpenInterest(after, `newest chain of ${after.underlying}`);
+    requireOpenInterest(before, `chain of ${before.underlying} as of ${iso(before.asOf)}`);
     const changes = yield* openInterestChanges(before, after, selection, knownUntil(after, context));
     const { strikes, compared, settled, listed, missing, unknown } = changes;
     const change = strikes.map(builtOf);
@@ -94,6 +96,14 @@ function earlierChain(after: Chain, since: string, { market }: Context): { befor
   const beforeMs = comparedMoment(since, 'since', asOf, 'snapshots', lastUntil);
   const before = market.at(beforeMs).chain(underlying);
   return { before, notes: reachNotes(underlying, 'since', beforeMs, before.asOf, 'snapshots') };
+}
+
+/** Throws `ClientError` if a chain, which `name` describes, has no open interest to compare. */
+function requireOpenInterest(chain: Chain, name: string): void {
+  if (hasOpenInterest(chain)) return;
+  throw new ClientError('no_chain', `The ${name} has no open interest`, {
+    hint: 'Compare chains that have open interest. Surface, quotes and Greeks need none.',
+  });
 }
 
 function sameDayNotes(before: Chain, after: Chain): string[] {

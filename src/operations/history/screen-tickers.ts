@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { gammaRegime, SIGN_MARGIN_MIN_PCT } from '../../analytics/exposure/sign-margin.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
+import { hasOpenInterest } from '../../market/chain.ts';
 import type { NewestLevels } from '../../market/newest-levels.ts';
 import { isTicker } from '../../market/option-symbol.ts';
 import { insteadOf } from '../../market/ticker-errors.ts';
@@ -285,6 +286,8 @@ function missingNotes(
   const { market, universe } = context;
   const known = market.tickersWithChain();
   return without.flatMap((name) => {
+    const chain = market.findChain(name);
+    if (chain && !hasOpenInterest(chain)) return [`${name} has no open interest, so it has no levels.`];
     const instead = insteadOf({ spelling: name, ticker: name }, universe, known);
     return instead === undefined ? [] : [`${shownTicker(name)} has no data. ${instead}`];
   });

@@ -21,9 +21,16 @@ import {
 } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { fractionNotes } from '../engine/unlikely-units.ts';
-import { nullableColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
+import { integerOrNull, nullableColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { expirySelection } from '../reading/expiry-choice.ts';
-import { knownUntil, provenanceOf, readMarket, reportHead, settledSince } from '../reading/market-reading.ts';
+import {
+  knownUntil,
+  openInterestNotes,
+  provenanceOf,
+  readMarket,
+  reportHead,
+  settledSince,
+} from '../reading/market-reading.ts';
 import { seriesFigures } from '../reading/series-figures.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
 
@@ -69,7 +76,7 @@ const seriesRow = objectOf({
   skew_25d: numberOrNull(
     'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if atm_iv is null.',
   ),
-  open_interest: count('Contracts outstanding.'),
+  open_interest: integerOrNull('Contracts outstanding; null if the chain has no open interest.'),
   volume: count('Contracts traded on the day of the snapshot.'),
 });
 
@@ -153,6 +160,7 @@ export const getOptionQuotes = defineOperation({
         ...(more && { next_cursor: cursorAt(chain, page.row + limit, chosen) }),
       },
       provenance: provenanceOf(chain, context, [
+        ...openInterestNotes(chain),
         ...settledSince(
           listed.map((each) => each.series),
           context,

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } from '../../analytics/chain/options.ts';
+import { requireWeights } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { invalidField } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
@@ -7,7 +8,7 @@ import type { Answer, Context } from '../engine/operation.ts';
 import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { dividendYield, rate, ticker } from '../engine/shared-fields.ts';
 import { flowSignNotes } from './dealer-sign.ts';
-import { preparedChainOf, provenanceOf } from './market-reading.ts';
+import { openInterestNotes, preparedChainOf, provenanceOf } from './market-reading.ts';
 
 /** A ticker and the options for the analysis of its chain. With the right options, an analysis gives the figures of other tools. */
 export const chainInput = objectOf({
@@ -56,9 +57,14 @@ export const chainInput = objectOf({
 
 type ChainInput = Static<typeof chainInput>;
 
-/** Prepares a ticker's newest chain with a request's options. Throws `ClientError` if there is no chain or no matching contract. */
-export function readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
-  return preparedChainOf(optionsOf(input), input.ticker, context);
+/**
+ * Prepares a ticker's newest chain with a request's options. Throws `ClientError` if there is no chain, no matching contract or no open
+ * interest.
+ */
+export function* readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
+  const prepared = yield* preparedChainOf(optionsOf(input), input.ticker, context);
+  requireWeights(prepared);
+  return prepared;
 }
 
 /** Returns the result of `compute` for the chain of a request, with the provenance of the chain. Throws the errors of `readChain`. */
@@ -70,7 +76,10 @@ export function* answerChain<Result>(
   const prepared = yield* readChain(input, context);
   return {
     result: yield* compute(prepared),
-    provenance: provenanceOf(prepared.chain, context, flowSignNotes(prepared)),
+    provenance: provenanceOf(prepared.chain, context, [
+      ...openInterestNotes(prepared.chain),
+      ...flowSignNotes(prepared),
+    ]),
   };
 }
 

@@ -1,12 +1,12 @@
 import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
-import { prepareChain } from '../../analytics/chain/prepare.ts';
+import { prepareChain, requireWeights } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
 import { addDays, closeOf, DAY_MS, iso, isStale, newYorkDate } from '../../market/calendar.ts';
-import type { Chain, Series } from '../../market/chain.ts';
+import { type Chain, hasOpenInterest, type Series } from '../../market/chain.ts';
 import { AHEAD_MS } from '../../market/market.ts';
 import type { Close, PrintSum } from '../../market/prints.ts';
 import { type Context, hasPassed, type Provenance } from '../engine/operation.ts';
@@ -58,8 +58,12 @@ function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): rea
   return market.flow(chain, FLOW_WINDOW_DAYS, largePrintMinUsd);
 }
 
-/** Returns the levels of a market reading. The levels are cached by their only inputs, which are the prepared chain and its premium. */
+/**
+ * Returns the levels of a market reading. The levels are cached by their only inputs, which are the prepared chain and its premium. Throws
+ * `ClientError` if the chain has no open interest.
+ */
 export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
+  requireWeights(prepared);
   const premium = directionalPremium(large);
   return levels.of(prepared, JSON.stringify([...premium]), {
     message: 'Finding levels',
@@ -89,6 +93,11 @@ export const KINETIC_FROM_VOLUMES =
 /** The note of an answer whose argument is `whale_fiat_kinetic`, if the ticker has prints. The notes of the radar have the numbers. */
 export const KINETIC_FROM_PRINTS =
   'whale_fiat_kinetic of run_strategic_omni_radar counts all prints as bought, and leaves out legs of spreads and settled expiries.';
+
+/** Returns a note for an answer of which one expects open interest or levels, if the chain has no open interest. */
+export function openInterestNotes(chain: Pick<Chain, 'openInterest'>): string[] {
+  return hasOpenInterest(chain) ? [] : ['The chain has no open interest.'];
+}
 
 /** Returns the provenance of an answer that is computed from a chain. `notes` are caveats on the figures of this answer. */
 export function provenanceOf(

@@ -2,11 +2,12 @@ import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepar
 import { skew25 } from '../../analytics/chain/skew.ts';
 import { atmBand } from '../../analytics/chain/volatility-band.ts';
 import { seriesAtm } from '../../analytics/surface/quote-bands.ts';
+import { hasOpenInterest } from '../../market/chain.ts';
 import { finiteOrNull } from '../engine/schemas.ts';
 
 /**
  * Returns the figures of a series that need no surface, by API names, in dollars and decimals per calendar year. If the quotes determine
- * no smile, the figures of the smile are null, and `smile_refused` has the reason.
+ * no smile, the figures of the smile are null, and `smile_refused` has the reason. `open_interest` is null if the chain has none.
  */
 export function seriesFigures(prepared: PreparedChain, each: PreparedSeries) {
   const { iv, expectedMove, refused } = seriesAtm(prepared, each);
@@ -33,5 +34,5 @@ function contractsOf({ chain, row }: PreparedChain, { start, end }: PreparedSeri
     open += openInterest[row[i]!]! || 0;
     volume += traded[row[i]!]! || 0;
   }
-  return { open_interest: open, volume };
+  return { open_interest: hasOpenInterest(chain) ? open : null, volume };
 }

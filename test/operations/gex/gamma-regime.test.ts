@@ -73,7 +73,7 @@ const ofBoth = (calls: number, puts: number) =>
   quoted({ strikes: [100] }).map((row) => ({ ...row, openInterest: row.callPut === 1 ? calls : puts }));
 
 test.each([
-  ['no gamma', [contract()], ['No contract has gamma, so the regime is undetermined.']],
+  ['no gamma', [contract({ openInterest: 1 })], ['No contract has gamma, so the regime is undetermined.']],
   [
     'a call and a put of the same gamma',
     ofBoth(5, 5),

@@ -65,7 +65,7 @@ describe('an index with its fund', () => {
 test.each<[string, () => unknown, object]>([
   [
     'no default partner',
-    () => ask('ACME', {}, [chainOf(quoted({ strikes: [100] }))]),
+    () => ask('ACME', {}, [chainOf(quoted({ strikes: [100], rest: { openInterest: 1 } }))]),
     { code: 'invalid_parameter', fields: ['/with'] },
   ],
   ['the ticker itself', () => ask('SPX', { with: 'spx' }), { code: 'invalid_parameter', fields: ['/with'] }],

@@ -63,7 +63,7 @@ test('volatilities per year of trading time are those of the surface', () => {
   const chain = chainOf(
     dates.flatMap((expiry) => {
       const iv = 0.2 * Math.sqrt(clock.years(closeOf(expiry)) / yearsTo('ACME', expiry));
-      return quoted({ expiry, iv, strikes: range(80, 120), halfSpread: 0.01 });
+      return quoted({ expiry, iv, strikes: range(80, 120), halfSpread: 0.01, rest: { openInterest: 1 } });
     }),
   );
   const context = contextOf(chain);

@@ -24,7 +24,7 @@ const BY_STRIKE: Record<string, (strikes: Strikes) => number[]> = {
   delta: ({ net_dex }) => net_dex,
   vanna: ({ net_vex }) => net_vex,
   charm: ({ net_cex }) => net_cex,
-  open_interest: (by) => by.call_open_interest.map((each, i) => each + by.put_open_interest[i]!),
+  open_interest: (by) => by.call_open_interest.map((each, i) => each! + by.put_open_interest[i]!),
   volume: (by) => by.call_volume.map((each, i) => each + by.put_volume[i]!),
 };
 

@@ -252,8 +252,7 @@ describe('alternative weights beside the default', () => {
 
 describe('answers for a poor chain', () => {
   test.each([
-    ['one contract without any value', [contract()]],
-    ['no open interest', quoted({ strikes: [95, 100, 105] })],
+    ['one contract with nothing but open interest', [contract({ openInterest: 1 })]],
     ['puts only', quoted({ strikes: [95, 100], rest: { openInterest: 1 } }).filter(({ callPut }) => callPut === -1)],
     ['far from spot', quoted({ strikes: [150], rest: { openInterest: 1 } })],
   ])('%s', (_what, rows) => {

@@ -413,7 +413,9 @@ test('every snapshot has its own volatility at 30 days, also a second after anot
   const { store } = smallMarket();
   const ivs = [0.2, 0.3, 0.4];
   for (const [second, iv] of ivs.entries()) {
-    const rows = [EXPIRY, LATER].flatMap((expiry) => quoted({ strikes: range(90, 110), expiry, iv, halfSpread: 0.01 }));
+    const rows = [EXPIRY, LATER].flatMap((expiry) =>
+      quoted({ strikes: range(90, 110), expiry, iv, halfSpread: 0.01, rest: { openInterest: 1 } }),
+    );
     store.saveChain(chainOf(rows, { asOf: AS_OF + second * 1_000 }));
   }
   await recordAll(store);

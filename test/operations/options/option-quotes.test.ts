@@ -116,7 +116,7 @@ describe('a row', () => {
       contract({ strike: 61, callPut: 1, ask: 40 }),
       contract({ strike: 62, callPut: 1, bid: 39, ask: 38 }),
       contract({ strike: 63, callPut: 1, bid: 0, ask: 0.05, openInterest: 0 }),
-      contract({ strike: 300, callPut: -1, bid: 190, ask: 190.2, volume: 0 }),
+      contract({ strike: 300, callPut: -1, bid: 190, ask: 190.2, volume: 0, openInterest: 1 }),
     ];
     const { quotes } = askRest(OF_ACME, contextOf(chainOf(rows)));
     const at = (strike: number) => quotes!.find((each) => each.strike === strike)!;

@@ -51,13 +51,14 @@ describe('the expiry nearest to target_dte', () => {
     expect(found.expiry).toBe(expected);
   });
 
-  test('skips an expiry without open interest, unless no expiry has any', () => {
+  test('skips an expiry without open interest, and refuses a chain without any', () => {
     expect(scan(chainOf([...series(EXPIRY, 0), ...series(LATER, 1)]), { target_dte: 11 }).state_density.expiry).toBe(
       LATER,
     );
-    expect(scan(chainOf([...series(EXPIRY, 0), ...series(LATER, 0)]), { target_dte: 11 }).state_density.expiry).toBe(
-      EXPIRY,
-    );
+    expect(refusalOf(() => scan(chainOf([...series(EXPIRY, 0), ...series(LATER, 0)])))).toMatchObject({
+      code: 'no_chain',
+      message: expect.stringContaining('open interest'),
+    });
   });
 
   test('skips an expiry without a volatility, and fails if no expiry has one', () => {
@@ -360,10 +361,5 @@ describe('concentration', () => {
     const { context } = smallMarket({ chains: [CHAIN] });
     const keys = (args: object) => Object.keys(call(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context));
     expect(keys({ limit: 1 })).toEqual([...keys({}), 'largest_gamma_strikes']);
-  });
-
-  test('is 0 without open interest', () => {
-    const found = scan(chainOf(series(EXPIRY, 0)));
-    expect([found.institutional_concentration_pct, found.institutional_concentration_all_expiries_pct]).toEqual([0, 0]);
   });
 });

@@ -5,7 +5,9 @@ import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-rada
 import { chainOf, EXPIRY, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
 import { performTool, smallMarket } from '../small-market.ts';
 
-const CHAIN = chainOf([EXPIRY, LATER].flatMap((expiry) => quoted({ strikes: range(90, 110), expiry })));
+const CHAIN = chainOf(
+  [EXPIRY, LATER].flatMap((expiry) => quoted({ strikes: range(90, 110), expiry, rest: { openInterest: 1e-9 } })),
+);
 const SETTLED = '2026-01-02';
 
 function notesOf(prints: readonly Partial<Print>[], args: object = {}): readonly string[] {

@@ -93,10 +93,4 @@ describe('whipsaw', () => {
     );
     expect(scan(chainOf(series(TODAY, 5))).whipsaw_components.expiring_gamma).toBeCloseTo(100, 9);
   });
-
-  test('without open interest the index is null', () => {
-    const found = scan(chainOf(series(EXPIRY, 0)));
-    expect(Object.values(found.whipsaw_components)).toEqual([null, null, null, null]);
-    expect(found.whipsaw_risk_index).toBeNull();
-  });
 });
