@@ -97,7 +97,7 @@ export async function chainOf(
   }
   throw new OperatorError(
     refusal?.kind === 'rejection' ? `${path}: ${refusal.reason}` : `${path} has no option chain`,
-    'Use a chain as CSV or Parquet, a quote-table CSV or a delayed-quote JSON.',
+    'docs/vendors.md lists the files that Zomma reads as they are. `zomma map guess FILE` drafts a mapping for any other.',
   );
 }
 

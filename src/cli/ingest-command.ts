@@ -24,7 +24,8 @@ export function addIngest(program: CliCommand, ports: Ports): void {
     .addHelpText(
       'after',
       `
-Prints, chains, closing prices and dividends may be CSV or Parquet. Chains may also be CBOE's quote-table CSV or delayed-quote JSON.
+Prints, chains, closing prices and dividends may be CSV or Parquet, also as vendors write them (docs/vendors.md). Chains may also be CBOE's quote-table
+CSV, or JSON as providers send it.
 All formats except Parquet may be compressed with gzip.
 Zomma detects the format from the content. A running server uses each part of the data as soon as the part is stored.
 If a run is interrupted, run it again: each print is stored only once.`,
@@ -124,6 +125,6 @@ function rejectUnusable(paths: readonly string[]): void {
   if (paths.length === 0) return;
   throw new OperatorError(
     `${paths.join(', ')}: there is no usable market data`,
-    'Use prints, chains, closes or dividends as CSV or Parquet, a quote-table CSV or a delayed-quote JSON. All except Parquet may be compressed with gzip. Unpack archives first.',
+    'Use prints, chains, closes or dividends, or the file of a vendor (docs/vendors.md), and unpack archives first. `zomma map guess FILE` drafts a mapping.',
   );
 }
