@@ -34,8 +34,9 @@ export enum BlackScholesColumn {
 }
 
 /**
- * The columns of `hedges` and `addExposures`. Only `addExposures` has `weight` and `sums`. The kernels store intermediate values in the
- * columns 16 to 21.
+ * The columns of `hedges` and `addPairExposures`. The kernels store intermediate values in `weight` and in the columns 16 to 21. The last
+ * columns are inputs of `addPairExposures`: `contracts` has an u32 for the first contract of each pair and for the end of the last pair, and
+ * the others have one number for each contract.
  */
 export enum ExposureColumn {
   callPut,
@@ -53,6 +54,10 @@ export enum ExposureColumn {
   vanna,
   change,
   sums,
+  position = 22,
+  multiplier,
+  side,
+  contracts,
 }
 
 /** The columns of `impliedVolatility`. */
@@ -101,8 +106,8 @@ export enum GammaProfileColumn {
 }
 
 /**
- * The columns of the kernels of `slice-model.ts`. The first nine columns have one number per row, and `near` has 13 numbers per row. Each of
- * the other columns has several vectors, or a matrix.
+ * The columns of the kernels of `slice-model.ts`. The first eight columns have one number per row, and `near` has 13 numbers per row. Each
+ * of the other columns has several vectors, or a matrix.
  */
 export enum SliceColumn {
   callPut,
@@ -111,9 +116,8 @@ export enum SliceColumn {
   nearTo,
   price,
   scale,
+  side,
   error,
-  weight,
-  pull,
   near,
   nodes = 22,
   masses,

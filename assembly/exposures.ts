@@ -5,7 +5,7 @@
 import { COLUMN, PAIR, rowAt, STRIP } from './block';
 import { ExposureColumn } from './columns';
 import { Exponential } from './exp';
-import { add, atLeast, atMost, choose, div, half, magnitude, mul, sub, times, unless } from './lanes';
+import { add, atLeast, atMost, choose, div, half, magnitude, mul, sub, times } from './lanes';
 import { Logarithm } from './log';
 import { Mills } from './mills';
 import { D_MAX, DEVIATION_MIN, INV_SQRT_2_PI } from './normal';
@@ -21,8 +21,13 @@ const FACTOR: usize = <usize>ExposureColumn.factor * COLUMN;
 const LATER_TTE: usize = <usize>ExposureColumn.laterTte * COLUMN;
 const LATER_DRIFT: usize = <usize>ExposureColumn.laterDrift * COLUMN;
 const LATER_FACTOR: usize = <usize>ExposureColumn.laterFactor * COLUMN;
-/** The column of weights, an input of `addExposures`. */
+/** The dealers' position in each pair at a spot, dollars. */
 const WEIGHT: usize = <usize>ExposureColumn.weight * COLUMN;
+// Inputs of the kernels of pairs.
+const POSITION: usize = <usize>ExposureColumn.position * COLUMN;
+const MULTIPLIER: usize = <usize>ExposureColumn.multiplier * COLUMN;
+const SIDE: usize = <usize>ExposureColumn.side * COLUMN;
+const CONTRACTS: usize = <usize>ExposureColumn.contracts * COLUMN;
 // Outputs.
 const DELTA: usize = <usize>ExposureColumn.delta * COLUMN;
 const VANNA: usize = <usize>ExposureColumn.vanna * COLUMN;
@@ -52,30 +57,49 @@ export function hedges(count: i32, block: usize): void {
 }
 
 /**
- * Adds weight * hedge of each row to six numbers at `sums`. The six numbers are two partial sums for each of delta, vanna and the change of
- * delta. The block has the inputs of `hedges` and the weights.
+ * Adds the exposures of pairs at a spot to eight numbers at `sums`: two partial sums for each of delta, vanna and the change of delta of the
+ * out-of-the-money sides, and the differences of the other sides' delta and change. By put-call parity, a call's delta is its put's delta
+ * plus a factor. A pair without a volatility has no exposure. The block then has the hedges of the pairs' out-of-the-money sides.
  */
-export function addExposures(count: i32, block: usize, sums: usize): void {
-  let delta = v128.load(sums);
-  let vanna = v128.load(sums, PAIR);
-  let change = v128.load(sums, 2 * PAIR);
+export function addPairExposures(count: i32, block: usize, spot: f64, sums: usize): void {
+  let otherDelta = load<f64>(sums, 3 * PAIR);
+  let otherChange = load<f64>(sums, 3 * PAIR + 8);
   const end = rowAt(block, count);
-  for (let from = 0; from < count; from += STRIP) {
-    const strip = min(STRIP, count - from);
-    const start = rowAt(block, from);
-    hedges(strip, start);
-    for (let row = start, stop = rowAt(start, strip); row < stop; row += PAIR) {
-      // If the count is odd, the second lane of the last pair does not belong to a row.
-      const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(end));
-      const weight = v128.load(row, WEIGHT);
-      delta = add(delta, unless(absent, mul(weight, v128.load(row, DELTA))));
-      vanna = add(vanna, unless(absent, mul(weight, v128.load(row, VANNA))));
-      change = add(change, unless(absent, mul(weight, v128.load(row, CHANGE))));
-    }
+  for (let row = block; row < end; row += 8) {
+    if (!(load<f64>(row, IV) > 0)) store<f64>(row, 0, IV);
+    store<f64>(row, spot, SPOT);
+    store<f64>(row, load<f64>(row, STRIKE) >= spot ? 1.0 : -1.0, CALL_PUT);
   }
-  v128.store(sums, delta);
-  v128.store(sums, vanna, PAIR);
-  v128.store(sums, change, 2 * PAIR);
+  hedges(count, block);
+  let at = block;
+  for (let row = block; row < end; row += 8) {
+    let net = 0.0;
+    let other = 0.0;
+    for (const stop = endOf(row, block); at < stop; at += 8) {
+      if (load<f64>(row, IV) === 0) continue;
+      const dollars = load<f64>(at, POSITION) * load<f64>(at, MULTIPLIER) * spot;
+      net += dollars;
+      if (load<f64>(at, SIDE) !== load<f64>(row, CALL_PUT)) other += load<f64>(at, SIDE) * dollars;
+    }
+    otherDelta += other * load<f64>(row, FACTOR);
+    otherChange += other * (load<f64>(row, LATER_FACTOR) - load<f64>(row, FACTOR));
+    store<f64>(row, net, WEIGHT);
+  }
+  store<f64>(sums, otherDelta, 3 * PAIR);
+  store<f64>(sums, otherChange, 3 * PAIR + 8);
+  // If the count is odd, the second lane of the last pair does not belong to a row.
+  for (let column = WEIGHT; column <= CHANGE; column += COLUMN) store<f64>(end + column, 0);
+  for (let hedge = DELTA; hedge <= CHANGE; hedge += COLUMN, sums += PAIR) {
+    let sum = v128.load(sums);
+    for (let row = block; row < end; row += PAIR) sum = add(sum, mul(v128.load(row, WEIGHT), v128.load(row + hedge)));
+    v128.store(sums, sum);
+  }
+}
+
+/** Returns the address of the row after a pair's last contract. */
+function endOf(row: usize, block: usize): usize {
+  const next = load<u32>(block + ((row - block) >> 1), CONTRACTS + 4);
+  return rowAt(block, next - load<u32>(block, CONTRACTS));
 }
 
 /** Computes the first half of ln(S / K). */

@@ -9,7 +9,7 @@ import { BLOCK_ROWS, COLUMN } from './block';
 export { blackScholes, blackScholesPair } from './black-scholes';
 export { readColumn, readNumbers } from './decimal-reader';
 export { writeNumbers, writeRows } from './decimal-writer';
-export { addExposures, hedges } from './exposures';
+export { addPairExposures, hedges } from './exposures';
 export { addGammaByStrike } from './gamma-by-strike';
 export { addGammaLogProfile, addGammaProfile, logMoves } from './gamma-profile';
 export { impliedVolatility } from './implied-volatility';
@@ -18,12 +18,14 @@ export { inverseCumulative } from './inverse-normal';
 export { merton, mertonProbabilities } from './merton';
 // The function takes x and returns p.
 export { cumulative } from './normal';
+export { readWholes } from './planes';
 export { scanRows } from './row-scanner';
 export {
   sliceBasis,
   sliceCenter,
   sliceErrors,
   sliceLogs,
+  sliceNear,
   slicePenalty,
   sliceRows,
   sliceStep,

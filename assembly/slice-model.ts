@@ -16,9 +16,8 @@ const NEAR_FROM: usize = <usize>SliceColumn.nearFrom * COLUMN;
 const NEAR_TO: usize = <usize>SliceColumn.nearTo * COLUMN;
 const PRICE: usize = <usize>SliceColumn.price * COLUMN;
 const SCALE: usize = <usize>SliceColumn.scale * COLUMN;
+const SIDE: usize = <usize>SliceColumn.side * COLUMN;
 const ERROR: usize = <usize>SliceColumn.error * COLUMN;
-const WEIGHT: usize = <usize>SliceColumn.weight * COLUMN;
-const PULL: usize = <usize>SliceColumn.pull * COLUMN;
 /** The prices of the nodes near each strike, NEAR_BYTES for each row. */
 const NEAR: usize = <usize>SliceColumn.near * COLUMN;
 const NEAR_BYTES: usize = 13 << 3;
@@ -43,6 +42,10 @@ const LOCAL_MEAN: usize = <usize>SliceColumn.localMean * COLUMN;
 const PENALTY: usize = <usize>SliceColumn.penalty * COLUMN;
 const NORMAL: usize = <usize>SliceColumn.normal * COLUMN;
 const FACTORS: usize = <usize>SliceColumn.factors * COLUMN;
+// The inputs of `sliceNear`, in columns that the other kernels get later.
+const NEAR_PRICE: usize = NORMAL;
+const NEAR_SLOPE: usize = FACTORS;
+const ROOT: usize = NODE;
 // Vectors with one number per coefficient, COEFFICIENTS_BYTES apart.
 const COEFFICIENTS_BYTES: usize = 32 << 3;
 const COEFFICIENT: usize = <usize>SliceColumn.coefficients * COLUMN;
@@ -55,6 +58,81 @@ const WITH_PRICE: usize = COEFFICIENT + 6 * COEFFICIENTS_BYTES;
 const WITH_TILT: usize = COEFFICIENT + 7 * COEFFICIENTS_BYTES;
 /** Five sums over the rows, or four sums over the nodes. */
 const SUMS: usize = COEFFICIENT + 8 * COEFFICIENTS_BYTES;
+
+/** The largest price error that is taken as noise, as a share of the half-width. */
+const QUIET: f64 = 0.6;
+/** The second derivative of the cost is larger by this factor for errors above `QUIET` and for errors beyond a bound. */
+const STEEPNESS: f64 = 10.0;
+/** The error above which a quote counts as faulty, in half-widths. Above `CAP`, the cost grows only linearly with the error. */
+const CAP: f64 = 5.0;
+
+/**
+ * The loss of an error in half-widths. `side` is 0 for a quote, +1 for an upper bound, -1 for a lower bound. For a quote, it is the squared
+ * error up to `QUIET`, steeper up to `CAP`, and then linear: convex, with a continuous derivative. On the permitted side of a bound, it is 0.
+ */
+class Loss {
+  static value(error: f64, side: f64): f64 {
+    const beyond = max(0.0, side * error);
+    if (side !== 0.0) return STEEPNESS * (beyond * beyond);
+    const size = Math.abs(error);
+    if (size <= QUIET) return size * size;
+    const capped = min(size, CAP) - QUIET;
+    const value = QUIET * QUIET + 2.0 * QUIET * capped + STEEPNESS * capped * capped;
+    return size <= CAP ? value : value + 2.0 * (QUIET + STEEPNESS * (CAP - QUIET)) * (size - CAP);
+  }
+
+  /** Returns half of the derivative. */
+  static slope(error: f64, side: f64): f64 {
+    if (side !== 0.0) return STEEPNESS * side * max(0.0, side * error);
+    const size = Math.abs(error);
+    if (size <= QUIET) return error;
+    const slope = QUIET + STEEPNESS * (min(size, CAP) - QUIET);
+    return error > 0.0 ? slope : -slope;
+  }
+
+  /** Returns half of the second derivative, or in the linear part, that of a parabola around 0 with the same slope. */
+  static curvature(error: f64, side: f64): f64 {
+    if (side !== 0.0) return side * error > 0.0 ? STEEPNESS : 0.0;
+    const size = Math.abs(error);
+    if (size <= QUIET) return 1.0;
+    return size <= CAP ? STEEPNESS : Loss.slope(size, 0.0) / size;
+  }
+}
+
+/**
+ * Finds the nodes within `reach` kernel widths of each strike, and computes their option prices from the table of `NearPrices`, which has
+ * `density` points per kernel width and distance 0 at `half`. The column `nearFrom` has the strike's position among the nodes.
+ */
+export function sliceNear(count: i32, nodes: i32, reach: f64, density: f64, half: f64, block: usize): void {
+  let near = block;
+  for (let row = block, end = rowAt(block, count); row < end; row += 8, near += NEAR_BYTES) {
+    const position = load<f64>(row, NEAR_FROM);
+    const from = min(<f64>nodes, max(0.0, Math.ceil(position - reach)));
+    const to = max(from, min(<f64>nodes, Math.floor(position + reach) + 1.0));
+    store<f64>(row, from, NEAR_FROM);
+    store<f64>(row, to, NEAR_TO);
+    const direction = load<f64>(row, CALL_PUT);
+    const place = half + density * (direction * (from - position));
+    const cell = Math.floor(place);
+    // Cubic Hermite interpolation, with the same weights for all prices, because all are at the same place between two points.
+    const x = place - cell;
+    const y = 1.0 - x;
+    const a = y * y * (1.0 + 2.0 * x);
+    const b = x * y * y;
+    const c = x * x * (1.0 + 2.0 * y);
+    const d = -x * x * y;
+    const root = Math.sqrt(load<f64>(row, STRIKE));
+    const apart = (<i32>(direction * density)) << 3;
+    let at = rowAt(block, <i32>cell);
+    let price = near;
+    for (let node = rowAt(block, <i32>from), stop = rowAt(block, <i32>to); node < stop; node += 8, price += 8) {
+      const before = a * load<f64>(at, NEAR_PRICE) + b * load<f64>(at, NEAR_SLOPE);
+      const value = before + c * load<f64>(at + 8, NEAR_PRICE) + d * load<f64>(at + 8, NEAR_SLOPE);
+      store<f64>(price, value * (root * load<f64>(node, ROOT)), NEAR);
+      at += apart;
+    }
+  }
+}
 
 /** Writes the log-density at each node, up to a constant, to the masses. Returns the largest log-density. */
 export function sliceLogs(nodes: i32, block: usize): f64 {
@@ -111,8 +189,8 @@ export function sliceSums(nodes: i32, total: f64, block: usize): void {
   }
 }
 
-/** Computes the error of each row's price. */
-export function sliceErrors(count: i32, nodes: i32, block: usize): void {
+/** Computes the error of each row's price. Adds the losses of the errors to a cost, one at a time, and returns the sum. */
+export function sliceErrors(count: i32, nodes: i32, cost: f64, block: usize): f64 {
   const last = rowAt(block, nodes);
   const massOfAll = load<f64>(last, MASS_BEFORE);
   const meanOfAll = load<f64>(last, MEAN_BEFORE);
@@ -128,8 +206,11 @@ export function sliceErrors(count: i32, nodes: i32, block: usize): void {
     for (let node = from, price = near; node < to; node += 8, price += 8) {
       value += load<f64>(node, MASS) * load<f64>(price, NEAR);
     }
-    store<f64>(row, (value - load<f64>(row, PRICE)) / load<f64>(row, SCALE), ERROR);
+    const error = (value - load<f64>(row, PRICE)) / load<f64>(row, SCALE);
+    store<f64>(row, error, ERROR);
+    cost += Loss.value(error, load<f64>(row, SIDE));
   }
+  return cost;
 }
 
 /** Writes the gradient of the penalty times -1/2. Returns the penalty. Elements further than `reach` from the diagonal are zero. */
@@ -191,9 +272,12 @@ export function sliceRows(count: i32, nodes: i32, coefficients: i32, block: usiz
   const tiltedMeanOfAll = load<f64>(lastNode, TILTED_MEAN);
   let near = block;
   for (let row = block, stop = rowAt(block, count); row < stop; row += 8, near += NEAR_BYTES) {
-    const weight = load<f64>(row, WEIGHT);
+    const error = load<f64>(row, ERROR);
+    const side = load<f64>(row, SIDE);
+    const scale = load<f64>(row, SCALE);
+    const weight = Loss.curvature(error, side) / (scale * scale);
     if (weight === 0.0) continue;
-    const pull = load<f64>(row, PULL);
+    const pull = Loss.slope(error, side) / scale;
     const strike = load<f64>(row, STRIKE);
     const strikes = f64x2.splat(strike);
     const from = rowAt(block, <i32>load<f64>(row, NEAR_FROM));

@@ -33,7 +33,7 @@ function seePrice(round: number, see: See): void {
   for (const [name, value] of Object.entries(row)) arenaColumn(SliceColumn[name as keyof typeof row])[0] = value;
   const masses = vectors.mass.slice(0, nodes);
   kernels.sliceSums(nodes, 1, arenaColumn(0).byteOffset);
-  kernels.sliceErrors(1, nodes, arenaColumn(0).byteOffset);
+  kernels.sliceErrors(1, nodes, 0, arenaColumn(0).byteOffset);
   let [exact, unit] = [ZERO, 0];
   for (let i = from; i < nodes; i++) {
     const mass = masses[i]!;

@@ -114,6 +114,8 @@ const YEARS_END = Date.UTC(9999, 0, 1);
 
 /** Returns the date and time in New York at an instant, `YYYY-MM-DDTHH:MM:SS`, with milliseconds if they are not zero. */
 export function newYorkTime(atMs: number): string {
+  const offset = offsetByLaw(atMs, 7, 6);
+  if (offset !== undefined) return new Date(Math.floor(atMs) + offset).toISOString().replace(/\.?0*Z$/, '');
   return Temporal.Instant.fromEpochMilliseconds(Math.floor(atMs))
     .toZonedDateTimeISO(NEW_YORK)
     .toPlainDateTime()
@@ -128,10 +130,33 @@ export function newYorkInstant(date: string, time: string): number {
 /** Maximum number of cached instants: opens, closes and midnights. Chains and tapes need the same few instants repeatedly. */
 const INSTANTS_MAX = 2_000;
 
-const instantOf = memoize(
-  INSTANTS_MAX,
-  (local: string) => Temporal.PlainDateTime.from(local).toZonedDateTime(NEW_YORK).epochMilliseconds,
-);
+const instantOf = memoize(INSTANTS_MAX, (local: string): number => {
+  const asUtc = isDate(local.slice(0, 10)) && TIME.test(local.slice(10)) ? Date.parse(`${local}Z`) : Number.NaN;
+  // An hour that spring skips counts from the offset of winter.
+  const offset = offsetByLaw(asUtc, 3, 2);
+  if (offset !== undefined) return asUtc - offset;
+  return Temporal.PlainDateTime.from(local).toZonedDateTime(NEW_YORK).epochMilliseconds;
+});
+
+const TIME = /^T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
+const HOUR_MS = 3_600_000;
+/** The years in which New York keeps the present law of daylight saving time, ms since the epoch. */
+const [LAW_FROM, LAW_TO] = [Date.UTC(2007, 0, 2), Date.UTC(2100, 0, 1)];
+
+/** Returns New York's offset by the law, ms, or `undefined`. The hours of the changes are in the time of `atMs`. `Temporal` starts in 8 ms. */
+function offsetByLaw(atMs: number, begins: number, ends: number): number | undefined {
+  if (!(atMs >= LAW_FROM && atMs < LAW_TO)) return undefined;
+  const [first, last] = summerOf(new Date(atMs).getUTCFullYear());
+  return (atMs >= first + begins * HOUR_MS && atMs < last + ends * HOUR_MS ? -4 : -5) * HOUR_MS;
+}
+
+/** Returns the days on which daylight saving time begins and ends, as the ms since the epoch of their midnights in UTC. */
+const summerOf = memoize(100, (year: number) => {
+  return [
+    dayNumber(nthWeekday(year, 3, SUNDAY, 2)) * DAY_MS,
+    dayNumber(nthWeekday(year, 11, SUNDAY, 1)) * DAY_MS,
+  ] as const;
+});
 
 /** Returns whether the text is a valid calendar date, written `YYYY-MM-DD`. */
 export function isDate(text: string): boolean {

@@ -1,7 +1,7 @@
 import { memoize } from '../core/cache.ts';
 import {
-  addDays,
   closeOf,
+  daysBetween,
   isTradingDay,
   newYorkDate,
   nextTradingDay,
@@ -111,7 +111,5 @@ const DAYS_CACHED_MAX = 10_000;
 
 const tradingDay = memoize(DAYS_CACHED_MAX, (date: string) => {
   const next = nextTradingDay(date);
-  let shutDays = 0;
-  for (let day = addDays(date, 1); day !== next; day = addDays(day, 1)) shutDays++;
-  return { open: openOf(date), close: closeOf(date), next, shutDays };
+  return { open: openOf(date), close: closeOf(date), next, shutDays: daysBetween(date, next) - 1 };
 });

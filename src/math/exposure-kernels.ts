@@ -1,5 +1,5 @@
 import { ExposureColumn } from '../../assembly/columns.ts';
-import { arenaColumn, type Column, checkLengths, inChunks, kernels, mapColumns } from './kernels.ts';
+import { arenaColumn, CHUNK_ROWS, type Column, kernels, mapColumns } from './kernels.ts';
 
 /** Options now and at a later time, as columns of `count` rows. If a column is given as a number, every row has this value. */
 export interface HedgeInputs {
@@ -42,33 +42,27 @@ export function hedges(inputs: HedgeInputs): Hedges<Float64Array> {
   return { delta: delta!, vanna: vanna!, change: change! };
 }
 
-/** The length of the array `partial`, which has two partial sums for each of three exposures. */
-const PARTIAL_SUMS = 6;
+/** The maximum number of pairs in the arena. The contracts of so many pairs, which are calls and puts, fit into a column. */
+export const PAIRS_MAX = CHUNK_ROWS / 2;
+/** The length of the array `partial` of `pairExposures`. */
+const PARTIAL_SUMS = 8;
+const PARTIAL = arenaColumn(ExposureColumn.sums).subarray(0, PARTIAL_SUMS);
+const BLOCK = arenaColumn(0).byteOffset;
 
 /**
- * For each of the three hedges (delta, vanna, change), computes the sum of `weight * hedge` over all options. Writes no columns. A NaN in a
- * row makes the sums NaN, even with weight 0. A caller may add the options of a chain in several calls, one call for each range of rows.
- * `partial` passes the sums from one call to the next. If every range except the last has an even number of rows, the sums are bitwise
- * equal to the sums of one call for the whole chain.
- * @throws RangeError if the length of a column is not `count`.
+ * For each of the three hedges, computes the sum of `position * multiplier * spot * hedge` over the contracts of the `count` pairs in the
+ * arena's columns of `ExposureColumn`, and of those before. `partial` passes the sums from one call to the next. Each call except the last
+ * must have an even number of pairs. The pairs stay in the arena.
  */
-export function exposureSums(
-  inputs: HedgeInputs & { readonly weight: Column },
-  partial: Float64Array = partialSums(),
-): Hedges<number> {
-  const { count, ...columns } = inputs;
-  checkLengths(count, columns);
-  const sums = arenaColumn(ExposureColumn.sums);
-  sums.set(partial);
-  inChunks(count, ExposureColumn, columns, (block, start, end) => {
-    kernels.addExposures(end - start, block, sums.byteOffset);
-  });
-  for (let i = 0; i < PARTIAL_SUMS; i++) partial[i] = sums[i]!;
-  const [delta, vanna, change] = [0, 2, 4].map((i) => partial[i]! + partial[i + 1]!);
-  return { delta: delta!, vanna: vanna!, change: change! };
+export function pairExposures(count: number, spot: number, partial: Float64Array): Hedges<number> {
+  PARTIAL.set(partial);
+  kernels.addPairExposures(count, BLOCK, spot, PARTIAL.byteOffset);
+  partial.set(PARTIAL);
+  const sum = (of: number) => partial[of]! + partial[of + 1]!;
+  return { delta: sum(0) + partial[6]!, vanna: sum(2), change: sum(4) + partial[7]! };
 }
 
-/** Returns the partial sums of an empty range, for the first call of `exposureSums`. */
+/** Returns the partial sums of no pairs, for the first call of `pairExposures`. */
 export function partialSums(): Float64Array {
   return new Float64Array(PARTIAL_SUMS);
 }

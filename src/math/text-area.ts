@@ -20,6 +20,8 @@ export const CELLS = INPUT + INPUT_BYTES + 2 * SLACK_BYTES;
 export const ROWS = CELLS + 8 * CELLS_MAX;
 export const PATTERN = ROWS + 4 * RowField.size * (CHUNK_ROWS + 1);
 export const OUTPUT = PATTERN + 256;
+/** An address divisible by 8 in the output, for numbers that no kernel needs after its caller has returned. */
+export const SCRATCH = OUTPUT + (-OUTPUT & 7);
 
 let hasPowers = false;
 

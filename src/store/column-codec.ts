@@ -1,4 +1,6 @@
 import { OperatorError } from '../core/errors.ts';
+import { kernels } from '../math/kernels.ts';
+import { memoryBytes, SCRATCH } from '../math/text-area.ts';
 
 /**
  * Encodes columns of numbers in few bytes. Decoding restores the same bits, but -0 becomes 0. The layout of a column is:
@@ -101,53 +103,23 @@ export class ColumnReader {
 
   /** Reads a column of `count` numbers. */
   numbers(count: number): Float64Array {
-    const { values, digits } = this.decimals(count);
-    if (digits === 0) return values;
-    const divisor = 10 ** digits;
-    for (let row = 0; row < count; row++) values[row]! /= divisor;
-    return values;
-  }
-
-  /** Reads a column of whole numbers `w`, which stand for `w / 10 ** digits`. A column of float64 has 0 digits. */
-  decimals(count: number): { readonly values: Float64Array; readonly digits: number } {
     const head = this.#offset;
-    const [kind, digits, width, gaps] = this.#bytes.subarray(head, head + 4) as unknown as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    const base = this.#view.getFloat64(head + 4, true);
-    let offset = head + HEAD_BYTES;
-    this.#offset = offset + width * count;
-    const values = new Float64Array(count);
     const bytes = this.#bytes;
-    if (kind === FLOAT) {
-      const valueBytes = new Uint8Array(values.buffer);
-      for (let plane = 0; plane < 8; plane++, offset += count) {
-        for (let row = 0; row < count; row++) valueBytes[8 * row + plane] = bytes[offset + row]!;
+    const [digits, width, gaps] = [bytes[head + 1]!, bytes[head + 2]!, bytes[head + 3]!];
+    const base = this.#view.getFloat64(head + 4, true);
+    this.#offset = head + HEAD_BYTES + width * count;
+    const divisor = 10 ** digits;
+    const gap = gaps > 0 ? Number.NaN : (0 + base) / divisor;
+    const values = new Float64Array(count);
+    for (let row = 0; row < count; row += READ_ROWS) {
+      const rows = Math.min(READ_ROWS, count - row);
+      for (let plane = 0, from = head + HEAD_BYTES + row; plane < width; plane++, from += count) {
+        memoryBytes.set(bytes.subarray(from, from + rows), SCRATCH + plane * READ_ROWS);
       }
-      return { values, digits: 0 };
+      kernels.readWholes(rows, SCRATCH, READ_ROWS, width, base - gaps, divisor, gap, READ.byteOffset);
+      values.set(READ.subarray(0, rows), row);
     }
-    const from = base - gaps;
-    if (width === 0) return { values: values.fill(base), digits };
-    const [second, third] = [offset + count, offset + 2 * count];
-    // Each frequent width has its own loop, because these loops take most of the time of reading a tape.
-    if (width === 1) for (let row = 0; row < count; row++) values[row] = bytes[offset + row]!;
-    else if (width === 2)
-      for (let row = 0; row < count; row++) values[row] = bytes[offset + row]! | (bytes[second + row]! << 8);
-    else {
-      for (let row = 0; row < count; row++) {
-        values[row] = bytes[offset + row]! | (bytes[second + row]! << 8) | (bytes[third + row]! << 16);
-      }
-      for (let plane = 3; plane < width; plane++) {
-        const [times, start] = [256 ** plane, offset + plane * count];
-        for (let row = 0; row < count; row++) values[row]! += times * bytes[start + row]!;
-      }
-    }
-    if (gaps === 0) for (let row = 0; row < count; row++) values[row]! += from;
-    else for (let row = 0; row < count; row++) values[row] = values[row] === 0 ? Number.NaN : values[row]! + from;
-    return { values, digits };
+    return values;
   }
 
   text(): string {
@@ -232,6 +204,10 @@ function areWhole(values: Float64Array, times: number): boolean {
 
 const baseOf = new Float64Array(1);
 const baseBytes = new Uint8Array(baseOf.buffer);
+
+/** The number of rows that a kernel call reads, and the place of the numbers, after eight planes. */
+const READ_ROWS = 16_384;
+const READ = new Float64Array(memoryBytes.buffer, SCRATCH + 8 * READ_ROWS, READ_ROWS);
 
 const WHOLE = 1;
 const FLOAT = 2;

@@ -164,6 +164,47 @@ describe('New York time', () => {
   });
 });
 
+describe('New York time by the law of 2007 is that of the time-zone data', () => {
+  const zone = 'America/New_York';
+  const byTemporal = (ms: number) => Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
+  const instantBy = (local: string) => Temporal.PlainDateTime.from(local).toZonedDateTime(zone).epochMilliseconds;
+
+  test('around the changes of all years', () => {
+    for (let year = 2005; year <= 2102; year++) {
+      for (const day of [nthWeekday(year, 3, 0, 2), nthWeekday(year, 11, 0, 1), `${year}-01-01`, `${year}-12-31`]) {
+        for (let quarter = -8; quarter < 40; quarter++) {
+          const ms = Date.parse(day) + quarter * 900_000 + (quarter % 3) * 40;
+          expect(newYorkTime(ms), day).toBe(byTemporal(ms).toPlainDateTime().toString());
+          const local = new Date(ms).toISOString().slice(0, -1);
+          expect(newYorkInstant(local.slice(0, 10), local.slice(11)), local).toBe(instantBy(local));
+        }
+      }
+    }
+  });
+
+  test('at random moments', () => {
+    const moment = fc.double({ min: at('1990-01-01T00:00Z'), max: at('2120-01-01T00:00Z'), noNaN: true });
+    fc.assert(
+      fc.property(moment, (ms) => {
+        const local = byTemporal(Math.floor(ms)).toPlainDateTime().toString();
+        expect(newYorkTime(ms)).toBe(local);
+        expect(newYorkDate(ms)).toBe(local.slice(0, 10));
+        expect(newYorkInstant(local.slice(0, 10), local.slice(11))).toBe(instantBy(local));
+      }),
+    );
+  });
+
+  test.each([
+    ['2024-02-30', '09:30'],
+    ['2024-02-29', '24:30'],
+    ['2024-02-29', '9:30'],
+    ['2024-02-29', '09:30Z'],
+    ['', ''],
+  ])('%p %p is not a time', (date, time) => {
+    expect(() => newYorkInstant(date, time)).toThrow(RangeError);
+  });
+});
+
 test('previous and next trading days', () => {
   expect(nextTradingDay('2024-03-28')).toBe('2024-04-01');
   expect(previousTradingDay('2024-04-01')).toBe('2024-03-28');

@@ -1,19 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { greeks } from '../../src/math/black-scholes.ts';
-import { exposureSums, hedges, partialSums } from '../../src/math/exposure-kernels.ts';
+import { hedges } from '../../src/math/exposure-kernels.ts';
 import { normalCdf } from '../analytics/plain.ts';
 import { columnsOf, hedgeRow, referenceOptions } from '../fixtures/vectors.ts';
 
 const REFERENCE = referenceOptions();
-
-/** The first rows of the reference at two times, with weights of either sign. */
-function book(count: number) {
-  const rows = REFERENCE.slice(0, count).map((option, i) => hedgeRow(option, i).row);
-  return {
-    ...columnsOf(rows, hedgeRow(REFERENCE[0]!, 0).row),
-    weight: Float64Array.from({ length: count }, (_, i) => ((i * 7919) % 2001) - 1000),
-  };
-}
 
 const SCALE = { delta: 1, vanna: 1, change: 2 };
 
@@ -90,46 +81,3 @@ function expectation(value: (x: number) => number, mean: number, deviation: numb
   };
   return simpson(-12, atStrike, 4000) + simpson(atStrike, 12, 4000);
 }
-
-describe('exposure sums', () => {
-  test.each([1, 2, 127, 128, 129, 1023, 1024, 1025, 4000])('of %d options equal the sums of their hedges', (count) => {
-    const { weight, ...inputs } = book(count);
-    exposureSums(book(4000)); // Leaves rows behind in the arena.
-    const sums = exposureSums({ ...inputs, weight });
-    const each = hedges(inputs);
-    for (const name of ['delta', 'vanna', 'change'] as const) {
-      let [sum, gross] = [0, 0];
-      each[name].forEach((value, i) => {
-        sum += weight[i]! * value;
-        gross += Math.abs(weight[i]! * value);
-      });
-      expect(Math.abs(sums[name] - sum), name).toBeLessThanOrEqual(1e-13 * gross);
-    }
-  });
-
-  test.each([[[1024]], [[2048, 6]], [[2, 4, 1000]]])('of parts equal those of the whole bit for bit: %p', (ends) => {
-    const whole = book(3001);
-    const partial = partialSums();
-    let sums = exposureSums(book(0), partial);
-    let from = 0;
-    for (const length of [...ends, 3001]) {
-      const to = Math.min(from + length, 3001);
-      const part = Object.entries(whole).map(([name, column]) => [
-        name,
-        column instanceof Float64Array ? column.subarray(from, to) : column,
-      ]);
-      sums = exposureSums({ ...(Object.fromEntries(part) as typeof whole), count: to - from }, partial);
-      from = to;
-    }
-    expect(sums).toEqual(exposureSums(whole));
-  });
-
-  test('a scalar weight, an empty chain, a row with NaN, a column that is too short', () => {
-    const inputs = book(300);
-    const twos = exposureSums({ ...inputs, weight: new Float64Array(300).fill(2) });
-    expect(exposureSums({ ...inputs, weight: 2 })).toEqual(twos);
-    expect(exposureSums(book(0))).toEqual({ delta: 0, vanna: 0, change: 0 });
-    expect(exposureSums({ ...inputs, spot: Number.NaN }).delta).toBeNaN();
-    expect(() => exposureSums({ ...inputs, weight: new Float64Array(2) })).toThrow('column weight has 2 rows');
-  });
-});

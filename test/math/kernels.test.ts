@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { callPutGreeks, greeks, type Option } from '../../src/math/black-scholes.ts';
-import { exposureSums } from '../../src/math/exposure-kernels.ts';
 import { gammaByStrike, gammaProfile } from '../../src/math/gamma-exposure.ts';
 import { impliedVolatility } from '../../src/math/implied-volatility.ts';
 import { merton, mertonProbabilities } from '../../src/math/jump-diffusion.ts';
 import { arenaColumn, CHUNK_ROWS, kernels, mapColumns } from '../../src/math/kernels.ts';
 import type { JumpOption } from '../fixtures/exact.ts';
-import { columnsOf, drawJumpOptions, drawOptions, edgePrices, gridPrices, hedgeRow } from '../fixtures/vectors.ts';
+import { columnsOf, drawJumpOptions, drawOptions, edgePrices, gridPrices } from '../fixtures/vectors.ts';
 import { EPSILON } from './reference.ts';
 
 test('the arena lies above the module’s own data, and its columns do not overlap', () => {
@@ -174,18 +173,6 @@ describe('sums over rows equal the sums of single rows', () => {
         );
       });
     }
-  });
-
-  test.each(counts)('exposures of %d', (count) => {
-    const chain = repeated(options, count).map((option, i) => ({ ...hedgeRow(option, i).row, weight: (i % 7) - 3 }));
-    const sums = exposureSums(columnsOf(chain));
-    const each = chain.map((row) => exposureSums({ count: 1, ...row }));
-    for (const name of ['delta', 'vanna', 'change'] as const)
-      expectSum(
-        sums[name],
-        each.map((one) => one[name]),
-        EPSILON * (count + 1),
-      );
   });
 
   test.each(counts)('gamma by strike of %d', (count) => {

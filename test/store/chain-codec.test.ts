@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { indexChain } from '../../bench/index-chain.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { CHAIN_COLUMNS, isPriced } from '../../src/market/chain.ts';
 import { type ChainColumns, decodeChain, decodeHeader, encodeChain, isIntact } from '../../src/store/chain-codec.ts';
@@ -123,4 +124,11 @@ describeRecorded('blobs of recorded chains', (dir) => {
       expect(inBits(decodeChain(blob, name)), name).toEqual(inBits(each));
     }
   });
+});
+
+test('a chain with more contracts than a kernel call reads comes back with every bit', () => {
+  const large = indexChain(60, 800);
+  expect(inBits(decodeChain(encodeChain(large), 'x'))).toEqual(inBits(large));
+  const calls = { ...large, callPut: new Float64Array(large.count).fill(1) };
+  expect(inBits(decodeChain(encodeChain(calls), 'x'))).toEqual(inBits(calls));
 });

@@ -36,10 +36,11 @@ export function prepareChain(
 function* weighedByVolume(chain: Chain, options: AnalysisOptions, nowMs: () => number): Steps<PreparedChain> {
   const prepared = yield* prepareChain(chain, { ...options, weight: 'open_interest' }, 0, nowMs);
   const { row, callPut, count } = prepared;
+  const volumes = chain.volume;
   const weight = new Float64Array(count);
   const position = new Float64Array(count);
   for (let i = 0; i < count; i++) {
-    const volume = chain.volume[row[i]!]!;
+    const volume = volumes[row[i]!]!;
     if (volume > 0) weight[i] = volume;
     position[i] = callPut[i]! * weight[i]!;
   }

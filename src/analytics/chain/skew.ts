@@ -14,12 +14,14 @@ const BISECTIONS = 60;
  */
 export function skew25({ smile, tte }: PreparedSeries): number {
   if (smile.logMoneyness.length === 0) return Number.NaN;
+  let most = 0;
+  for (let i = 0; i < smile.totalVariance.length; i++) most = Math.max(most, smile.totalVariance[i]!);
+  const reach = REACH * Math.sqrt(most);
   const volatility = (d1: number) => Math.sqrt(varianceAt(smile, moneynessAt(d1)) / tte);
   return volatility(D1_OF_25_DELTA) - volatility(-D1_OF_25_DELTA);
 
   /** Solves `-x / s(x) + s(x) / 2 = d1` for log-moneyness x, where `s(x)^2` is the total variance at x. The left side falls as x rises. */
   function moneynessAt(d1: number): number {
-    const reach = REACH * Math.sqrt(Math.max(...smile.totalVariance));
     let [low, high] = [-reach, reach];
     for (let i = 0; i < BISECTIONS; i++) {
       const x = (low + high) / 2;

@@ -1,3 +1,4 @@
+import { memoizeByObject } from '../../core/cache.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
@@ -11,18 +12,19 @@ export interface VolatilityBands {
 
 /** Returns the volatility bands of several contracts. The call and the put of a strike share the band of the out-of-the-money contract. */
 export function volatilityBands(prepared: PreparedChain, contracts: ArrayLike<number>): VolatilityBands {
-  const { chain } = prepared;
-  const rows = Uint32Array.from(contracts, (contract) => otmContract(prepared, contract));
-  const pricesOf = (quote: Float64Array) =>
-    Float64Array.from(rows, (row, i) => {
-      const isOtm = prepared.callPut[row] === otmSide(prepared, contracts[i]!);
-      const chainRow = prepared.row[row]!;
-      return isOtm && !Number.isNaN(mid(chain, chainRow)) ? quote[chainRow]! : Number.NaN;
-    });
-  return {
-    bid: solveVolatilities(prepared, rows, pricesOf(chain.bid)),
-    ask: solveVolatilities(prepared, rows, pricesOf(chain.ask)),
-  };
+  const { chain, callPut, row } = prepared;
+  const rows = new Uint32Array(contracts.length);
+  const bid = new Float64Array(rows.length).fill(Number.NaN);
+  const ask = bid.slice();
+  for (let i = 0; i < rows.length; i++) {
+    const contract = otmContract(prepared, contracts[i]!);
+    rows[i] = contract;
+    const chainRow = row[contract]!;
+    if (callPut[contract] !== otmSide(prepared, contracts[i]!) || Number.isNaN(mid(chain, chainRow))) continue;
+    bid[i] = chain.bid[chainRow]!;
+    ask[i] = chain.ask[chainRow]!;
+  }
+  return { bid: solveVolatilities(prepared, rows, bid), ask: solveVolatilities(prepared, rows, ask) };
 }
 
 /** The columns `bid`, `mid` and `ask` have the volatilities that the bid, the middle and the ask of each contract imply. */
@@ -54,23 +56,36 @@ function solveVolatilities(prepared: PreparedChain, contracts: Uint32Array, pric
  * strikes next to the forward. Both ends are `NaN` if one of the two smile strikes has no two-sided quote.
  */
 export function atmBand(prepared: PreparedChain, series: PreparedSeries): { bid: number; ask: number } {
-  const { logMoneyness: x } = series.smile;
-  if (x.length === 0) return { bid: Number.NaN, ask: Number.NaN };
-  const next = x.findIndex((each) => each >= 0);
-  const above = next === -1 ? x.length - 1 : next;
-  const below = next === -1 ? above : Math.max(0, above - 1);
-  const { bid, ask } = volatilityBands(
-    prepared,
-    [below, above].map((i) => contractAt(prepared, series, x[i]!)),
-  );
-  const share = above > below ? Math.min(1, Math.max(0, -x[below]! / (x[above]! - x[below]!))) : 0;
-  const between = (ends: Float64Array) => ends[0]! + share * (ends[1]! - ends[0]!);
-  return { bid: between(bid), ask: between(ask) };
+  return atmBands(prepared).get(series) ?? { bid: Number.NaN, ask: Number.NaN };
 }
+
+/** Returns the bands of all series with a smile. The kernel solves them in one call. */
+const atmBands = memoizeByObject((prepared: PreparedChain) => {
+  const known = prepared.series.filter(({ smile }) => smile.logMoneyness.length > 0);
+  const contracts = new Uint32Array(2 * known.length);
+  const shares = known.map((series, i) => {
+    const { logMoneyness: x } = series.smile;
+    let above = 0;
+    while (above < x.length - 1 && x[above]! < 0) above++;
+    const below = x[above]! < 0 ? above : Math.max(0, above - 1);
+    contracts[2 * i] = contractAt(prepared, series, x[below]!);
+    contracts[2 * i + 1] = contractAt(prepared, series, x[above]!);
+    return above > below ? Math.min(1, Math.max(0, -x[below]! / (x[above]! - x[below]!))) : 0;
+  });
+  const { bid, ask } = volatilityBands(prepared, contracts);
+  const between = (ends: Float64Array, i: number) => ends[2 * i]! + shares[i]! * (ends[2 * i + 1]! - ends[2 * i]!);
+  return new Map(known.map((series, i) => [series, { bid: between(bid, i), ask: between(ask, i) }]));
+});
 
 /** Returns a contract of a series whose strike has the given log-moneyness. The strike must be in the smile. */
 function contractAt({ strike }: PreparedChain, { start, end, forward }: PreparedSeries, logMoneyness: number): number {
-  for (let i = start; i < end; i++) if (Math.log(strike[i]! / forward) === logMoneyness) return i;
+  let [low, high] = [start, end];
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (Math.log(strike[half]! / forward) < logMoneyness) low = half + 1;
+    else high = half;
+  }
+  if (low < end && Math.log(strike[low]! / forward) === logMoneyness) return low;
   throw new Error('the smile has a strike that is not in the series');
 }
 

@@ -1,8 +1,10 @@
+import { ExposureColumn } from '../../../assembly/columns.ts';
 import { recordOf } from '../../core/record-of.ts';
 import { DAY_MS, newYorkInstant, YEAR_MS } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
-import type { HedgeInputs } from '../../math/exposure-kernels.ts';
+import { arenaColumn, keepArena } from '../../math/kernels.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
+import { firstAtLeast } from './strike-index.ts';
 
 /** One calendar day, in years. */
 const DAY = DAY_MS / YEAR_MS;
@@ -67,37 +69,31 @@ function presentValue(dividends: readonly CashDividend[], { series, rate }: Prep
   }, 0);
 }
 
-/** Columns with the inputs of `hedges` for a block of pairs. One step both fills and reads a block. */
-export class HedgeBlock {
-  private readonly columns;
+const CONTRACT_COLUMNS = ['position', 'multiplier'] as const;
+const PAIR_COLUMNS = ['strike', 'iv', 'tte'] as const;
+/** The columns of pairs in the kernels' memory. */
+export const PAIR_ARENA = recordOf(
+  [...CONTRACT_COLUMNS, ...PAIR_COLUMNS, ...SERIES_INPUTS, 'side', 'callPut', 'delta', 'vanna', 'change'] as const,
+  (name) => arenaColumn(ExposureColumn[name]),
+);
+const CONTRACTS = new Uint32Array(PAIR_ARENA.side.buffer, arenaColumn(ExposureColumn.contracts).byteOffset);
 
-  /** `rowsMax` is the largest number of pairs in a block. */
-  constructor(rowsMax: number) {
-    this.columns = recordOf(['callPut', 'iv', ...SERIES_INPUTS] as const, () => new Float64Array(rowsMax));
-  }
-
-  /**
-   * Fills the columns for the pairs [from, to) at a spot, and returns views of them. Each pair is represented by its out-of-the-money side.
-   * A missing volatility becomes 0. `ahead` has one element for each series.
-   */
-  fill({ pairs, seriesIndex }: PreparedChain, ahead: readonly DayAhead[], spot: number, from: number, to: number) {
-    const { columns } = this;
-    const { callPut, iv } = columns;
-    const { contracts, strike } = pairs;
-    for (let i = 0; i < to - from; i++) {
-      callPut[i] = strike[from + i]! >= spot ? 1 : -1;
-      iv[i] = pairs.iv[from + i]! || 0;
-    }
-    for (let first = from; first < to; ) {
-      const index = seriesIndex[contracts[first]!]!;
-      let end = first + 1;
-      while (end < to && seriesIndex[contracts[end]!] === index) end++;
-      for (const name of SERIES_INPUTS) columns[name].fill(ahead[index]![name], first - from, end - from);
-      first = end;
-    }
-    return {
-      ...{ count: to - from, spot, strike: strike.subarray(from, to), tte: pairs.tte.subarray(from, to) },
-      ...recordOf(['callPut', 'iv', ...SERIES_INPUTS] as const, (name) => columns[name].subarray(0, to - from)),
-    } satisfies HedgeInputs;
+/**
+ * Copies the pairs [from, to), at most `PAIRS_MAX`, into the kernels' memory, unless this memory still has those of the last call with
+ * `block`. `ahead` has one element for each series.
+ */
+export function loadPairs(block: object, prepared: PreparedChain, ahead: DayAhead[], from: number, to: number): void {
+  if (keepArena(block)) return;
+  const { pairs, series, seriesIndex, callPut } = prepared;
+  const { contracts } = pairs;
+  const [start, end] = [contracts[from]!, contracts[to]!];
+  for (const name of CONTRACT_COLUMNS) PAIR_ARENA[name].set(prepared[name].subarray(start, end));
+  for (const name of PAIR_COLUMNS) PAIR_ARENA[name].set(pairs[name].subarray(from, to));
+  PAIR_ARENA.side.set(callPut.subarray(start, end));
+  CONTRACTS.set(contracts.subarray(from, to + 1));
+  for (let pair = from, index = seriesIndex[start]!; pair < to; index++) {
+    const next = firstAtLeast(contracts, series[index]!.end, pair, to);
+    for (const name of SERIES_INPUTS) PAIR_ARENA[name].fill(ahead[index]![name], pair - from, next - from);
+    pair = next;
   }
 }

@@ -1,8 +1,17 @@
+import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { rowsOfColumn } from '../chain/rows.ts';
 import { type DayAhead, dayAheadOf } from './day-ahead.ts';
 import { type Exposures, pricedExposures } from './dollar-exposures.ts';
-import { type ChainPositions, gexOfColumns, type PositionColumns, positionsOf, STEP } from './gamma-profile.ts';
+import {
+  type ChainPositions,
+  gexOfColumns,
+  POSITION_COLUMNS,
+  type PositionColumns,
+  positionsOf,
+  STEP,
+} from './gamma-profile.ts';
 
 /** The nearest spots, dollars, at which vanna and charm exposure change their signs, or `NaN` beyond `REACH`. */
 export type ExposureFlips = Readonly<{ vanna: number; charm: number }>;
@@ -102,13 +111,26 @@ function* sketchExposures(
 ): Steps<((spot: number) => ExposureBounds) | undefined> {
   const ahead = dayAheadOf(prepared);
   const groups: ((spot: number) => ExposureBounds)[] = [];
+  const wide = Math.log1p(STEP);
   for (const name of ['wide', 'narrow'] as const) {
-    const columns = positions[name];
-    if (columns.count === 0) continue;
-    const { later, narrowest } = laterColumns(prepared, ahead, columns, pairsOf[name]);
-    const step = Math.log1p(STEP) / (name === 'wide' ? 1 : FINENESS);
-    if (narrowest < DEVIATION_STEPS_MIN * step) return undefined;
-    groups.push(yield* boundsOf(columns, later, prepared.chain.spot, reach, step));
+    const { later, deviation } = laterColumns(prepared, ahead, positions[name], pairsOf[name]);
+    // A curve that is wide now can be narrow after the coming day. Wide curves fill the array from its front, and narrow ones from its back.
+    const rows = new Uint32Array(deviation.length);
+    let [front, back, least] = [0, rows.length, Number.POSITIVE_INFINITY];
+    for (let row = 0; row < rows.length; row++) {
+      rows[deviation[row]! >= DEVIATION_STEPS_MIN * wide ? front++ : --back] = row;
+      least = Math.min(least, deviation[row]!);
+    }
+    if (least < (DEVIATION_STEPS_MIN * wide) / FINENESS) return undefined;
+    for (const isWide of [true, false]) {
+      const part = isWide ? rows.subarray(0, front) : rows.subarray(front);
+      if (part.length === 0) continue;
+      const [now, then] = [positions[name], later].map((columns) => ({
+        count: part.length,
+        ...recordOf(POSITION_COLUMNS, (column) => rowsOfColumn(columns[column], part)),
+      }));
+      groups.push(yield* boundsOf(now!, then!, prepared.chain.spot, reach, isWide ? wide : wide / FINENESS));
+    }
   }
   return (spot) => {
     const bounds = { vanna: [0, 0], charm: [0, 0] } satisfies Record<string, [number, number]>;
@@ -123,20 +145,20 @@ function* sketchExposures(
   };
 }
 
-/** Returns columns with the gamma after the coming day (`DayAhead`), and the smallest deviation of a curve, now or then. */
+/** Returns columns with the gamma after the coming day (`DayAhead`), and the deviation of each curve, now or then, whichever is smaller. */
 function laterColumns(
   { pairs, seriesIndex }: PreparedChain,
   ahead: readonly DayAhead[],
   columns: PositionColumns,
   pair: Uint32Array,
-): { later: PositionColumns; narrowest: number } {
+): { later: PositionColumns; deviation: Float64Array } {
   const { count, iv, tte: present } = columns;
   const { contracts } = pairs;
   const yields = ahead.map(({ laterFactor, laterTte }) => -Math.log(laterFactor) / laterTte);
   const tte = new Float64Array(count);
   const rate = new Float64Array(count);
   const dividend = new Float64Array(count);
-  let narrowest = Number.POSITIVE_INFINITY;
+  const deviation = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     const series = seriesIndex[contracts[pair[i]!]!]!;
     const { carry, laterTte, laterDrift } = ahead[series]!;
@@ -144,9 +166,9 @@ function laterColumns(
     tte[i] = laterTte;
     dividend[i] = yields[series]!;
     rate[i] = dividend[i]! + (carry + v * v * (laterDrift - laterTte / 2)) / laterTte;
-    narrowest = Math.min(narrowest, v * Math.sqrt(Math.min(present[i]!, laterTte)));
+    deviation[i] = v * Math.sqrt(Math.min(present[i]!, laterTte));
   }
-  return { later: { ...columns, tte, rate, dividend }, narrowest };
+  return { later: { ...columns, tte, rate, dividend }, deviation };
 }
 
 function* boundsOf(

@@ -1,9 +1,9 @@
 import { recordOf } from '../../core/record-of.ts';
-import { byRange, type Steps } from '../../core/steps.ts';
+import { StepMeter, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
-import { hedges } from '../../math/exposure-kernels.ts';
+import { PAIRS_MAX, pairExposures, partialSums } from '../../math/exposure-kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { dayAheadOf, HedgeBlock } from './day-ahead.ts';
+import { dayAheadOf, loadPairs, PAIR_ARENA } from './day-ahead.ts';
 import { gexScale } from './gex-by-series.ts';
 import { strikeIndex } from './strike-index.ts';
 
@@ -43,45 +43,52 @@ export function* exposuresByStrike(prepared: PreparedChain) {
 /** Returns the exposure sums of each group of pairs. `group` has the group of each pair, from 0 to `groups` - 1. */
 export function* sumExposures(prepared: PreparedChain, group: Uint32Array, groups: number): Steps<ExposureSums> {
   const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
+  const { openInterest, volume, spot } = chain;
+  const { contracts } = pairs;
   const ahead = dayAheadOf(prepared);
   const sums = recordOf(SUMS, () => new Float64Array(groups));
-  // Local names, because a first answer runs before the compiler resolves the fields of an object.
   const { callGex, putGex, netGex, grossGex, dex, vex, cex } = sums;
   const { callOpenInterest, putOpenInterest, callVolume, putVolume } = sums;
+  const { callPut: sideOfPair, iv, factor, laterFactor, delta, vanna, change } = PAIR_ARENA;
   const scale = gexScale(chain);
+  const partial = partialSums();
+  const meter = new StepMeter(STEP_PAIRS);
   if (pairs.count > STEP_PAIRS) yield { message: MESSAGE };
-  yield* byRange(pairs.count, STEP_PAIRS, MESSAGE, (from, to) => {
-    const priced = BLOCK.fill(prepared, ahead, chain.spot, from, to);
-    const { delta, vanna, change } = hedges(priced);
-    for (let pair = from; pair < to; pair++) {
-      const [to, pricedRow] = [group[pair]!, pair - from];
-      for (let i = pairs.contracts[pair]!; i < pairs.contracts[pair + 1]!; i++) {
-        const isCall = callPut[i] === 1;
-        const gex = position[i]! * gamma[i]! * multiplier[i]! * scale;
-        const openInterest = chain.openInterest[row[i]!]! || 0;
-        const volume = chain.volume[row[i]!]! || 0;
+  for (let from = 0; from < pairs.count; from += PAIRS_MAX) {
+    const end = Math.min(from + PAIRS_MAX, pairs.count);
+    if (meter.beginsNextStep(end - from)) yield { message: MESSAGE };
+    loadPairs({}, prepared, ahead, from, end);
+    pairExposures(end - from, spot, partial);
+    for (let pair = 0, i = contracts[from]!; pair < end - from; pair++) {
+      const to = group[from + pair]!;
+      const otherDelta = factor[pair]!;
+      const otherChange = laterFactor[pair]! - otherDelta;
+      for (const next = contracts[from + pair + 1]!; i < next; i++) {
+        const side = callPut[i]!;
+        const listed = row[i]!;
+        const held = position[i]!;
+        const gex = held * gamma[i]! * multiplier[i]! * scale;
         netGex[to]! += gex;
         grossGex[to]! += Math.abs(gex);
-        if (isCall) {
+        if (side === 1) {
           callGex[to]! += gex;
-          callOpenInterest[to]! += openInterest;
-          callVolume[to]! += volume;
+          callOpenInterest[to]! += openInterest[listed]! || 0;
+          callVolume[to]! += volume[listed]! || 0;
         } else {
           putGex[to]! += gex;
-          putOpenInterest[to]! += openInterest;
-          putVolume[to]! += volume;
+          putOpenInterest[to]! += openInterest[listed]! || 0;
+          putVolume[to]! += volume[listed]! || 0;
         }
-        if (priced.iv[pricedRow] === 0) continue;
-        const dollars = position[i]! * multiplier[i]! * chain.spot;
-        // As in `PricedSums`, only the out-of-the-money side of a pair is priced, and the other follows by put-call parity.
-        const other = callPut[i] === priced.callPut[pricedRow] ? 0 : callPut[i]!;
-        dex[to]! += dollars * (delta[pricedRow]! + other * priced.factor[pricedRow]!);
-        vex[to]! += dollars * vanna[pricedRow]! * MARKET_UNITS.vanna;
-        cex[to]! +=
-          dollars * (change[pricedRow]! + other * (priced.laterFactor[pricedRow]! - priced.factor[pricedRow]!));
+        if (iv[pair] === 0) continue;
+        const dollars = held * multiplier[i]! * spot;
+        // Only the out-of-the-money side of a pair is priced, and the other follows by put-call parity.
+        const other = side === sideOfPair[pair] ? 0 : side;
+        dex[to]! += dollars * (delta[pair]! + other * otherDelta);
+        vex[to]! += dollars * vanna[pair]! * MARKET_UNITS.vanna;
+        cex[to]! += dollars * (change[pair]! + other * otherChange);
       }
     }
-  });
+  }
   return sums;
 }
 
@@ -89,7 +96,6 @@ const SUMS = [
   ...(['callGex', 'putGex', 'netGex', 'grossGex', 'dex', 'vex', 'cex'] as const),
   ...(['callOpenInterest', 'putOpenInterest', 'callVolume', 'putVolume'] as const),
 ];
-const BLOCK = new HedgeBlock(STEP_PAIRS);
 
 /** Returns the net GEX of all contracts at each of the given strikes, dollars per 1 % move. */
 export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): number[] {

@@ -2,26 +2,23 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
 /** Returns the max pain of a series: its strike with the smallest payout of open contracts at settlement, the lowest on a tie. */
 export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries): number {
-  const strikes: number[] = [];
-  const calls: number[] = [];
-  const puts: number[] = [];
+  const { strike, callPut, weight, multiplier } = prepared;
+  const strikes = new Float64Array(end - start);
+  const calls = new Float64Array(end - start);
+  const puts = new Float64Array(end - start);
+  let last = -1;
   for (let i = start; i < end; i++) {
-    const strike = prepared.strike[i]!;
-    if (strikes.at(-1) !== strike) {
-      strikes.push(strike);
-      calls.push(0);
-      puts.push(0);
-    }
-    const side = prepared.callPut[i] === 1 ? calls : puts;
-    side[side.length - 1]! += prepared.weight[i]! * prepared.multiplier[i]!;
+    if (i === start || strike[i] !== strikes[last]) strikes[++last] = strike[i]!;
+    const side = callPut[i] === 1 ? calls : puts;
+    side[last]! += weight[i]! * multiplier[i]!;
   }
-  const pain = new Float64Array(strikes.length);
-  for (let i = 1, open = 0, paid = 0; i < strikes.length; i++) {
+  const pain = new Float64Array(last + 1);
+  for (let i = 1, open = 0, paid = 0; i <= last; i++) {
     open += calls[i - 1]!;
     paid += open * (strikes[i]! - strikes[i - 1]!);
     pain[i]! += paid;
   }
-  for (let i = strikes.length - 2, open = 0, paid = 0; i >= 0; i--) {
+  for (let i = last - 1, open = 0, paid = 0; i >= 0; i--) {
     open += puts[i + 1]!;
     paid += open * (strikes[i + 1]! - strikes[i]!);
     pain[i]! += paid;

@@ -41,7 +41,7 @@ export function distinct(values: Float64Array): Float64Array {
 }
 
 /** Returns the index of the first of ascending values, in [low, high), that is at least `value`, or `high`. */
-export function firstAtLeast(ascending: Float64Array, value: number, low = 0, high = ascending.length): number {
+export function firstAtLeast(ascending: ArrayLike<number>, value: number, low = 0, high = ascending.length): number {
   while (low < high) {
     const half = (low + high) >> 1;
     if (ascending[half]! < value) low = half + 1;

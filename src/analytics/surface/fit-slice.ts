@@ -23,7 +23,7 @@ const [GOOD_GAIN, POOR_GAIN] = [0.75, 0.25];
 const [DAMPING_FALL, DAMPING_RISE] = [10, 3];
 
 /**
- * Fits the density of one settlement to its quotes. The fit minimises a cost: the losses (`lossOf`) of the price errors, in half-widths of
+ * Fits the density of one settlement to its quotes. The fit minimises a cost: the losses (`Loss` of assembly/slice-model.ts) of the price errors, in half-widths of
  * the bands, plus a penalty for a rough log-density. The method is Newton's method with Marquardt's damping. Each Newton step treats prices
  * as linear functions of the coefficients. The mean of every trial density is the forward.
  *

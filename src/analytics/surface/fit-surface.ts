@@ -134,15 +134,19 @@ const FITTING = { message: 'Fitting the surface' };
 
 /** Fits a settlement again if it contradicts a neighbouring settlement. The settlement with the wider quotes changes more. */
 function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
+  /** The sweep after which each settlement was last fitted. Without a change, two settlements still do not contradict each other. */
+  const fittedIn = fits.map(() => 0);
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     let hasChanged = false;
     for (let i = fits.length - 1; i >= 0; i--) {
       const fit = fits[i]!;
+      if ([i - 1, i, i + 1].every((each) => !(fittedIn[each]! >= sweep))) continue;
       const bounds = boundsOf(fit, fits[i - 1], fits[i + 1]);
       if (bounds === undefined) continue;
       if (meter.beginsNextStep(fit.quotes.price.length)) yield FITTING;
       const { coefficients, model } = fit.density;
       fit.density = fitSlice(fit.quotes, fit.deviation, coefficients, bounds, undefined, model);
+      fittedIn[i] = sweep + 1;
       hasChanged = true;
     }
     if (!hasChanged) return;

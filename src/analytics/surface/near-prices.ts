@@ -5,9 +5,9 @@ export const REACH = 6;
 /** The largest number of nodes within `REACH` of a strike. Nodes are one kernel width apart. */
 export const NEAR = 2 * REACH + 1;
 /** The number of table points per kernel width. Cubic interpolation between the points has an error below 2e-8 kernel widths. */
-const DENSITY = 16;
+export const DENSITY = 16;
 /** The number of table points on each side of distance 0. The table includes distances up to `REACH` + 1 kernel widths. */
-const HALF = DENSITY * (REACH + 1);
+export const HALF = DENSITY * (REACH + 1);
 
 /**
  * A table of option prices for one node, whose price distribution is a kernel: a lognormal with the node as its mean. The standard
@@ -15,9 +15,9 @@ const HALF = DENSITY * (REACH + 1);
  * depends only on the distance `ln(node / strike)` in kernel widths, and that of a put on its negative.
  */
 export class NearPrices {
-  private readonly price = new Float64Array(2 * HALF + 1);
+  readonly price = new Float64Array(2 * HALF + 1);
   /** Derivative of the price per table point. */
-  private readonly slope = new Float64Array(2 * HALF + 1);
+  readonly slope = new Float64Array(2 * HALF + 1);
 
   /** `kernel` is the kernel width: the standard deviation of each lognormal's logarithm. */
   constructor(kernel: number) {
@@ -32,23 +32,6 @@ export class NearPrices {
       // Put-call parity.
       this.price[HALF + i] = above - below + 1 / growth - growth;
       this.slope[HALF + i] = (half * (1 / growth + growth - above - below)) / DENSITY;
-    }
-  }
-
-  /** Writes `count` prices to `into`, starting at index `from`. The first distance is `distance`. The step is `direction` (+1 or -1). */
-  write(distance: number, direction: number, count: number, into: Float64Array, from: number): void {
-    const { price, slope } = this;
-    const position = HALF + DENSITY * distance;
-    const cell = Math.floor(position);
-    // Cubic Hermite interpolation, with the same weights for all prices, because all are at the same place between two points.
-    const x = position - cell;
-    const y = 1 - x;
-    const a = y * y * (1 + 2 * x);
-    const b = x * y * y;
-    const c = x * x * (1 + 2 * y);
-    const d = -x * x * y;
-    for (let i = 0, at = cell; i < count; i++, at += direction * DENSITY) {
-      into[from + i] = a * price[at]! + b * slope[at]! + c * price[at + 1]! + d * slope[at + 1]!;
     }
   }
 }

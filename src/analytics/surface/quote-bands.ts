@@ -23,17 +23,17 @@ export type BandSource = 'quotes' | 'feed_volatility';
 export type RefusalReason = 'no_volatility' | 'too_few_strikes' | 'one_sided';
 
 /** Returns the data to which a chain's surface is fitted. All series have the same `BandSource`, because all quotes have the same time. */
-export function bandSource(prepared: PreparedChain): BandSource {
+export const bandSource = memoizeByObject(({ series, strike, callPut, chain, row }: PreparedChain): BandSource => {
   let [otm, quoted] = [0, 0];
-  for (const { start, end, forward } of prepared.series) {
+  for (const { start, end, forward } of series) {
     for (let i = start; i < end; i++) {
-      if (!isOtm(prepared, i, forward)) continue;
+      if (strike[i]! >= forward !== (callPut[i] === 1)) continue;
       otm++;
-      if (!Number.isNaN(mid(prepared.chain, prepared.row[i]!))) quoted++;
+      if (!Number.isNaN(mid(chain, row[i]!))) quoted++;
     }
   }
   return quoted >= QUOTED_SHARE_MIN * otm ? 'quotes' : 'feed_volatility';
-}
+});
 
 /**
  * Returns the price bands, from bid to ask, of a series' out-of-the-money options whose quotes do not contradict neighbouring quotes. With

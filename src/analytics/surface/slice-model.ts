@@ -12,8 +12,7 @@ import {
   OVERLAP,
   ROUGHNESS,
 } from './log-density-basis.ts';
-import { NEAR, NearPrices, REACH } from './near-prices.ts';
-import { lossCurvature, lossOf, lossSlope } from './quote-loss.ts';
+import { DENSITY, HALF, NEAR, NearPrices, REACH } from './near-prices.ts';
 
 /** Quotes of one settlement's out-of-the-money options, as columns of equal length. Prices are undiscounted multiples of the forward. */
 export interface QuoteBands {
@@ -62,22 +61,21 @@ const BLOCK = arenaColumn(0).byteOffset;
 /** The vectors that the kernels share with this file. The other vectors are intermediate values. */
 const ARENA = {
   near: arenaSpan(SliceColumn.near, NEAR),
-  ...{ error: arenaColumn(SliceColumn.error), weight: arenaColumn(SliceColumn.weight) },
-  ...{ pull: arenaColumn(SliceColumn.pull), basis: arenaColumn(SliceColumn.basis) },
+  ...{ error: arenaColumn(SliceColumn.error), basis: arenaColumn(SliceColumn.basis) },
   ...{ node: ofNodes(SliceColumn.nodes, 0), z: ofNodes(SliceColumn.nodes, 1), first: ofNodes(SliceColumn.nodes, 2) },
   ...{ prior: ofNodes(SliceColumn.nodes, 3), mass: ofNodes(SliceColumn.masses, 0) },
   ...{ coefficients: ofCoefficients(0), gradient: ofCoefficients(1), step: ofCoefficients(2), sums: ofCoefficients(8) },
   penalty: arenaColumn(SliceColumn.penalty),
   normal: arenaColumn(SliceColumn.normal).subarray(0, PENALTY.length),
 };
-const ROW_COLUMNS = ['callPut', 'strike', 'nearFrom', 'nearTo', 'price', 'scale'] as const;
+/** The inputs of `sliceNear`: the table of `NearPrices`, and the square roots of the nodes. */
+const TABLE = [SliceColumn.normal, SliceColumn.factors, SliceColumn.nodes].map((column) => arenaColumn(column));
+const ROW_COLUMNS = ['callPut', 'strike', 'nearFrom', 'nearTo', 'price', 'scale', 'side'] as const;
 const ROWS = recordOf(ROW_COLUMNS, (name) => arenaColumn(SliceColumn[name]));
 
-/** Rows of a model as columns: quotes, or bounds from the neighbouring settlements. */
+/** Rows of a model as columns: quotes (`side` 0), or upper (+1) and lower (-1) bounds from the neighbouring settlements. */
 interface Rows extends Readonly<Record<(typeof ROW_COLUMNS)[number], Float64Array>> {
   readonly count: number;
-  /** 0 for a quote, +1 for an upper bound, -1 for a lower bound. */
-  readonly side: Float64Array;
   /** The option prices of the nodes near the strike, which are the range [`nearFrom`, `nearTo`), `NEAR` per row. */
   readonly near: Float64Array;
 }
@@ -90,6 +88,7 @@ export class SliceModel {
   readonly count: number;
   /** The square roots of the nodes. */
   private readonly roots: Float64Array;
+  private readonly prices: NearPrices;
   private readonly quoteRows: Rows;
   private readonly groups: readonly Rows[];
   private readonly errors: Float64Array;
@@ -108,6 +107,7 @@ export class SliceModel {
   ) {
     const isKnown = known?.quotes === quotes && known.deviation === deviation;
     this.roots = isKnown ? known.roots : NODE_Z.map((z) => Math.exp((deviation * z) / 2));
+    this.prices = isKnown ? known.prices : new NearPrices(NODE_STEP * deviation);
     this.nodes = isKnown ? known.nodes : this.roots.map((root) => root * root);
     this.priorLog = priorLog ?? normalLog(deviation);
     const side = new Float64Array(quotes.price.length);
@@ -123,22 +123,24 @@ export class SliceModel {
     scale: Float64Array,
     side: Float64Array,
   ): Rows {
-    const { deviation, roots } = this;
+    const { deviation, roots, prices } = this;
     const count = price.length;
     const nearFrom = new Float64Array(count);
     const nearTo = new Float64Array(count);
     const near = new Float64Array(count * NEAR);
-    const prices = new NearPrices(NODE_STEP * deviation);
-    for (let row = 0; row < count; row++) {
-      const position = (Math.log(strike[row]!) / deviation - NODE_Z[0]!) / NODE_STEP;
-      const from = Math.min(NODES, Math.max(0, Math.ceil(position - REACH)));
-      const to = Math.max(from, Math.min(NODES, Math.floor(position + REACH) + 1));
-      nearFrom[row] = from;
-      nearTo[row] = to;
-      const direction = callPut[row]!;
-      prices.write(direction * (from - position), direction, to - from, near, row * NEAR);
-      const root = Math.sqrt(strike[row]!);
-      for (let node = from, at = row * NEAR; node < to; node++, at++) near[at]! *= root * roots[node]!;
+    for (let row = 0; row < count; row++) nearFrom[row] = (Math.log(strike[row]!) / deviation - NODE_Z[0]!) / NODE_STEP;
+    // The next model to use the arena must fill it anew.
+    keepArena(prices);
+    for (const [i, column] of [prices.price, prices.slope, roots].entries()) TABLE[i]!.set(column);
+    for (let from = 0; from < count; from += CHUNK_ROWS) {
+      const to = Math.min(count, from + CHUNK_ROWS);
+      ROWS.callPut.set(callPut.subarray(from, to));
+      ROWS.strike.set(strike.subarray(from, to));
+      ROWS.nearFrom.set(nearFrom.subarray(from, to));
+      kernels.sliceNear(to - from, NODES, REACH, DENSITY, HALF, BLOCK);
+      nearFrom.set(ROWS.nearFrom.subarray(0, to - from), from);
+      nearTo.set(ROWS.nearTo.subarray(0, to - from), from);
+      near.set(ARENA.near.subarray(0, (to - from) * NEAR), from * NEAR);
     }
     return { count, callPut, strike, nearFrom, nearTo, price, scale, side, near };
   }
@@ -148,7 +150,7 @@ export class SliceModel {
    * cost, the losses and the penalty, or infinity if there is no tilt.
    */
   evaluate(coefficients: Float64Array): number {
-    const { masses, errors } = this;
+    const { masses } = this;
     const { mass } = ARENA;
     this.fillArena();
     ARENA.coefficients.set(coefficients);
@@ -158,14 +160,10 @@ export class SliceModel {
     if (Number.isNaN(tilt)) return Number.POSITIVE_INFINITY;
     // A multiple of z is also a spline, so the tilt can be added to the coefficients.
     for (let i = 0; i < COEFFICIENTS; i++) coefficients[i]! += tilt * LINEAR[i]!;
-    this.findErrors(ARENA.sums[0]!);
-    masses.set(mass);
     ARENA.coefficients.set(coefficients);
-    let cost = kernels.slicePenalty(COEFFICIENTS, PENALTY_REACH, BLOCK);
-    let row = 0;
-    for (const { side } of this.groups) {
-      for (let i = 0; i < side.length; i++, row++) cost += lossOf(errors[row]!, side[i]!);
-    }
+    const penalty = kernels.slicePenalty(COEFFICIENTS, PENALTY_REACH, BLOCK);
+    const cost = this.findErrors(ARENA.sums[0]!, penalty);
+    masses.set(mass);
     return cost;
   }
 
@@ -173,17 +171,19 @@ export class SliceModel {
   errorsOf(masses: Float64Array): Float64Array {
     this.fillArena();
     ARENA.mass.set(masses);
-    this.findErrors(1);
+    this.findErrors(1, 0);
     return this.errors;
   }
 
-  /** Divides the masses in the arena by their total, and computes the errors. */
-  private findErrors(total: number): void {
+  /** Divides the masses in the arena by their total, computes the errors, and returns the sum of `cost` and the losses. */
+  private findErrors(total: number, cost: number): number {
     kernels.sliceSums(NODES, total, BLOCK);
+    let sum = cost;
     this.forEachChunk((count, from) => {
-      kernels.sliceErrors(count, NODES, BLOCK);
+      sum = kernels.sliceErrors(count, NODES, sum, BLOCK);
       this.errors.set(ARENA.error.subarray(0, count), from);
     });
+    return sum;
   }
 
   /**
@@ -194,8 +194,6 @@ export class SliceModel {
    * So the kernels first sum the derivatives over the rows, and then center the sums.
    */
   normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
-    const { errors } = this;
-    const { weight, pull } = ARENA;
     this.fillArena();
     ARENA.mass.set(this.masses);
     ARENA.coefficients.set(coefficients);
@@ -203,15 +201,8 @@ export class SliceModel {
     kernels.slicePenalty(COEFFICIENTS, PENALTY_REACH, BLOCK);
     kernels.sliceSums(NODES, 1, BLOCK);
     kernels.sliceBasis(NODES, COEFFICIENTS, BLOCK);
-    this.forEachChunk((count, first) => {
-      this.forEachGroup(first, first + count, ({ side, scale }, from, to, place) => {
-        for (let i = from, at = place; i < to; i++, at++) {
-          const error = errors[first + at]!;
-          const divisor = scale[i]!;
-          weight[at] = lossCurvature(error, side[i]!) / (divisor * divisor);
-          pull[at] = lossSlope(error, side[i]!) / divisor;
-        }
-      });
+    this.forEachChunk((count, from) => {
+      ARENA.error.set(this.errors.subarray(from, from + count));
       kernels.sliceRows(count, NODES, COEFFICIENTS, BLOCK);
     });
     kernels.sliceCenter(NODES, COEFFICIENTS, BLOCK);
@@ -231,23 +222,16 @@ export class SliceModel {
     if (this.count <= CHUNK_ROWS) this.fillRows(0, this.count);
   }
 
+  /** Copies the rows [first, end) of all groups into the arena. */
   private fillRows(first: number, end: number): void {
-    this.forEachGroup(first, end, (rows, from, to, place) => {
-      for (const name of ROW_COLUMNS) ROWS[name].set(rows[name].subarray(from, to), place);
-      ARENA.near.set(rows.near.subarray(from * NEAR, to * NEAR), place * NEAR);
-    });
-  }
-
-  /** Calls `work` for the rows [from, to) of each group that are among the rows [first, end). The row `from` is the row `first + place`. */
-  private forEachGroup(
-    first: number,
-    end: number,
-    work: (rows: Rows, from: number, to: number, place: number) => void,
-  ): void {
     let before = 0;
     for (const rows of this.groups) {
       const [from, to] = [Math.max(first - before, 0), Math.min(end - before, rows.count)];
-      if (from < to) work(rows, from, to, before + from - first);
+      if (from < to) {
+        const place = before + from - first;
+        for (const name of ROW_COLUMNS) ROWS[name].set(rows[name].subarray(from, to), place);
+        ARENA.near.set(rows.near.subarray(from * NEAR, to * NEAR), place * NEAR);
+      }
       before += rows.count;
     }
   }

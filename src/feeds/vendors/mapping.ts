@@ -47,6 +47,8 @@ export interface Mapping {
   /** The columns of the call and of the put in a wide table, whose rows have both. */
   readonly call?: ColumnNames | undefined;
   readonly put?: ColumnNames | undefined;
+  /** True if `call` and `put` follow from prefixes, so that a table may lack some of their columns. */
+  readonly isPrefixed: boolean;
   /** Values that all rows share. */
   readonly constants: Readonly<Partial<Record<MappedField, string>>>;
   /** A regular expression on the path of the file, whose named groups are fields that all rows share. */
@@ -109,6 +111,7 @@ export function mappingOf(document: unknown, name: string): Mapping {
     columns: names('columns', fields) ?? {},
     call: names('call', SIDE_FIELDS) ?? prefixed('call'),
     put: names('put', SIDE_FIELDS) ?? prefixed('put'),
+    isPrefixed: top.wide !== undefined,
     constants: texts('constants'),
     path,
     rows: listOf(top.rows ?? [], 'rows', at),

@@ -27,10 +27,11 @@ export function seriesFigures(prepared: PreparedChain, each: PreparedSeries) {
 }
 
 function contractsOf({ chain, row }: PreparedChain, { start, end }: PreparedSeries) {
-  let [openInterest, volume] = [0, 0];
+  const { openInterest, volume: traded } = chain;
+  let [open, volume] = [0, 0];
   for (let i = start; i < end; i++) {
-    openInterest += chain.openInterest[row[i]!]! || 0;
-    volume += chain.volume[row[i]!]! || 0;
+    open += openInterest[row[i]!]! || 0;
+    volume += traded[row[i]!]! || 0;
   }
-  return { open_interest: openInterest, volume };
+  return { open_interest: open, volume };
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { NEAR, NearPrices, REACH } from '../../../src/analytics/surface/near-prices.ts';
+import { NEAR, REACH } from '../../../src/analytics/surface/near-prices.ts';
 import { lognormalPrice } from '../../../src/analytics/surface/price-law.ts';
+import { PlainNearPrices } from './plain-near-prices.ts';
 
 describe.each([0.0004, 0.01, 0.1, 0.4])('kernels of width %d', (kernel) => {
-  const prices = new NearPrices(kernel);
+  const prices = new PlainNearPrices(kernel);
 
   test.each([1, -1])('prices of side %d are those of the closed form', (callPut) => {
     for (let first = -REACH; first < 1 - REACH; first += 0.037) {

@@ -9,10 +9,10 @@ import {
   OVERLAP,
   ROUGHNESS,
 } from '../../../src/analytics/surface/log-density-basis.ts';
-import { NEAR, NearPrices, REACH } from '../../../src/analytics/surface/near-prices.ts';
-import { lossCurvature, lossOf, lossSlope } from '../../../src/analytics/surface/quote-loss.ts';
-
+import { NEAR, REACH } from '../../../src/analytics/surface/near-prices.ts';
 import type { PriceBounds, QuoteBands } from '../../../src/analytics/surface/slice-model.ts';
+import { PlainNearPrices } from './plain-near-prices.ts';
+import { lossCurvature, lossOf, lossSlope } from './plain-quote-loss.ts';
 
 /** Weights of two penalties, in squared half-widths: `SMOOTHING` for roughness, and `SHRINKAGE` for the sum of squared coefficients. */
 const SMOOTHING = 0.01;
@@ -105,7 +105,7 @@ export class PlainSliceModel {
     this.nearTo = new Int32Array(this.count);
     this.near = new Float64Array(this.count * NEAR);
     const { near } = this;
-    const prices = new NearPrices(NODE_STEP * deviation);
+    const prices = new PlainNearPrices(NODE_STEP * deviation);
     for (let row = 0; row < this.count; row++) {
       const strike = this.strike[row]!;
       const position = (Math.log(strike) / deviation - NODE_Z[0]!) / NODE_STEP;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { COEFFICIENTS, NODE_STEP, NODES } from '../../../src/analytics/surface/log-density-basis.ts';
 import { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
-import { lossCurvature, lossSlope } from '../../../src/analytics/surface/quote-loss.ts';
 import {
   type PriceBounds,
   type QuoteBands,
@@ -10,6 +9,7 @@ import {
 } from '../../../src/analytics/surface/slice-model.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
+import { lossCurvature, lossSlope } from './plain-quote-loss.ts';
 import { PlainSliceModel, plainSolveDamped } from './plain-slice-model.ts';
 
 const DEVIATION = 0.08;

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
+import { generator } from '../../../src/bench/workloads.ts';
 import { ClientError } from '../../../src/core/errors.ts';
 import { COLUMN_ROWS_MAX, column, table } from '../../../src/operations/engine/column-arguments.ts';
 import { date, defaulted, oneOf } from '../../../src/operations/engine/schemas.ts';
 import { dividend, iv, putCall, rate, ticker } from '../../../src/operations/engine/shared-fields.ts';
 import { expectation, satisfies, validate } from '../../../src/operations/engine/validate.ts';
 import { nullable } from '../../../src/operations/engine/wrapped-schemas.ts';
+import { OPERATIONS } from '../../../src/operations/registry.ts';
 import { errorOf } from '../../support/thrown.ts';
 
 const SCHEMA = Type.Object(
@@ -213,4 +215,31 @@ describe('an answer satisfies its schema', () => {
   ])('%j: %p', (value, expected) => {
     expect(satisfies(answer, value)).toBe(expected);
   });
+});
+
+test('the first check of a schema, which is not compiled, accepts what the compiled check accepts', () => {
+  const texts = ['', 'SPY', 'spy', '2026-01-16', 'all', 'C', 'true', '1e3', 'x'.repeat(300), null, true, undefined];
+  const values = [...texts, 0, -1, 1, 0.5, 5, 30, 1e9, 1e308, Number.NaN, Number.POSITIVE_INFINITY];
+  const random = generator(7);
+  const draw = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
+  const accepts = (schema: TObject, value: unknown) => {
+    try {
+      return JSON.stringify(validate(schema, value, 'invalid_body'));
+    } catch {
+      return undefined;
+    }
+  };
+  let accepted = 0;
+  for (const { input, example } of OPERATIONS) {
+    const names = [...Object.keys(input.properties), 'unknown'];
+    for (let round = 0; round < 60; round++) {
+      const given = { ...(example as object), ...(round > 0 && { [draw(names)]: draw(values) }) };
+      // A copy of the schema has not been checked before.
+      const schema = { ...input };
+      const first = accepts(schema, given);
+      expect(accepts(schema, given), JSON.stringify(given)).toBe(first as never);
+      if (first !== undefined) accepted++;
+    }
+  }
+  expect(accepted).toBeGreaterThan(200);
 });

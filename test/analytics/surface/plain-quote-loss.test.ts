@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { lossCurvature, lossOf, lossSlope } from '../../../src/analytics/surface/quote-loss.ts';
+import { lossCurvature, lossOf, lossSlope } from './plain-quote-loss.ts';
 
 /** The kinks of the slope are at 0.6 and 5 half-widths, and at 0 for a bound. */
 const ERRORS = [-40, -5.5, -4.5, -0.7, -0.5, -0.1, 0.2, 0.58, 0.62, 1, 4.9, 5.1, 90];
