@@ -55,11 +55,16 @@ export class FileHead {
     return this.#ends.length;
   }
 
-  /** Returns the first line that is a header. Each header matches `words`, and texts are in lower case. */
-  findHeader(isHeader: IsHeader, words: RegExp): TableHeader | undefined {
+  /**
+   * Returns the first line that is a header. Each text with a header matches `words`, and texts are in lower case. If each line that is a header
+   * matches `lineWords`, no other lines are split into cells.
+   */
+  findHeader(isHeader: IsHeader, words: RegExp, lineWords?: RegExp): TableHeader | undefined {
     // Most files are in another format. The search for words takes less time than the search for cells.
     if (!words.test(this.text)) return undefined;
+    const lines = lineWords && this.text.split('\n', this.#ends.length);
     for (const [row, end] of this.#ends.entries()) {
+      if (lines && !lineWords.test(lines[row] ?? '')) continue;
       const start = this.#ends[row - 1] ?? 0;
       for (const [delimiter, scanner] of SCANNERS) {
         if (delimiter !== ',' && !this.bytes.subarray(start, end).includes(delimiter.charCodeAt(0))) continue;

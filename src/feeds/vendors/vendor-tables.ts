@@ -15,7 +15,10 @@ import { TableTranslator } from './table-translator.ts';
 import { absentColumns, hasUsualNames, isUsualChain, mappingFor, missingFor, USUAL_CHAIN } from './vendor-mappings.ts';
 
 /** The format of the chain tables of vendors that are recognized by their columns. */
-export const vendorChains = tableOf((names, stated) => mappingFor(names, 'chain', stated));
+export const vendorChains = tableOf(
+  (names, stated) => mappingFor(names, 'chain', stated),
+  (stated) => (stated?.mapping ? undefined : DATA_WORDS),
+);
 
 /** The format of the tables of closes of vendors that are recognized by their columns. */
 export const vendorCloses = tableOf((names, stated) => mappingFor(names, 'closes', stated));
@@ -24,11 +27,15 @@ export const vendorCloses = tableOf((names, stated) => mappingFor(names, 'closes
 export const usualChains = tableOf((names) => (isUsualChain(names) ? USUAL_CHAIN : undefined));
 
 /** Returns the format of the tables for whose columns `mappingOf` has a mapping. */
-function tableOf(mappingOf: (names: readonly string[], stated?: Stated) => Mapping | undefined): Format {
+function tableOf(
+  mappingOf: (names: readonly string[], stated?: Stated) => Mapping | undefined,
+  lineWords: (stated?: Stated) => RegExp | undefined = () => undefined,
+): Format {
   const wordsFor = (stated?: Stated) => (stated?.mapping ? /./ : DATA_WORDS);
   return {
     claims: (head, stated) =>
-      head.findHeader((cells) => mappingOf(cells, stated) !== undefined, wordsFor(stated)) !== undefined,
+      head.findHeader((cells) => mappingOf(cells, stated) !== undefined, wordsFor(stated), lineWords(stated)) !==
+      undefined,
     *read(file) {
       const { stated } = file;
       const isHeader = (cells: readonly string[]) => mappingOf(cells, stated) !== undefined;
