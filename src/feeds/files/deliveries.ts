@@ -99,7 +99,7 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   const head = headOf(bytes);
   if (head && claimsPrints(head)) return yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
   if (head && claimsVendorPrints(head, facts.stated)) return yield* readVendorPrints(pieces, facts, nowMs);
-  const isHistory = head !== undefined && claimsHistory(head, facts);
+  const isHistory = (isPacked || size > HISTORY_BYTES_MIN) && head !== undefined && claimsHistory(head, facts);
   const bytesMax = isHistory ? HISTORY_BYTES_MIN : FILE_BYTES_MAX;
   if (!isHistory && !isPacked && size > bytesMax)
     throw unreadable(`the file has ${size} bytes, more than the limit of ${bytesMax} bytes`);

@@ -36,7 +36,8 @@ function historyIn(head: FileHead, file: FileFacts) {
   const { stated } = file;
   const vendor = (names: readonly string[]) => mappingFor(names, 'chain', stated);
   const translated = (mappingOf: (names: readonly string[]) => ReturnType<typeof vendor>) => {
-    const header = head.findHeader((names) => mappingOf(names) !== undefined, stated?.mapping ? /./ : CHAIN_WORDS);
+    const words = stated?.mapping ? /./ : CHAIN_WORDS;
+    const header = head.findHeader((names) => mappingOf(names) !== undefined, words, words);
     return (
       header && {
         header,

@@ -6,7 +6,7 @@ import { headOf } from '../files/read-market-file.ts';
 import { isJoinFile, readJoinFile } from './join-file.ts';
 import { type Mapping, plainName } from './mapping.ts';
 import type { JoinedValues, Stated } from './stated.ts';
-import { mappingFor } from './vendor-mappings.ts';
+import { mappingFor, vendorMappings } from './vendor-mappings.ts';
 
 /** Number of bytes that show the columns of a file. */
 const HEAD_BYTES = 64 * 1024;
@@ -21,6 +21,8 @@ export async function secondFileOf(
   stated: Stated | undefined,
 ): Promise<JoinedValues | undefined> {
   const { origin, size } = content.facts;
+  const start = await content.slice(0, Math.min(NAMES_BYTES, size));
+  if (!mayJoin(start, stated)) return undefined;
   const mapping = joiningMapping(await content.slice(0, Math.min(HEAD_BYTES, size)), stated);
   if (mapping === undefined || isJoinFile(basename(origin), mapping)) return undefined;
   const folder = dirname(origin);
@@ -37,6 +39,16 @@ export async function secondFileOf(
   const isPacked = isGzip(await second.slice(0, 2));
   return await readJoinFile(() => (isPacked ? inflated(second) : second.pieces()), name, mapping);
 }
+
+/** Returns whether a text that begins with some bytes may need a second file. Most files do not, and the search for their header takes time. */
+function mayJoin(start: Uint8Array, stated: Stated | undefined): boolean {
+  const plain = plainName(Buffer.from(start).toString('latin1'));
+  const mappings = stated?.mapping ? [stated.mapping, ...vendorMappings()] : vendorMappings();
+  return mappings.some(({ join, signature }) => join !== undefined && signature.every((name) => plain.includes(name)));
+}
+
+/** Number of bytes in which the names of the columns are. */
+const NAMES_BYTES = 4 * 1024;
 
 /** Returns the mapping of a table that needs a second file, because the table lacks a column that the second file has. */
 function joiningMapping(bytes: Uint8Array, stated: Stated | undefined): Mapping | undefined {
