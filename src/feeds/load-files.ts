@@ -13,6 +13,7 @@ import type { Stated } from './files/format.ts';
 import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
 import { countRejected } from './rejections.ts';
+import { SessionShare } from './session-share.ts';
 import { folderMapping } from './vendors/folder-mapping.ts';
 
 export interface LoadDeps {
@@ -47,6 +48,7 @@ export async function loadFiles(
     const { path, dir, origin, stats, isNamed, folderStated } = file;
     const result = { ...emptyResult(join(dir, origin)), refusals: [] as string[] };
     const notices = new Set<string>();
+    const session = new SessionShare();
     const reportProgress = (bytes: number) => onProgress(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
@@ -62,6 +64,7 @@ export async function loadFiles(
         ),
       )) {
         isMarketData = true;
+        if (delivery.kind === 'prints') session.add(delivery.prints);
         result.rows += rowsOf(delivery) + rejectedRowsOf(delivery);
         for (const [why, rows] of Object.entries(refusedOf(delivery))) countRejected(result.refused, why, rows);
         const fullReason = room?.fullReason();
@@ -84,6 +87,8 @@ export async function loadFiles(
       isMarketData = true;
       result.refusals.push(`cannot be read (${error.code})`);
     }
+    const warning = session.warning();
+    if (warning !== undefined) notices.add(`warning: ${warning}`);
     if (isMarketData) loaded[path]!.push({ ...result, ...(notices.size > 0 && { notices: [...notices] }) });
     bytesBefore += stats.size;
     rowsBefore += result.rows;

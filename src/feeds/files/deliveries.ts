@@ -79,7 +79,7 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   const bytes = isPacked ? await firstBytes(pieces(), HEAD_BYTES) : start;
   const head = headOf(bytes);
   if (head && claimsPrints(head)) {
-    yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
+    yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs, facts.stated);
   } else if (head && claimsVendorPrints(head, facts.stated)) {
     yield* readVendorPrints(pieces, facts, nowMs);
   } else if (!isPacked && size > FILE_BYTES_MAX) {

@@ -71,7 +71,7 @@ export async function* readParquet(
   if (isPrintsHeader(header)) {
     // The call throws a `ClientError` if the header lacks a required column of a tape, or if the header repeats a column.
     printColumnsOf(header);
-    return yield* readPrints(text(PRINT_COLUMNS.filter((name) => header.includes(name))), nowMs);
+    return yield* readPrints(text(PRINT_COLUMNS.filter((name) => header.includes(name))), nowMs, facts.stated, header);
   }
   if (![isChainHeader, isClosesHeader, isDividendsHeader].some((isHeader) => isHeader(header))) return;
   assertColumnCount(header);
