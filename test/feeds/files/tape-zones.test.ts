@@ -114,6 +114,15 @@ test('nothing of a refused tape is stored, and --zone stores all of it', () =>
     expect(stored(store)).toBe(51);
   }));
 
+test('a time without a zone after many prints: the reading stops, and the reason counts the prints before', () =>
+  withStore(async (store) => {
+    writeFileSync(path('long.csv'), tape(...Array.from({ length: 20_000 }, () => ({})), { executed_at: NAIVE }, {}));
+    const { refusals, kept } = await load(store, 'long.csv');
+    const [, before] = /in row 20001\. .* The (\d+) prints before it are read$/.exec(refusals[0]!)!;
+    expect(kept).toBe(Number(before));
+    expect(stored(store)).toBe(kept);
+  }));
+
 describe('many prints outside the session', () => {
   const at = (time: string) => ({ executed_at: time });
   const many = (count: number, time: string) => Array.from({ length: count }, () => at(time));
