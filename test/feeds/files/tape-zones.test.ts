@@ -18,7 +18,8 @@ const path = testFolder();
 const UTC_HEADER =
   'executed_at,underlying_symbol,option_chain_id,side,strike,option_type,expiry,underlying_price,nbbo_bid,nbbo_ask,ewma_nbbo_bid,ewma_nbbo_ask,price,size,premium,volume,open_interest,implied_volatility,delta,theta,gamma,vega,rho,theo,sector,exchange,report_flags,canceled,upstream_condition_detail,equity_type';
 const VENDOR = Object.fromEntries(UTC_HEADER.split(',').map((name) => [name, '']));
-const mapping = (zone: string) => parseMapping(`[columns]\nas_of = "time"\n[forms]\nzone = "${zone}"\n`, 'map.toml');
+const ZONE_OF_FOLDER = '[columns]\nas_of = "time"\n[forms]\nzone = "America/New_York"\n';
+const MAPPING = parseMapping(ZONE_OF_FOLDER, 'map.toml');
 
 const NAIVE = '2026-08-17 09:30:01.5';
 const AS_NEW_YORK = '2026-08-17T13:30:01.500Z';
@@ -37,15 +38,10 @@ describe('a time without a zone', () => {
   test.each<[string, string, Stated | undefined, string]>([
     ['with --zone', plain, { zone: 'America/New_York' }, AS_NEW_YORK],
     ['with --zone UTC', plain, { zone: 'UTC' }, AS_UTC],
-    ['with the zone of a mapping', plain, { mapping: mapping('America/New_York') }, AS_NEW_YORK],
-    ['with the zone of a folder', plain, { mapping: mapping('America/New_York'), isOfFolder: true }, AS_NEW_YORK],
+    ['with the zone of a mapping', plain, { mapping: MAPPING }, AS_NEW_YORK],
+    ['with the zone of a folder', plain, { mapping: MAPPING, isOfFolder: true }, AS_NEW_YORK],
     ['with the header of a vendor that writes UTC', vendor, undefined, AS_UTC],
-    [
-      'of this vendor in a folder with a zone',
-      vendor,
-      { mapping: mapping('America/New_York'), isOfFolder: true },
-      AS_UTC,
-    ],
+    ['of this vendor in a folder with a zone', vendor, { mapping: MAPPING, isOfFolder: true }, AS_UTC],
     ['of this vendor with --zone', vendor, { zone: 'America/New_York' }, AS_NEW_YORK],
     [
       'of another day of the year',
@@ -121,6 +117,27 @@ test('a time without a zone after many prints: the reading stops, and the reason
     const [, before] = /in row 20001\. .* The (\d+) prints before it are read$/.exec(refusals[0]!)!;
     expect(kept).toBe(Number(before));
     expect(stored(store)).toBe(kept);
+  }));
+
+test('a drop folder rejects the tape, and reads it when its zomma-map.toml names the zone', () =>
+  withStore(async (store) => {
+    mkdirSync(path('mapped'));
+    writeFileSync(path('mapped/tape.csv'), tape({ executed_at: NAIVE }, { executed_at: NAIVE }));
+    const feed = createFilesFeed(path('mapped'), { checkpoints: () => store.checkpoints('files') });
+    store.openFeeds([feed]);
+    const poll = () => ingestOnce({ feed, store, observe: () => {}, nowMs: () => NOW_MS });
+    await poll();
+    expect(store.feedStates()[0]!.refusals).toMatchObject([
+      { origin: 'tape.csv', reason: expect.stringMatching(/in row 1\. State the zone/) },
+    ]);
+    expect(stored(store)).toBe(0);
+    writeFileSync(path('mapped/zomma-map.toml'), ZONE_OF_FOLDER);
+    await poll();
+    expect(store.feedStates()[0]!.refusals).toEqual([]);
+    expect(store.prints('SPX', 0, NOW_MS, false, 0).map(({ at }) => new Date(at).toISOString())).toEqual([
+      AS_NEW_YORK,
+      AS_NEW_YORK,
+    ]);
   }));
 
 describe('many prints outside the session', () => {
