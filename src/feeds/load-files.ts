@@ -12,6 +12,7 @@ import { deliveriesOf, type FileReadOptions } from './files/deliveries.ts';
 import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
 import { countRejected } from './rejections.ts';
+import { SessionShare } from './session-share.ts';
 import { folderMapping } from './vendors/folder-mapping.ts';
 import { isSecondFile } from './vendors/join-file.ts';
 import type { Stated } from './vendors/stated.ts';
@@ -48,6 +49,7 @@ export async function loadFiles(
     const { path, dir, origin, stats, isNamed, folderStated } = file;
     const result = { ...emptyResult(join(dir, origin)), refusals: [] as string[] };
     const notices = new Set<string>();
+    const session = new SessionShare();
     const reportProgress = (bytes: number) => onProgress(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
     try {
@@ -63,6 +65,7 @@ export async function loadFiles(
         ),
       )) {
         isMarketData = true;
+        if (delivery.kind === 'prints') session.add(delivery.prints);
         result.rows += rowsOf(delivery) + rejectedRowsOf(delivery);
         for (const [why, rows] of Object.entries(refusedOf(delivery))) countRejected(result.refused, why, rows);
         const fullReason = room?.fullReason();
@@ -85,6 +88,8 @@ export async function loadFiles(
       isMarketData = true;
       result.refusals.push(`cannot be read (${error.code})`);
     }
+    const warning = session.warning();
+    if (warning !== undefined) notices.add(`warning: ${warning}`);
     if (isMarketData || isSecondFile(origin, stated))
       loaded[path]!.push({ ...result, ...(notices.size > 0 && { notices: [...notices] }) });
     bytesBefore += stats.size;

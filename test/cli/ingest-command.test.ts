@@ -66,6 +66,27 @@ test('stores a tape once, however often and in however many pieces it is loaded'
   expect(prints()).toHaveLength(99);
 });
 
+test('a tape with times without a zone needs --zone, and prints outside the session have a warning', async () => {
+  writeTape(
+    'tape.csv',
+    Array.from({ length: 25 }, (_, i) => trade(i).replace(/Z,/, ',')),
+  );
+  const refused = await ingest(path('tape.csv'));
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(
+      / {2}rejected: column executed_at has times without a time zone, first "2026-08-17T13:30:00.000" in row 1\. State the zone: --zone America\/New_York/,
+    ),
+  });
+  expect(prints()).toHaveLength(0);
+  const warning =
+    '  warning: 100 % of the prints are outside the New York session: is the zone of the times right? See --zone\n';
+  const utc = await ingest(path('tape.csv'), '--zone', 'America/New_York');
+  expect([utc.code, utc.stdout.includes('warning')]).toEqual([0, false]);
+  expect((await ingest(path('tape.csv'), '--zone', 'Asia/Tokyo')).stdout).toContain(warning);
+  expect(prints()).toHaveLength(50);
+});
+
 test('loads tapes, chains, closes and dividends from a folder by their content, and serves them', async () => {
   mkdirSync(path('in/deep'), { recursive: true });
   writeTape('in/deep/tape', [trade(0), trade(1)]);

@@ -112,3 +112,17 @@ test('a damaged stored snapshot does not block a new one', () =>
     db.close();
     expect(accept(chain(AS_OF + MINUTE_MS), store)).toMatchObject({ isNew: true, isFresh: true });
   }));
+
+test.each<[string, number, object, boolean]>([
+  ['of a file, which does not give it', Number.NaN, { isFile: true }, true],
+  ['of a file, which gives 0', 0, { isFile: true }, false],
+  ['of a polled source', Number.NaN, { isPolled: true }, false],
+  ['of past days of a provider', Number.NaN, {}, false],
+])('a chain without open interest %s', (_what, openInterest, rules, isStored) =>
+  withStore((store) => {
+    const sent = { kind: 'chain', chain: chain(AS_OF, 10, openInterest) } as const;
+    const { delivery, stored } = acceptDelivery(sent, store, AS_OF, rules);
+    expect([delivery.kind, stored !== undefined]).toEqual([isStored ? 'chain' : 'rejection', isStored]);
+    if (!isStored) expect(delivery).toMatchObject({ reason: 'ACME: no contract has open interest' });
+  }),
+);

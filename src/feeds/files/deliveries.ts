@@ -97,7 +97,8 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   const pieces = () => (isPacked ? inflated(content, onProgress) : withProgress(content.pieces(), onProgress));
   const bytes = isPacked ? await firstBytes(pieces(), HEAD_BYTES) : start;
   const head = headOf(bytes);
-  if (head && claimsPrints(head)) return yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
+  if (head && claimsPrints(head))
+    return yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs, facts.stated);
   if (head && claimsVendorPrints(head, facts.stated)) return yield* readVendorPrints(pieces, facts, nowMs);
   const isHistory = (isPacked || size > HISTORY_BYTES_MIN) && head !== undefined && claimsHistory(head, facts);
   const bytesMax = isHistory ? HISTORY_BYTES_MIN : FILE_BYTES_MAX;

@@ -43,7 +43,7 @@ export class GrowingTapes {
     const continues = state !== undefined && isStored(state.version) && (await beginsWith(file, state, hasher));
     const { tape, rejectedRows, from } = continues
       ? { ...state, from: state.bytes }
-      : { tape: new PrintsCsvReader(), rejectedRows: new RejectedRows(), from: 0 };
+      : { tape: new PrintsCsvReader(file.facts.stated), rejectedRows: new RejectedRows(), from: 0 };
     const digested = continues ? hasher : new Bun.CryptoHasher('sha256');
 
     const end = (await isUtf16(file)) ? 0 : await endOfLines(file, from, size);

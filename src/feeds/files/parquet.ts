@@ -73,7 +73,7 @@ export async function* readParquet(
   if (isPrintsHeader(header)) {
     // The call throws a `ClientError` if the header lacks a required column of a tape, or if the header repeats a column.
     printColumnsOf(header);
-    return yield* readPrints(text(PRINT_COLUMNS.filter((name) => header.includes(name))), nowMs);
+    return yield* readPrints(text(PRINT_COLUMNS.filter((name) => header.includes(name))), nowMs, facts.stated, header);
   }
   const names = header.slice(0, COLUMNS_MAX);
   const head = new FileHead(Buffer.from(`${names.join('\t')}\n`));

@@ -8,6 +8,8 @@ import type { RowScanner } from '../../math/delimited-rows.ts';
 import { numberOf } from '../numbers.ts';
 import { AFTER_EXPIRY_MS_MAX, type Execution, executionOf, PRICE_MAX, SIZE_MAX } from '../print-execution.ts';
 import { unreadable } from '../rejections.ts';
+import { epochMicros as microsOfNumber, minuteStartIn } from '../vendors/date-forms.ts';
+import type { Stated } from '../vendors/stated.ts';
 import { contractReader, type NoContract, type PrintedContract } from './print-contract.ts';
 import { PrintIdentity, writeWhole } from './print-identity.ts';
 
@@ -16,9 +18,10 @@ export type RowReader = (row: RowScanner, batch: PrintBatch, nowMs: number) => R
 
 /**
  * Returns a function that reads the rows of one tape, once each in their order, because the ids of equal rows depend on it. The function
- * rejects a trade more than a day ahead of the wall clock, because the last trade determines the end of a flow window.
+ * rejects a trade more than a day ahead of the wall clock, because the last trade determines the end of a flow window. `zone` is the zone of
+ * times without a zone. Without it, the function returns NO_ZONE for such a time.
  */
-export function rowReader(columns: Columns): RowReader {
+export function rowReader(columns: Columns, zone: string | undefined): RowReader {
   const { option_chain_id, underlying_symbol, expiry, option_type, strike } = columns;
   const contractOf = contractReader([option_chain_id, underlying_symbol, expiry, option_type, strike]);
   const flagsOfReport = memoizeBytes(WORDS_MAX, (flags) => bitsOf(executionOf(flags, '')));
@@ -27,12 +30,14 @@ export function rowReader(columns: Columns): RowReader {
   const sideOfWord = memoizeBytes(WORDS_MAX, (word) => sideBits(sideOf(word, '')));
   const trade = new TradeText();
   const identity = new PrintIdentity();
+  const executedMicros = timeReader(zone);
 
   return (row, batch, nowMs) => {
     const { bytes } = row;
     const time = columns.executed_at;
     const micros = executedMicros(bytes, row.start(time), row.end(time));
     if (Number.isNaN(micros)) return 'bad_time';
+    if (micros === Number.POSITIVE_INFINITY) return NO_ZONE;
     const ms = Math.floor(micros / 1000);
     if (ms < AT_MIN || ms > nowMs + AHEAD_MS_MAX) return 'implausible_time';
 
@@ -165,7 +170,18 @@ function bitsOf({ multiLeg, sweep, block, canceled }: Execution): number {
   return execution | (canceled ? BATCH_FLAG.canceled : 0);
 }
 
-type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | 'bad_price' | 'bad_size' | 'bad_id';
+/** The reason for a time without a zone if its zone is not known. */
+export const NO_ZONE = 'no_zone';
+
+type RejectReason =
+  | NoContract
+  | typeof NO_ZONE
+  | 'bad_time'
+  | 'implausible_time'
+  | 'expired'
+  | 'bad_price'
+  | 'bad_size'
+  | 'bad_id';
 
 /** The earliest accepted time of a trade, ms since the epoch. Earlier trades are older than electronic records of trades. */
 const AT_MIN = Date.UTC(1990, 0, 1);
@@ -223,38 +239,74 @@ export function isPrintsHeader(cells: readonly string[]): boolean {
   return has('executed_at') && (has('option_chain_id') || has('underlying_symbol'));
 }
 
+/** The columns by which the tape of Unusual Whales is known. The vendor writes its times in UTC. */
+const UTC_COLUMNS = [
+  ...[
+    'executed_at',
+    'option_chain_id',
+    'nbbo_bid',
+    'nbbo_ask',
+    'ewma_nbbo_bid',
+    'ewma_nbbo_ask',
+    'sector',
+    'report_flags',
+  ],
+  ...['upstream_condition_detail', 'equity_type'],
+];
+
 /**
- * Parses the time of a trade, the bytes [from, to), in microseconds since the epoch. Returns NaN if the text is not a time. Accepts
- * `2026-08-17T13:30:00.00714Z`, `2026-08-17 13:30:00.00714+00`, and numbers of seconds, milliseconds or microseconds since the epoch. A time
- * without a zone is in UTC: programs that copy the vendor's tape, such as spreadsheets, remove its `+00` but do not change the hour.
+ * Returns the zone of a tape's times without a zone, or `undefined` if nobody says it. A flag or a mapping that a person names comes before
+ * what is known of the vendor, and the mapping of a folder after it.
  */
-function executedMicros(bytes: Uint8Array, from: number, to: number): number {
-  const usual = usualMicros(bytes, from, to);
-  return Number.isNaN(usual) ? microsOf(textIn(bytes, from, to)) : usual;
+export function zoneOfTimes(header: readonly string[], stated: Stated | undefined): string | undefined {
+  const mapped = stated?.mapping?.forms.zone;
+  const named = stated?.zone ?? (stated?.isOfFolder ? undefined : mapped);
+  return named ?? (UTC_COLUMNS.every((name) => header.includes(name)) ? 'UTC' : mapped);
 }
 
-function microsOf(text: string): number {
-  if (EPOCH.test(text)) return epochMicros(Number(text));
+/**
+ * Returns a function that parses the time of a trade, the bytes [from, to), in microseconds since the epoch: `2026-08-17T13:30:00.00714Z`,
+ * `2026-08-17 13:30:00.00714+00`, numbers of seconds, milliseconds, microseconds or nanoseconds since the epoch, and times without a zone,
+ * which are in `zone`. Returns NaN if the text is not a time, and infinity for a time without a zone if `zone` is not known.
+ */
+function timeReader(zone: string | undefined): (bytes: Uint8Array, from: number, to: number) => number {
+  const secondIn = zone === 'UTC' ? secondOf : secondsIn(zone);
+  return (bytes, from, to) => {
+    const usual = usualMicros(bytes, from, to, secondIn);
+    return Number.isNaN(usual) ? microsOf(textIn(bytes, from, to), zone) : usual;
+  };
+}
+
+function microsOf(text: string, zone: string | undefined): number {
+  if (EPOCH.test(text)) return epochMicros(text);
   const match = INSTANT.exec(text);
   if (match === null) return Number.NaN;
-  const [, date = '', hour, minute, second, fraction = '', sign, offsetHour = 0, offsetMinute = 0] = match;
+  const [, date = '', hour, minute, second, fraction = '', given, sign, offsetHour = 0, offsetMinute = 0] = match;
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return Number.NaN;
-  if (Number(offsetHour) > 18 || Number(offsetMinute) > 59) return Number.NaN;
+  if (Number(offsetHour) > 18 || Number(offsetMinute) > 59 || !isDate(date)) return Number.NaN;
+  const at = given === undefined ? zone : 'UTC';
+  if (at === undefined) return Number.POSITIVE_INFINITY;
   const offset = (sign === '-' ? -60 : 60) * Number(offsetHour) + (sign === '-' ? -1 : 1) * Number(offsetMinute);
-  const seconds = Number(hour) * 3600 + (Number(minute) - offset) * 60 + Number(second);
-  const midnight = isDate(date) ? Date.parse(`${date}T00:00:00Z`) * 1e3 : Number.NaN;
-  return midnight + seconds * 1e6 + (fraction === '' ? 0 : Number(fraction.padEnd(6, '0').slice(0, 6)));
+  const start =
+    at === 'UTC'
+      ? Date.parse(`${date}T00:00:00Z`) * 1e3 + (Number(hour) * 3600 + (Number(minute) - offset) * 60) * 1e6
+      : minuteStartIn(`${date}T${hour}:${minute}`, at);
+  return start + Number(second) * 1e6 + (fraction === '' ? 0 : Number(fraction.padEnd(6, '0').slice(0, 6)));
 }
 
-const EPOCH = /^\d{9,16}(?:\.\d+)?$/;
-const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))? ?(?:Z|UTC|([+-])(\d\d)(?::?(\d\d))?)?$/i;
+const EPOCH = /^\d{9,19}(?:\.\d+)?$/;
+const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))? ?(Z|UTC|([+-])(\d\d)(?::?(\d\d))?)?$/i;
 
-/** A fast parser for times such as `2026-08-17 13:30:00.007140+00`, also with a `T`, a `Z` or no zone. Returns NaN for any other text. */
-function usualMicros(bytes: Uint8Array, from: number, to: number): number {
+/**
+ * A fast parser for times such as `2026-08-17 13:30:00.007140+00`, also with a `T`, a `Z` or no zone. `secondIn` reads a second without a
+ * zone. Returns NaN for any other text.
+ */
+function usualMicros(bytes: Uint8Array, from: number, to: number, secondIn: typeof secondOf): number {
   const point = from + 19;
   const isHour = bytes[to - 3] === PLUS && bytes[to - 2] === ZERO && bytes[to - 1] === ZERO;
   const end = bytes[to - 1] === LETTER_Z ? to - 1 : isHour ? to - 3 : to;
-  if (end === point) return secondOf(bytes, from, point);
+  const read = end === to ? secondIn : secondOf;
+  if (end === point) return read(bytes, from, point);
   const decimals = end - point - 1;
   if (bytes[point] !== POINT || decimals < 1 || decimals > 6) return Number.NaN;
   let fraction = 0;
@@ -263,20 +315,25 @@ function usualMicros(bytes: Uint8Array, from: number, to: number): number {
     if (!(digit >= 0 && digit <= 9)) return Number.NaN;
     fraction = 10 * fraction + digit;
   }
-  return secondOf(bytes, from, point) + fraction * SCALES[6 - decimals]!;
+  return read(bytes, from, point) + fraction * SCALES[6 - decimals]!;
 }
 
 const [PLUS, LETTER_Z] = [0x2b, 0x5a];
 const SCALES = [1, 10, 100, 1_000, 10_000, 100_000];
 
-/** The time of a whole second. Many trades have the second of the trade before. */
-const secondOf = memoizeBytes(16_384, (text) => (EPOCH.test(text) ? Number.NaN : microsOf(text)));
+const SECONDS_MAX = 16_384;
+/** Returns a function that reads whole seconds in a zone. Many trades have the second of the trade before. */
+const secondsIn = (zone: string | undefined) =>
+  memoizeBytes(SECONDS_MAX, (text) => (EPOCH.test(text) ? Number.NaN : microsOf(text, zone)));
+const secondOf = secondsIn('UTC');
 
 /**
- * Converts a number of seconds, milliseconds or microseconds since the epoch to microseconds. Seconds are below 10^11 until the year 5138, and
- * milliseconds have been above it since 1973. They are below 10^14, and microseconds above it.
+ * Converts a number of seconds, milliseconds, microseconds or nanoseconds since the epoch to microseconds. Seconds are below 10^11 until the
+ * year 5138, and milliseconds have been above it since 1973. They are below 10^14, and microseconds below 10^17.
  */
-function epochMicros(value: number): number {
+function epochMicros(text: string): number {
+  const value = Number(text);
+  if (value >= 1e16) return microsOfNumber(text);
   if (value < 1e11) return Math.round(value * 1e6);
   return value < 1e14 ? Math.round(value * 1e3) : Math.floor(value);
 }

@@ -1,13 +1,24 @@
+import { cleanLine } from '../../core/clean-text.ts';
+import type { ClientError } from '../../core/errors.ts';
 import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { PrintBatch } from '../../market/print-batch.ts';
 import { RowScanner } from '../../math/delimited-rows.ts';
 import { CONDITIONS } from '../print-execution.ts';
 import { countRejected, unreadable } from '../rejections.ts';
+import type { Stated } from '../vendors/stated.ts';
 import { ROW_CHARS_MAX } from './cells.ts';
 import { FileHead, PREAMBLE_LINES_MAX } from './file-head.ts';
 import { lineBytesOf } from './lines.ts';
-import { type Columns, isPrintsHeader, printColumnsOf, type RowReader, rowReader } from './print-row.ts';
+import {
+  type Columns,
+  isPrintsHeader,
+  NO_ZONE,
+  printColumnsOf,
+  type RowReader,
+  rowReader,
+  zoneOfTimes,
+} from './print-row.ts';
 
 /** The number of prints in a complete delivery. The write of a delivery takes a few transactions. */
 export const BATCH_PRINTS = 4_096;
@@ -24,9 +35,17 @@ const WORDS = /executed_at/;
 /** Time after which the reading of rows lets requests be answered, ms. The time is checked after each block of rows. */
 const STEP_MS = 8;
 
-/** Reads a whole tape. Throws a `ClientError` if the text is not a tape. */
-export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
-  return new PrintsCsvReader().read(pieces, nowMs);
+/**
+ * Reads a whole tape. `stated` and `header`, by default that of the text, say the zone of times without a zone. Throws a `ClientError` if the
+ * text is not a tape, or if it has such a time and the zone is not known.
+ */
+export function readPrints(
+  pieces: AsyncIterable<Uint8Array>,
+  nowMs: number,
+  stated?: Stated,
+  header?: readonly string[],
+): AsyncGenerator<PrintsDelivery, void> {
+  return new PrintsCsvReader(stated, header).read(pieces, nowMs);
 }
 
 /**
@@ -39,6 +58,13 @@ export class PrintsCsvReader {
   #table:
     | { readonly width: number; readonly columns: Columns; readonly row: RowScanner; readonly read: RowReader }
     | undefined;
+  #rows = 0;
+  #prints = 0;
+
+  constructor(
+    private readonly stated?: Stated,
+    private readonly header?: readonly string[],
+  ) {}
 
   /** Reads the next section, which begins at the start of a row. Sections after the first are UTF-8. Throws a `ClientError` if it is no tape. */
   async *read(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
@@ -58,7 +84,12 @@ export class PrintsCsvReader {
         const { cells, delimiter, end } = found;
         const columns = printColumnsOf(cells);
         const row = new RowScanner({ delimiter, linesMax: 1, charsMax: ROW_CHARS_MAX, isRaw: false });
-        this.#table = { width: cells.length, columns, row, read: rowReader(columns) };
+        this.#table = {
+          width: cells.length,
+          columns,
+          row,
+          read: rowReader(columns, zoneOfTimes(this.header ?? cells, this.stated)),
+        };
         text = preamble;
         at = end;
       }
@@ -74,11 +105,14 @@ export class PrintsCsvReader {
         at = row.scan(text, at);
         for (let i = 0; i < row.rows; i++) {
           row.select(i);
+          this.#rows++;
           const rejected = this.#add(prints, isUnterminated, nowMs);
+          if (rejected === NO_ZONE) throw this.#withoutZone();
           if (rejected !== undefined) countRejected(refused, rejected);
         }
       }
       if (prints.length >= BATCH_PRINTS) {
+        this.#prints += prints.length;
         yield { kind: 'prints', prints, refused };
         prints = new PrintBatch(2 * BATCH_PRINTS);
         refused = {};
@@ -86,6 +120,16 @@ export class PrintsCsvReader {
     }
     if (!this.#table) throw unreadable('no header row was found');
     yield { kind: 'prints', prints, refused };
+  }
+
+  /** Returns the error for the selected row, whose time has no zone. No print of the tape is stored, unless a batch was read before. */
+  #withoutZone(): ClientError {
+    const { columns, row } = this.#table!;
+    const stored = this.#prints > 0 ? ` The ${this.#prints} prints before it are read` : '';
+    return unreadable(
+      `column executed_at has times without a time zone, first "${cleanLine(row.text(columns.executed_at), TIME_CHARS_MAX)}" in row ${this.#rows}. ` +
+        `State the zone: --zone America/New_York, or zone in a mapping.${stored}`,
+    );
   }
 
   /** Adds the print of the selected row, or returns why it is rejected. The last line of a text without its line break is unterminated. */
@@ -97,6 +141,9 @@ export class PrintsCsvReader {
     return read(row, prints, nowMs);
   }
 }
+
+/** Maximum number of characters of a time that an error shows. */
+const TIME_CHARS_MAX = 40;
 
 /** Returns whether a last row without a line break may be incomplete: `1` may be the start of `100`, but a known condition is complete. */
 function mayBeCut(row: RowScanner, width: number, columns: Columns): boolean {

@@ -115,7 +115,7 @@ function isoDate(year: number, month: number, day: number): string {
  * Converts a number of seconds, milliseconds, microseconds or nanoseconds since the epoch to microseconds. From 1973 to the year 5138, each
  * unit has a range of its own. Digits beyond microseconds are cut, and no digit before them is lost.
  */
-function epochMicros(text: string): number {
+export function epochMicros(text: string): number {
   const [whole = '', fraction = ''] = text.split('.');
   const unit = whole.length <= 11 ? 6 : whole.length <= 14 ? 3 : whole.length <= 17 ? 0 : -3;
   if (unit < 0) return Number(whole.slice(0, unit));
@@ -195,7 +195,8 @@ export function instantReader(
     if (written.epochMicros !== undefined) return written.epochMicros;
     const { date } = written;
     if (date === undefined) return undefined;
-    if (form.isOfDates) return close === undefined ? 1_000 * closingTime(date) : microsIn(`${date}T${close}`, NEW_YORK);
+    if (form.isOfDates)
+      return close === undefined ? 1_000 * closingTime(date) : minuteStartIn(`${date}T${close}`, NEW_YORK);
     const at = written.zone ?? zone;
     if (at === undefined) {
       throw unreadable(
@@ -204,7 +205,7 @@ export function instantReader(
     }
     const minutes = Math.floor(written.micros / 60e6);
     const minute = `${date}T${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
-    const start = typeof at === 'number' ? microsIn(minute, 'UTC') - at * 60e6 : microsIn(minute, at);
+    const start = typeof at === 'number' ? minuteStartIn(minute, 'UTC') - at * 60e6 : minuteStartIn(minute, at);
     return start + (written.micros % 60e6);
   };
 }
@@ -213,11 +214,11 @@ const NEW_YORK = 'America/New_York';
 
 /** Returns the close on a date, ms since the epoch: 16:00 in New York also on a day without trading, and 13:00 on a half day. */
 export function closingTime(date: string): number {
-  return isTradingDay(date) ? closeOf(date) : microsIn(`${date}T16:00`, NEW_YORK) / 1_000;
+  return isTradingDay(date) ? closeOf(date) : minuteStartIn(`${date}T16:00`, NEW_YORK) / 1_000;
 }
 
-/** Returns the start of a minute in a zone, microseconds since the epoch. */
-function microsIn(minute: string, zone: string): number {
+/** Returns the start of a minute, such as `2026-08-21T15:45`, in a zone, microseconds since the epoch. */
+export function minuteStartIn(minute: string, zone: string): number {
   return minuteStart(`${minute} ${zone}`);
 }
 

@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { SchemaElement } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { deliveriesOf } from '../../../src/feeds/files/deliveries.ts';
+import type { Stated } from '../../../src/feeds/vendors/stated.ts';
 import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
@@ -13,9 +14,9 @@ import { NOW_MS, read as readTape, tape } from './tapes.ts';
 
 const drop = testFolder();
 
-async function read(content: Uint8Array | ArrayBuffer): Promise<Delivery[]> {
+async function read(content: Uint8Array | ArrayBuffer, stated: Stated = {}): Promise<Delivery[]> {
   writeFileSync(drop('x'), new Uint8Array(content));
-  return Array.fromAsync(deliveriesOf(drop(), { origin: 'x' }, { nowMs: NOW_MS }));
+  return Array.fromAsync(deliveriesOf(drop(), { origin: 'x' }, { nowMs: NOW_MS, stated }));
 }
 
 type Columns = Parameters<typeof parquetWriteBuffer>[0]['columnData'];
@@ -118,12 +119,17 @@ test('a tape as columns has the same prints and ids as the tape as text', async 
     const logical_type = { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MICROS' } as const;
     const types = Object.fromEntries(named.map(({ name }) => [name, TEXT_TYPE]));
     const schema = schemaOf({ ...types, executed_at: { type: 'INT64', logical_type } });
-    const deliveries = await read(parquetWriteBuffer({ columnData, schema, rowGroupSize: 2 }));
+    const file = parquetWriteBuffer({ columnData, schema, rowGroupSize: 2 });
+    const deliveries = await read(file, isAdjustedToUTC ? {} : { zone: 'UTC' });
     const batches = deliveries.filter((delivery) => delivery.kind === 'prints');
     const expected = await readTape(text);
     expect([batches.length, deliveries.length]).toEqual([1, 1]);
     expect(batches.flatMap(({ prints }) => [...prints])).toEqual(expected.prints);
     expect(batches.map(({ refused }) => refused)).toEqual([expected.refused]);
+    if (!isAdjustedToUTC)
+      expect(await read(file)).toMatchObject([
+        { kind: 'rejection', reason: expect.stringMatching(/without a time zone, first .* in row 1/) },
+      ]);
   }
 });
 

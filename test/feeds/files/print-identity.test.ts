@@ -13,7 +13,9 @@ describe('each print counts once', () => {
   });
 
   test('overlapping files share the ids of their common prints', async () => {
-    const [before, shared, after] = ['00', '01', '02'].map((second) => ({ executed_at: `2026-08-17 13:30:${second}` }));
+    const [before, shared, after] = ['00', '01', '02'].map((second) => ({
+      executed_at: `2026-08-17 13:30:${second}Z`,
+    }));
     const morning = await ids(tape(before!, shared!, shared!));
     const day = await ids(tape(shared!, shared!, after!));
     expect(new Set([...morning, ...day]).size).toBe(4);
@@ -47,7 +49,7 @@ describe('each print counts once', () => {
     expect(await ids(tape({ id: 'x', trade_id: '7' }, { id: 'x', price: '1' }))).toEqual(['x', 'x']);
     const name = async (cells: Cells) => (await ids(tape({ trade_id: '7', ...cells })))[0];
     expect(await name({ price: '1' })).toBe(await name({}));
-    expect(await name({ executed_at: '2026-08-18 13:30:01' })).not.toBe(await name({}));
+    expect(await name({ executed_at: '2026-08-18 13:30:01Z' })).not.toBe(await name({}));
     expect(await name({ option_chain_id: '', strike: '5005' })).not.toBe(await name({}));
     expect(await ids(tape({ sequence: '7' }))).toEqual([(await name({}))!]);
   });

@@ -25,12 +25,12 @@ describe('a cell is read', () => {
     [{ executed_at: '2026-08-17T09:30:01-04:00' }, at('2026-08-17T13:30:01Z')],
     [{ executed_at: '2026-08-17T10:00:01-03:30' }, at('2026-08-17T13:30:01Z')],
     [{ executed_at: '2026-08-17 19:00:01.123456789+0530' }, at('2026-08-17T13:30:01.123Z')],
-    [{ executed_at: '2026-08-17 13:30:01' }, at('2026-08-17T13:30:01Z')],
     [{ executed_at: '2026-08-17 13:30:01 UTC' }, at('2026-08-17T13:30:01Z')],
     [{ executed_at: '1787059801' }, { at: 1_787_059_801_000 }],
     [{ executed_at: '1787059801.25' }, { at: 1_787_059_801_250 }],
     [{ executed_at: '1787059801250' }, { at: 1_787_059_801_250 }],
     [{ executed_at: '1787059801250999' }, { at: 1_787_059_801_250 }],
+    [{ executed_at: '1787059801250999999' }, { at: 1_787_059_801_250 }],
     [{ side: 'BID' }, { side: 'bid' }],
     [{ side: 'mid' }, { side: 'mid' }],
     [{ side: 'no_side' }, { side: null }],
@@ -100,8 +100,8 @@ describe('a row is refused', () => {
     ['bad_time', { executed_at: '2026-02-30 13:30:01' }],
     ['bad_time', { executed_at: '2026-08-17 24:30:01' }],
     ['bad_time', { executed_at: '2026-08-17' }],
-    ['implausible_time', { executed_at: '1989-08-17 13:30:01' }],
-    ['implausible_time', { executed_at: '2026-08-21 00:00:01' }],
+    ['implausible_time', { executed_at: '1989-08-17 13:30:01+00' }],
+    ['implausible_time', { executed_at: '2026-08-21 00:00:01Z' }],
     ['bad_symbol', { option_chain_id: 'SPXW' }],
     ['bad_contract', { option_chain_id: '', underlying_symbol: '' }],
     ['bad_contract', { option_chain_id: '', expiry: '2026-08-32' }],
@@ -136,7 +136,7 @@ describe('a row is refused', () => {
   });
 
   test('but not a trade on the day after expiry, which is a late report', async () => {
-    const late = { option_chain_id: '', executed_at: '2026-08-15 23:59:59', expiry: '2026-08-14' };
+    const late = { option_chain_id: '', executed_at: '2026-08-15 23:59:59Z', expiry: '2026-08-14' };
     expect((await read(tape(late))).prints).toHaveLength(1);
   });
 });
