@@ -66,3 +66,37 @@ function expectClose(given: Float64Array, expected: Float64Array): void {
   );
   expect([...differing]).toEqual([]);
 }
+
+describeRecorded('files of vendors give the figures that were counted by hand', (dir) => {
+  const chainsOf = (name: string) =>
+    runToCompletion(readMarketFile(readFileSync(join(dir, 'vendors', name)), { origin: name })).map((delivery) => {
+      if (delivery.kind !== 'chain') return delivery;
+      const { underlying, asOf, spot, count, openInterest, refused } = delivery.chain;
+      const interest = openInterest.reduce((sum, each) => sum + (each || 0), 0);
+      return [underlying, new Date(asOf).toISOString(), spot, count, interest, refused];
+    });
+
+  test.each<[string, (string | number | object)[][]]>([
+    ['lambda_SPX_20190425.csv', [['SPX', '2019-04-25T20:00:00.000Z', 2919.04, 13_340, 15_096_089, {}]]],
+    ['optopsy_A.csv', [['A', '2016-01-05T21:00:00.000Z', 40.55, 208, 117_161, {}]]],
+    ['optopsy_test_cboe_20160104.csv', [['SPX', '2016-01-04T20:45:00.000Z', 2003.82, 2, 350, {}]]],
+    ['polygon_snap_AAPL.json', [['AAPL', '2022-04-29T17:44:20.800Z', 159.9606, 1, 8_133, {}]]],
+  ])('%s', (name, expected) => expect(chainsOf(name)).toEqual(expected));
+
+  test('a year of SPY has 252 days of 20 contracts', () => {
+    const days = chainsOf('lambda_prod_options_1y.csv');
+    expect(days).toHaveLength(252);
+    expect(days[0]).toEqual(['SPY', '2021-01-04T21:00:00.000Z', 368.79, 20, expect.any(Number), {}]);
+    expect(new Set(days.map((day) => (Array.isArray(day) ? day[3] : day)))).toEqual(new Set([20]));
+  });
+
+  test('a day of iVolatility has two tickers', () => {
+    const found = chainsOf('ivol_aapl.csv').map((chain) => (Array.isArray(chain) ? chain.slice(0, 5) : chain));
+    expect(found).toEqual(IVOLATILITY);
+  });
+});
+
+const IVOLATILITY = [
+  ['AAPL', '2014-08-07T20:00:00.000Z', 94.48, 1_822, 10_936_843],
+  ['SPY', '2014-08-08T20:00:00.000Z', 94.48, 1_822, 10_936_843],
+];
