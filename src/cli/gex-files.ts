@@ -86,7 +86,10 @@ export async function chainOf(
     );
   }
   const sorted = named.toSorted((a, b) => b.asOf - a.asOf);
-  const newest = stated.asOf === undefined ? sorted[0] : chainOn(newYorkDate(stated.asOf), stated.asOf, sorted, path);
+  // A history may end with rows of contracts that have all settled.
+  const live = sorted.find(({ series, asOf }) => series.some(({ settlesAt }) => settlesAt > asOf));
+  const newest =
+    stated.asOf === undefined ? (live ?? sorted[0]) : chainOn(newYorkDate(stated.asOf), stated.asOf, sorted, path);
   if (newest) return newest;
   if (ticker !== undefined && chains.length > 0) {
     const others = [...new Set(chains.map(({ underlying }) => underlying))];

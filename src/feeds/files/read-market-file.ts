@@ -20,6 +20,10 @@ export function* readMarketFile(bytes: Uint8Array, file: FileFacts): Steps<Deliv
     const reason = 'the file is UTF-16 without its byte-order mark. Save it as UTF-8';
     return [{ kind: 'rejection', origin: file.origin, reason }];
   }
+  if (isArchive(bytes)) {
+    const reason = 'the file is an archive of other files, or a workbook. Unpack it, or save the table as CSV';
+    return [{ kind: 'rejection', origin: file.origin, reason }];
+  }
   const head = headOf(bytes);
   const format = head && FORMATS.find(({ claims }) => claims(head, file.stated));
   try {
@@ -37,6 +41,16 @@ export function* readMarketFile(bytes: Uint8Array, file: FileFacts): Steps<Deliv
 const FORMATS: readonly Format[] = [
   ...[marketJson, vendorChains, quoteTable, chainCsv, closesCsv, dividendsCsv, vendorCloses, usualChains, unknownTable],
 ];
+
+/** The first bytes of ZIP archives and workbooks, and of 7z and RAR archives. */
+const ARCHIVES = ['PK\x03\x04', '7z\xbc\xaf', 'Rar!'];
+/** A tar archive has this word at this position. */
+const [TAR, TAR_AT] = ['ustar', 257];
+
+function isArchive(bytes: Uint8Array): boolean {
+  const start = Buffer.from(bytes.subarray(0, TAR_AT + TAR.length)).toString('latin1');
+  return ARCHIVES.some((each) => start.startsWith(each)) || start.startsWith(TAR, TAR_AT);
+}
 
 /** Returns the head of a text, or `undefined` for binary data. `bytes` are the text or its start. */
 export function headOf(bytes: Uint8Array): FileHead | undefined {

@@ -71,6 +71,12 @@ describe('text in other encodings', () => {
   test.each([
     ['UTF-16 without a mark', Buffer.from(CHAIN, 'utf16le'), /UTF-16 without its byte-order mark/],
     ['the same in the other byte order', Buffer.from(CHAIN, 'utf16le').swap16(), /UTF-16 without its byte-order mark/],
+    [
+      'a ZIP archive or workbook',
+      Buffer.from(`PK\x03\x04${CHAIN}`, 'latin1'),
+      /an archive of other files, or a workbook/,
+    ],
+    ['a tar archive', Buffer.from(`${'a.csv'.padEnd(257, '\0')}ustar`), /an archive of other files/],
   ])('refuses %s with a reason', async (_name, content, reason) => {
     expect(await read(content)).toEqual([{ kind: 'rejection', origin: 'x', reason: expect.stringMatching(reason) }]);
   });
