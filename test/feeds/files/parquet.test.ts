@@ -231,3 +231,18 @@ describe('is refused with a reason', () => {
     }
   });
 });
+
+test('reads the option chain of yfinance, whose times of trades have no zone', async () => {
+  const columns = Object.entries({
+    ...{ contractSymbol: ['ABC260918C00100000', 'ABC260918P00100000'], strike: [100, 100] },
+    ...{ lastTradeDate: [new Date(NOON_MS), new Date(NOON_MS)], bid: [2, 1], ask: [2.2, 1.2], lastPrice: [2.1, 1.1] },
+    ...{ volume: [10, 20], openInterest: [30, 40], impliedVolatility: [0.25, 0.25], inTheMoney: [true, false] },
+  }).map(([name, data]) => ({ name, data, nullable: true }) as Columns[number]);
+  const content = parquetWriteBuffer({ columnData: columns });
+  expect(await read(content, { asOf: NOON_MS })).toMatchObject([
+    { kind: 'chain', chain: { underlying: 'ABC', asOf: NOON_MS, count: 2, openInterest: new Float64Array([30, 40]) } },
+  ]);
+  expect(await read(content)).toEqual([
+    { kind: 'rejection', origin: 'x', reason: expect.stringContaining('states no time of its quotes') },
+  ]);
+});
