@@ -60,7 +60,11 @@ export const PORTS = {
 
   /** Returns a draft of a mapping for a file, and the first contracts as they are read with it, or with the mapping that flags name. */
   async guess(path: string, flags: StatedFlags) {
-    const { readFileSync } = await import('node:fs');
+    const { readFileSync, statSync } = await import('node:fs');
+    const { FILE_BYTES_MAX } = await import('../feeds/files/deliveries.ts');
+    const stats = statSync(path);
+    if (!stats.isFile() || stats.size > FILE_BYTES_MAX)
+      throw new OperatorError(`${path} is no file of at most ${FILE_BYTES_MAX} bytes`, 'Cut some rows out of it.');
     const { guessMapping } = await import('../feeds/vendors/guess-mapping.ts');
     const { parseMapping } = await import('../feeds/vendors/mapping-file.ts');
     const { headOf } = await import('../feeds/files/read-market-file.ts');

@@ -102,7 +102,10 @@ function assertAtMost(count: number, max: number, what: string): void {
 /** Returns whether a line is the header of Zomma's chain table: plain column names alone, and not those of other option tables. */
 export function isChainHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
-  const isOfZomma = has('put_call') || (has('underlying') && (has('symbol') || has('strike') || has('open_interest')));
+  // A table of options with other names of the expiry and the side is read by its usual names.
+  const isOther = has('strike') && !has('symbol') && !has('expiry');
+  const isNamed = has('symbol') || has('strike') || has('open_interest');
+  const isOfZomma = has('put_call') || (has('underlying') && isNamed && !isOther);
   return isOfZomma && cells.every((name) => /^[\w .%/()-]*$/.test(name));
 }
 

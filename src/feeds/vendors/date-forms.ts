@@ -142,6 +142,11 @@ function formOf(column: string, texts: Iterable<string>, order: DateOrder | unde
   const seen: Partial<Record<'MDY' | 'DMY', string>> = {};
   for (const text of texts) {
     const written = writtenIn(text, order);
+    if (written === undefined && order !== undefined && isInOtherOrder(text, order)) {
+      throw unreadable(
+        `column ${column} has "${text}", which is no date in the order ${order}. State the order in a mapping`,
+      );
+    }
     if (written === undefined) continue;
     if (written.micros !== 0 || written.epochMicros !== undefined) isOfDates = false;
     if (written.parts === undefined) continue;
@@ -162,6 +167,11 @@ function formOf(column: string, texts: Iterable<string>, order: DateOrder | unde
     );
   }
   return { order: order ?? found, isOfDates };
+}
+
+function isInOtherOrder(text: string, order: DateOrder): boolean {
+  const other = order === 'MDY' ? 'DMY' : order === 'DMY' ? 'MDY' : undefined;
+  return other !== undefined && writtenIn(text, other) !== undefined;
 }
 
 /** Returns a function that reads the dates of a column as `YYYY-MM-DD`, or `undefined`. Throws like `formOf`. */

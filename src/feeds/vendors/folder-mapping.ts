@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClientError, errorCode } from '../../core/errors.ts';
 import { unreadable } from '../rejections.ts';
+import { MAPPING_BYTES_MAX } from './mapping.ts';
 import type { Stated } from './stated.ts';
 
 /** The name of the mapping that a folder of market data may have. It is for all files of the folder whose columns it names. */
@@ -17,10 +18,12 @@ export interface FolderMapping {
 /** Reads the mapping of a folder. Never rejects: a mapping that cannot be used is a problem. */
 export async function folderMapping(dir: string): Promise<FolderMapping> {
   try {
-    const text = await readFile(join(dir, FOLDER_MAPPING), 'utf8');
+    const path = join(dir, FOLDER_MAPPING);
+    const stats = await stat(path);
+    if (!stats.isFile() || stats.size > MAPPING_BYTES_MAX) throw unreadable('the mapping is no small file');
+    const text = await readFile(path, 'utf8');
     // The TOML parser is loaded only if there is a mapping.
-    const { MAPPING_BYTES_MAX, parseMapping } = await import('./mapping-file.ts');
-    if (text.length > MAPPING_BYTES_MAX) throw unreadable(`the mapping has more than ${MAPPING_BYTES_MAX} characters`);
+    const { parseMapping } = await import('./mapping-file.ts');
     return { text, stated: { mapping: parseMapping(text, FOLDER_MAPPING), isOfFolder: true } };
   } catch (error) {
     const code = errorCode(error);

@@ -1,3 +1,4 @@
+import { cleanLine } from '../../core/clean-text.ts';
 import { nearestNames } from '../../core/nearest-names.ts';
 import { canonicalTicker, isTicker, parseCallPut, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { RowScanner } from '../../math/delimited-rows.ts';
@@ -30,7 +31,8 @@ interface Sample {
 }
 
 /** Returns a draft of a mapping for a file whose start is `head`, or `undefined` if the file has no table and no JSON with rows. */
-export function guessMapping(head: FileHead, name: string): GuessedMapping | undefined {
+export function guessMapping(head: FileHead, file: string): GuessedMapping | undefined {
+  const name = cleanLine(file);
   const sample = /^\s*(?:\{|\[\s*[[{])/.test(head.text) ? jsonSample(head.bytes) : tableSample(head);
   if (sample === undefined) return undefined;
   const plain = new Set(sample.names.map(plainName));
@@ -52,7 +54,7 @@ export function guessMapping(head: FileHead, name: string): GuessedMapping | und
     '[columns]',
     ...[...columns].map(([field, column]) => `${field} = ${JSON.stringify(sample.names[column])}`),
     ...missingIn(kind, columns).map(
-      (field) => `# ${field} = "?"     # nearest: ${nearestNames(field, sample.names).join(', ')}`,
+      (field) => `# ${field} = "?"     # nearest: ${cleanLine(nearestNames(field, sample.names).join(', '))}`,
     ),
     '',
     '[forms]',
@@ -78,7 +80,7 @@ function missingIn(kind: 'chain' | 'prints', columns: ReadonlyMap<MappedField, n
 
 function unused({ names }: Sample, columns: ReadonlyMap<MappedField, number>): string {
   const used = new Set(columns.values());
-  return names.filter((_, i) => !used.has(i)).join(', ') || 'none';
+  return cleanLine(names.filter((_, i) => !used.has(i)).join(', '), 2_000) || 'none';
 }
 
 /** Returns the column of each field, by its name, or else by what its cells are. */
@@ -113,7 +115,7 @@ function columnsFor(fields: readonly MappedField[], { names, columns }: Sample):
   add('as_of', dated.findLast(({ i }) => free().includes(i))?.i);
   add(
     'underlying',
-    free().find((i) => columns[i]!.every((cell) => isTicker(canonicalTicker(cell)))),
+    free().find((i) => columns[i]!.every((cell) => isTicker(canonicalTicker(cell)) && !/^(?:true|false)$/i.test(cell))),
   );
   return found;
 }

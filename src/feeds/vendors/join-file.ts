@@ -22,8 +22,19 @@ export function joinKey(root: string, expiry: string, callPut: 1 | -1, strike: n
 /** Returns whether a name fits the pattern of a second file, in which `*` stands for any characters. */
 export function isJoinFile(name: string, { join }: Mapping): boolean {
   if (join === undefined) return false;
-  const parts = join.file.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 'i').test(name);
+  // Each part is sought after the one before, so the time is linear whatever the pattern.
+  const parts = join.file.toLowerCase().split('*');
+  const [first = '', last = ''] = [parts[0], parts.at(-1)];
+  const text = name.toLowerCase();
+  if (parts.length === 1) return text === first;
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= text.length - last.length;
 }
 
 /** Returns whether the name of a file is that of a second file, whose values belong to the contracts of another file. */

@@ -2,9 +2,6 @@ import { parse, TomlError } from 'smol-toml';
 import { unreadable } from '../rejections.ts';
 import { type Mapping, mappingOf } from './mapping.ts';
 
-/** Maximum size of a mapping's file, bytes. */
-export const MAPPING_BYTES_MAX = 64 * 1024;
-
 /** Parses the TOML text of a mapping. Throws a `ClientError` that names the file and the line, or the key, if the text is no mapping. */
 export function parseMapping(text: string, name: string): Mapping {
   try {

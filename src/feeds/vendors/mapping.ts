@@ -73,6 +73,9 @@ export interface Mapping {
   readonly join?: { readonly file: string; readonly columns: ColumnNames } | undefined;
 }
 
+/** Maximum size of a mapping's file, bytes. */
+export const MAPPING_BYTES_MAX = 64 * 1024;
+
 /** Writes a column's name without case, spaces, brackets and marks, because vendors change them between files and years. */
 export function plainName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');

@@ -9,6 +9,9 @@ export function cellDollars(text: string): number {
   return cellNumber(text.replace('$', ''));
 }
 
+/** Of a cheaper underlying, strikes may be hundreds of times as large as the spot. */
+const SPOT_MIN = 1;
+
 /** Samples of a chain's numbers, from which the scales of its strikes and volatilities follow. */
 export class ScaleSamples {
   readonly #strikes: number[] = [];
@@ -38,12 +41,12 @@ export class ScaleSamples {
    */
   strikeScale(column: string): number {
     const [strike, spot] = [median(this.#strikes), median(this.#spots)];
-    if (spot > 0) return strike / spot > 100 && strike / spot < 10_000 ? 0.001 : 1;
+    if (spot > 0) return spot >= SPOT_MIN && strike / spot > 200 && strike / spot < 5_000 ? 0.001 : 1;
     if (this.#strikes.length < 20) return 1;
     const range = this.#strikes.reduce((most, each) => Math.max(most, each), 0) - Math.min(...this.#strikes);
     const deepest = this.#bids.reduce((most, each) => Math.max(most, each), 0);
     const areThousandths =
-      range > 0 && deepest / range < 0.003 && this.#strikes.every((each) => each >= 500 && each % 10 === 0);
+      range > 0 && deepest / range < 0.02 && this.#strikes.every((each) => each >= 500 && each % 10 === 0);
     if (!areThousandths) return 1;
     throw unreadable(
       `the strikes in column ${column} may be dollars or thousandths: no option is worth what its strike implies. State the factor in a mapping: strike = 0.001 or 1`,

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ClientError, OperatorError } from '../../core/errors.ts';
 import { instantReader, isZone } from './date-forms.ts';
-import { isTimeOfDay } from './mapping.ts';
-import { MAPPING_BYTES_MAX, parseMapping } from './mapping-file.ts';
+import { isTimeOfDay, MAPPING_BYTES_MAX } from './mapping.ts';
+import { parseMapping } from './mapping-file.ts';
 import type { Stated } from './stated.ts';
 
 /** The values of the flags that state what a file does not say. */
@@ -35,8 +35,9 @@ function timeOf(text: string, forms: { zone?: string | undefined; close?: string
 function mappingIn(path: string | undefined) {
   if (path === undefined) return undefined;
   const text = orOperatorError(() => {
-    if (statSync(path).size > MAPPING_BYTES_MAX)
-      throw new OperatorError(`${path} is too large for a mapping`, SEE_DOCS);
+    const stats = statSync(path);
+    if (!stats.isFile() || stats.size > MAPPING_BYTES_MAX)
+      throw new OperatorError(`${path} is no small file, so no mapping`, SEE_DOCS);
     return readFileSync(path, 'utf8');
   }, SEE_DOCS);
   return orOperatorError(() => parseMapping(text, basename(path)), SEE_DOCS);

@@ -18,7 +18,15 @@ import { unreadable } from '../rejections.ts';
 import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
 import { findColumns, placesOf } from './find-columns.ts';
 import { joinKey } from './join-file.ts';
-import { FIELDS_OF, type MappedField, type Mapping, SIDE_FIELDS, type SideField, USUAL_NAMES } from './mapping.ts';
+import {
+  FIELDS_OF,
+  type MappedField,
+  type Mapping,
+  plainName,
+  SIDE_FIELDS,
+  type SideField,
+  USUAL_NAMES,
+} from './mapping.ts';
 import { cellDollars, ScaleSamples } from './scale-samples.ts';
 
 /** The cells of a row of a vendor's table. The cell of an index that the row does not have is empty. */
@@ -65,8 +73,8 @@ export class TableTranslator {
   #dateOf: (text: string) => string | undefined = () => undefined;
   #newest: string | undefined;
   readonly #newestOfDay = new Map<string, number>();
-  /** True if a contract has several rows, which then belong to several chains. */
-  #repeats = false;
+  /** Number of rows whose contract has an earlier row. */
+  #repeats = 0;
   readonly #seen = new Set<string>();
   #contracts = 0;
   #unmatched = 0;
@@ -88,6 +96,9 @@ export class TableTranslator {
   ) {
     const { kind, columns, call, put } = mapping;
     const places = placesOf(names);
+    const repeated = names.filter((name, i) => plainName(name) !== '' && places.get(plainName(name)) !== i);
+    if (repeated.length > 0)
+      throw unreadable(`column ${repeated.map((name) => cleanLine(name, 30)).join(', ')} is named twice`);
     const fields = FIELDS_OF[kind];
     const isWide = call !== undefined && put !== undefined;
     const usual = isWide ? fields.filter((field) => !SIDE_FIELDS.includes(field as SideField)) : fields;
@@ -110,7 +121,7 @@ export class TableTranslator {
     note(this.#times, this.#text(cells, this.#timeField));
     note(this.#expiries, this.#text(cells, 'expiry'));
     if (this.mapping.kind !== 'chain') return;
-    if (this.mapping.forms.asOf === 'newest' && !this.#repeats) this.#noteContract(cells);
+    if (this.mapping.forms.asOf === 'newest') this.#noteContract(cells);
     for (const { columns } of this.#sides) {
       const number = (field: SideField) => cellNumber(cellIn(cells, columns[field]));
       const symbol = cellIn(cells, columns.symbol);
@@ -123,8 +134,7 @@ export class TableTranslator {
     const fields = ['underlying', 'root', 'expiry', 'put_call', 'strike'] as const;
     const texts = fields.map((field) => this.#text(cells, field));
     const key = [cellIn(cells, this.#sides[0]!.columns.symbol), ...texts].join(' ');
-    this.#repeats = this.#seen.has(key);
-    if (this.#repeats) this.#seen.clear();
+    if (this.#seen.has(key)) this.#repeats++;
     else this.#seen.add(key);
   }
 
@@ -143,7 +153,7 @@ export class TableTranslator {
       const asOf = timeOfFile(this.file);
       if (asOf === undefined) throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
       this.#newest = isoOf(1_000 * asOf);
-    } else if (forms.asOf !== undefined && !this.#repeats) this.#findNewest(forms.asOf);
+    } else if (forms.asOf !== undefined && !this.#hasSnapshots()) this.#findNewest(forms.asOf);
     this.#ivScale = forms.ivScale ?? this.#scales.ivScale();
     this.#strikeScale = forms.strikeScale ?? this.#scales.strikeScale(this.#nameOf('strike'));
   }
@@ -289,6 +299,18 @@ export class TableTranslator {
     return text === '' ? '?' : text;
   }
 
+  /**
+   * Returns whether the rows are several chains, each with a time of its own. Few repeated contracts are repeated rows of one chain. Throws a
+   * `ClientError` if the contracts repeat, but their times are not those of chains.
+   */
+  #hasSnapshots(): boolean {
+    if (this.#repeats <= REPEATED_SHARE_MAX * this.#seen.size) return false;
+    if (this.#times.size * ROWS_OF_CHAIN_MIN <= this.#repeats + this.#seen.size) return true;
+    throw unreadable(
+      `${this.#repeats} rows have the contract of another row, and each row has a time of its own. Keep the rows of one moment, or state as_of = "day" in a mapping`,
+    );
+  }
+
   /** Finds the newest time of all rows, or of the rows of each New York day. After the close, quotes do not change. */
   #findNewest(of: 'newest' | 'day'): void {
     let newest = Number.NEGATIVE_INFINITY;
@@ -388,6 +410,10 @@ function isoOf(micros: number): string {
   return new Date(micros / 1_000).toISOString();
 }
 
+/** The largest share of repeated contracts in the rows of one chain. */
+const REPEATED_SHARE_MAX = 0.1;
+/** The least mean number of rows of a chain in a table of several chains. */
+const ROWS_OF_CHAIN_MIN = 5;
 /** The largest share of contracts that a second file may lack. */
 const UNMATCHED_SHARE_MAX = 0.1;
 const TIMES_CACHED_MAX = 4_096;

@@ -4,6 +4,7 @@ import { parseMarketJson, quotedChain } from '../files/delayed-quotes.ts';
 import { type Format, type MarketFile, READING, STEP_ROWS, sourceOf } from '../files/format.ts';
 import { fitsSignature, type JsonTable, jsonCells, jsonTable, pointedValues } from './json-rows.ts';
 import type { Mapping } from './mapping.ts';
+import type { Stated } from './stated.ts';
 import { TableTranslator } from './table-translator.ts';
 import { vendorMappings } from './vendor-mappings.ts';
 import { readTranslated } from './vendor-tables.ts';
@@ -16,14 +17,15 @@ export const marketJson: Format = {
   *read(file) {
     const document = parseMarketJson(new TextDecoder().decode(file.bytes));
     yield READING;
-    const snapshot = file.stated?.mapping ? undefined : yield* quotedChain(document, sourceOf(file));
+    const own = file.stated?.isOfFolder ? undefined : file.stated?.mapping;
+    const snapshot = own ? undefined : yield* quotedChain(document, sourceOf(file));
     return snapshot === undefined ? yield* readVendorJson(document, file) : [{ kind: 'chain', ...snapshot }];
   },
 };
 
 /** Reads a chain from the saved answer of a provider. Returns no delivery if no mapping fits the document. */
 function* readVendorJson(document: unknown, file: MarketFile): Steps<Delivery[]> {
-  const found = fittingTable(document, file.stated?.mapping);
+  const found = fittingTable(document, file.stated);
   if (found === undefined) return [];
   const { mapping, table } = found;
   const translator = new TableTranslator(mapping, table.names, file, pointedValues(document, mapping));
@@ -47,8 +49,9 @@ function* readVendorJson(document: unknown, file: MarketFile): Steps<Delivery[]>
   return yield* readTranslated(Buffer.concat(pieces), file, translator);
 }
 
-function fittingTable(document: unknown, stated?: Mapping): { mapping: Mapping; table: JsonTable } | undefined {
-  for (const mapping of stated ? [stated] : vendorMappings()) {
+function fittingTable(document: unknown, stated?: Stated): { mapping: Mapping; table: JsonTable } | undefined {
+  const own = stated?.mapping ? [stated.mapping] : [];
+  for (const mapping of stated?.isOfFolder || own.length === 0 ? [...own, ...vendorMappings()] : own) {
     const table = jsonTable(document, mapping.rows);
     if (table && fitsSignature(table, mapping)) return { mapping, table };
   }

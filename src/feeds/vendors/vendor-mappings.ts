@@ -14,6 +14,7 @@ import massiveSnapshot from './mappings/massive-snapshot.toml';
 import massiveTrades from './mappings/massive-trades.toml';
 import optionsDx from './mappings/optionsdx.toml';
 import orats from './mappings/orats.toml';
+import oratsNearEod from './mappings/orats-near-eod.toml';
 import records from './mappings/records.toml';
 import schwabChain from './mappings/schwab-chain.toml';
 import stooqBulk from './mappings/stooq-bulk.toml';
@@ -41,6 +42,7 @@ const DOCUMENTS = {
   ...{ stooqBulk, yahooCloses },
   ...{
     orats,
+    oratsNearEod,
     optionsDx,
     thetaDataEod,
     thetaData,
