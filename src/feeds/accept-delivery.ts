@@ -170,6 +170,14 @@ function whyImplausible(
   if (stored?.asOf === chain.asOf && chain.count < REPLACEMENT_SHARE_MIN * stored.count) {
     return `${chain.count} contracts would replace ${stored.count} contracts of the same moment`;
   }
+  if (stored?.asOf === chain.asOf) {
+    const given = new Set(chain.series.map(({ root, expiry }) => `${root} ${expiry}`));
+    const absent = stored.series.filter(({ root, expiry }) => !given.has(`${root} ${expiry}`));
+    const contracts = absent.reduce((sum, { start, end }) => sum + end - start, 0);
+    if (contracts > (1 - REPLACEMENT_SHARE_MIN) * stored.count) {
+      return `the chain would replace one of the same moment with other expiries, such as ${absent[0]!.expiry}. Put all expiries into one file`;
+    }
+  }
   if (stored?.priced && !isPriced(chain)) return 'no contract has a quote, a price or a volatility';
   return undefined;
 }

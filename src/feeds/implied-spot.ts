@@ -1,13 +1,13 @@
 import { settlementInstant } from '../market/calendar.ts';
 import type { ContractBatch } from '../market/contract-batch.ts';
-import { settlementOf } from '../market/option-symbol.ts';
+import { isIndexRoot, settlementOf } from '../market/option-symbol.ts';
 import { unreadable } from './rejections.ts';
 
 /**
- * Maximum ratio of the given spot to the implied spot, and the reverse. Beyond it, the given spot is wrong or of another underlying. A
+ * Maximum ratio of the given spot to the implied spot, and the reverse. Beyond it, the given spot is wrong, or of another underlying or day. A
  * volatility index may be twice its forward.
  */
-const CONTRADICTION_RATIO = 3;
+const [CONTRADICTION_RATIO, CONTRADICTION_RATIO_OF_INDEX] = [1.5, 3];
 
 type Rows = readonly number[];
 
@@ -15,7 +15,9 @@ type Rows = readonly number[];
 export function spotOf(given: number | undefined, contracts: ContractBatch, rows: Rows, asOf: number): number {
   const implied = impliedSpot(contracts, rows, asOf);
   if (given === undefined) return implied;
-  if (Math.max(given / implied, implied / given) > CONTRADICTION_RATIO) {
+  const isIndex = rows.length > 0 && isIndexRoot(contracts.series[rows[0]!]!.root);
+  const most = isIndex ? CONTRADICTION_RATIO_OF_INDEX : CONTRADICTION_RATIO;
+  if (Math.max(given / implied, implied / given) > most) {
     throw unreadable(`spot ${given} contradicts the quotes, which imply ${implied.toPrecision(5)}`);
   }
   return given;

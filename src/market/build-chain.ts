@@ -36,10 +36,11 @@ export const IV_MAX = 100;
  * - An IV of 0 becomes "not given" and is not counted, because feeds write 0 if they have no IV.
  *
  * Throws `ClientError('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable,
- * or there are too many contracts or series.
+ * the open interest of more than a tenth of the contracts is impossible, or there are too many contracts or series.
  */
 export function buildChain(head: ChainHead, contracts: AnyContracts, rows?: readonly number[]): Chain {
   if (!isTicker(head.underlying)) throw unprocessable('the underlying is not a ticker');
+  if (Number.isNaN(head.spot)) throw unprocessable('spot is not given, and the quotes imply none');
   if (!(head.spot > 0 && head.spot <= VALUE_MAX)) throw unprocessable(`spot ${head.spot} is not a price`);
   if (!Number.isFinite(head.asOf)) throw unprocessable('the time of the quotes is not known');
   if (!(contracts instanceof ContractBatch)) {
@@ -71,12 +72,18 @@ export function buildChain(head: ChainHead, contracts: AnyContracts, rows?: read
   for (const name of CHAIN_COLUMNS) {
     const [from, to] = [contracts.columns[name], columns[name]];
     const [min, max] = BOUNDS[name] ?? [0, VALUE_MAX];
+    let bad = 0;
     for (let i = 0; i < total; i++) {
       const value = from[order[i]!]!;
       const isPossible = value >= min && value <= max;
       to[i] = isPossible ? value : Number.NaN;
-      if (!isPossible && !Number.isNaN(value)) count('bad_value');
+      if (isPossible || Number.isNaN(value)) continue;
+      count('bad_value');
+      bad++;
     }
+    // Levels of the rest would look like levels of the chain.
+    if (name === 'openInterest' && bad >= BAD_INTEREST_MIN && bad > BAD_INTEREST_SHARE_MAX * total)
+      throw unprocessable(`the open interest of ${bad} of ${total} contracts cannot be read`, refused);
   }
   replaceZeros(columns.iv, Number.NaN);
   replaceZeros(columns.multiplier, SHARES_USUAL);
@@ -87,6 +94,8 @@ export function buildChain(head: ChainHead, contracts: AnyContracts, rows?: read
 type Count = (reason: string) => void;
 
 const SHARES_USUAL = 100;
+/** The largest share of contracts with an impossible open interest. Fewer contracts than BAD_INTEREST_MIN are never too many. */
+const [BAD_INTEREST_SHARE_MAX, BAD_INTEREST_MIN] = [0.1, 10];
 const BOUNDS: { readonly [column: string]: readonly [min: number, max: number] } = {
   callPut: [-1, 1],
   delta: [-1, 1],

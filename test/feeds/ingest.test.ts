@@ -74,6 +74,14 @@ const implausible: [name: string, chain: Chain, reason: RegExp][] = [
     /open interest/,
   ],
   ['that is a cut copy of the stored one', buildChain(plausible, [contract]), /would replace 18/],
+  [
+    'with other expiries at the moment of the stored one',
+    buildChain(
+      plausible,
+      Array.from({ length: 40 }, (_, i) => ({ ...contract, expiry: '2026-10-16', strike: 80 + i })),
+    ),
+    /with other expiries, such as 2026-09-18/,
+  ],
 ];
 test.each(implausible)(
   'refuses and reports a chain %s, and keeps serving the stored one',

@@ -127,9 +127,20 @@ test('the spot is the median of the rows', () => {
 });
 
 test('refuses a spot that contradicts the quotes', () => {
-  const rows = [CALL, PUT].map((row) => row.replace(',98.5,', ',985,'));
+  for (const spot of [985, 160, 60]) {
+    const rows = [CALL, PUT].map((row) => row.replace(',98.5,', `,${spot},`));
+    expect(rejections([HEADER, ...rows, ''].join('\n'))).toEqual([
+      expect.stringContaining(`spot ${spot} contradicts the quotes`),
+    ]);
+  }
+});
+
+test('refuses a chain whose open interest cannot be read for the most part', () => {
+  const rows = Array.from({ length: 40 }, (_, i) =>
+    CALL.replace('C00100000', `C00${101 + i}000`).replace(/,([^,]*)(,[^,]*){6}$/, i < 10 ? ',12.3K,,,,,,' : ',5,,,,,,'),
+  );
   expect(rejections([HEADER, ...rows, ''].join('\n'))).toEqual([
-    expect.stringContaining('spot 985 contradicts the quotes'),
+    expect.stringContaining('the open interest of 10 of 40 contracts cannot be read'),
   ]);
 });
 
