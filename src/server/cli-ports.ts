@@ -179,10 +179,15 @@ function firstContracts(chain: Chain): string[] {
   const head = `${underlying} at ${new Date(asOf).toISOString()}, spot ${spot}`;
   return Array.from({ length: Math.min(SHOWN_CONTRACTS, chain.count) }, (_, i) => {
     const contract = `${series[seriesIndex[i]!]!.expiry} ${callPut[i] === 1 ? 'C' : 'P'} ${strike[i]}`;
-    return `${head}: ${contract}, bid ${bid[i]}, ask ${ask[i]}, open interest ${openInterest[i]}, IV ${iv[i]}`;
+    const [quoted, asked, open, volatility] = [bid, ask, openInterest, iv].map((column) => given(column[i]!));
+    return `${head}: ${contract}, bid ${quoted}, ask ${asked}, open interest ${open}, IV ${volatility}`;
   });
 }
 
 function printLine({ at, underlying, expiry, callPut, strike, price, size }: Print): string {
   return `${new Date(at).toISOString()}: ${underlying} ${expiry} ${callPut === 1 ? 'C' : 'P'} ${strike}, ${size} at ${price}`;
+}
+
+function given(value: number): string {
+  return Number.isNaN(value) ? 'not given' : String(value);
 }

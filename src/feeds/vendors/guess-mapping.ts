@@ -59,14 +59,24 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
     '',
     '[forms]',
     '# date = "MDY"                  # the order of dates such as 04/05/2019, if no date decides it',
-    '# zone = "America/New_York"     # the zone of times that state none',
+    isNaive(sample, columns.get('as_of') ?? columns.get('executed_at'))
+      ? 'zone = "America/New_York"       # a guess: the times state no zone'
+      : '# zone = "America/New_York"     # the zone of times that state none',
     '# close = "15:45"               # the time of dates without a time',
-    '# strike = 0.001                # strikes in thousandths',
+    `${/1000/.test(sample.names[columns.get('strike') ?? -1] ?? '') ? '' : '# '}strike = 0.001                # strikes in thousandths`,
     '# iv = 0.01                     # volatilities in percent',
     '',
     `# Columns without a use: ${unused(sample, columns)}`,
   ];
   return { toml: `${lines.join('\n')}\n`, ...(vendor === undefined ? {} : { vendor }) };
+}
+
+/** Returns whether a column has times of a day that state no zone. */
+function isNaive({ columns }: Sample, place: number | undefined): boolean {
+  return (
+    place !== undefined &&
+    columns[place]!.some((cell) => /\d[T ](?!0?0:00)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?$/.test(cell))
+  );
 }
 
 function missingIn(kind: 'chain' | 'prints', columns: ReadonlyMap<MappedField, number>): MappedField[] {
@@ -98,6 +108,12 @@ function columnsFor(fields: readonly MappedField[], { names, columns }: Sample):
   const add = (field: MappedField, place: number | undefined) => {
     if (place !== undefined && fields.includes(field) && !found.has(field)) found.set(field, place);
   };
+  for (const [field, pattern] of LIKELY_NAMES) {
+    add(
+      field,
+      free().find((i) => pattern.test(last[i]!)),
+    );
+  }
   add(
     'symbol',
     free().find((i) => areSymbols(columns[i]!)),
@@ -119,6 +135,19 @@ function columnsFor(fields: readonly MappedField[], { names, columns }: Sample):
   );
   return found;
 }
+
+/** What the plain names of columns look like that vendors abbreviate. */
+const LIKELY_NAMES: readonly (readonly [MappedField, RegExp])[] = [
+  ['expiry', /^exp|expir/],
+  ['strike', /strike|^strk/],
+  ['put_call', /callorput|putorcall|calls?puts?|^cp$|^pc$|optype/],
+  ['open_interest', /^oi|open.?int|openi/],
+  ['spot', /^(?:und|stock|stk|index|spot).*(?:px|price|last|close)$/],
+  ['underlying', /^(?:und|stock|stk).*(?:sym|symbol|ticker|name)$/],
+  ['bid', /^(?:best)?bid(?:px|price)?$/],
+  ['ask', /^(?:best)?(?:ask|offer|ofr)(?:px|price)?$/],
+  ['as_of', /^(?:quote|quot|snap|data|trade).*(?:time|date|dt|ts)$/],
+];
 
 function areSymbols(cells: readonly string[]): boolean {
   return cells.length > 0 && cells.every((cell) => parseOptionSymbol(cell.trim()) !== undefined);

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
+import { FileHead } from '../../../src/feeds/files/file-head.ts';
+import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
+import { guessMapping } from '../../../src/feeds/vendors/guess-mapping.ts';
+import { parseMapping } from '../../../src/feeds/vendors/mapping-file.ts';
+
+const draftOf = (text: string, name = 'table.csv') => guessMapping(new FileHead(Buffer.from(text)), name);
+
+test.each<[string, string, object]>([
+  [
+    'a table with abbreviated names, strikes in thousandths and times without a zone',
+    `Und Sym,Quote Time,Und Px,Expiry Dt,Call or Put,Strike x1000,Best Bid,Best Ask,Open Intst
+ABC,2026-08-21 16:00:00,100,20260918,Call,100000,2,2.1,10
+ABC,2026-08-21 16:00:00,100,20261016,Put,110000,12,12.1,20
+`,
+    {
+      underlying: 'ABC',
+      asOf: Date.parse('2026-08-21T20:00:00Z'),
+      spot: 100,
+      count: 2,
+      strike: new Float64Array([100, 110]),
+    },
+  ],
+  [
+    'JSON in which the rows are not at the top',
+    JSON.stringify({ meta: { n: 1 }, book: { ABC: [row('C', 10), row('P', 20)] } }),
+    { underlying: 'ABC', count: 2, openInterest: new Float64Array([10, 20]) },
+  ],
+])('the draft of %s reads the file', (_what, text, expected) => {
+  const draft = draftOf(text)!;
+  const mapping = parseMapping(draft.toml, 'draft');
+  const [delivery] = runToCompletion(readMarketFile(Buffer.from(text), { origin: 'table.csv', stated: { mapping } }));
+  expect(delivery).toMatchObject({ kind: 'chain', chain: expected });
+});
+
+function row(type: string, openInterest: number) {
+  return {
+    ...{ contract: `ABC260918${type}00100000`, quote_date: '2026-08-21', px: { bid: 2, ask: 2.1 } },
+    ...{ strike: 100, expiration: '2026-09-18', option_type: type, openInterest },
+  };
+}
+
+test('the columns of a table without known names follow from their cells, and the others are listed with the nearest names', () => {
+  const { toml } = draftOf(`a1,b1,c1,d1,e1
+ABC,2026-09-18,C,2026-08-21,1
+ABC,2026-10-16,P,2026-08-21,2
+`)!;
+  expect(toml).toContain('underlying = "a1"\n');
+  expect(toml).toContain('expiry = "b1"\n');
+  expect(toml).toContain('put_call = "c1"\n');
+  expect(toml).toContain('as_of = "d1"\n');
+  expect(toml).toMatch(/# strike = "\?" {5}# nearest: /);
+});
+
+test('says that a vendor needs no mapping', () => {
+  const text =
+    ',contractSymbol,lastTradeDate,strike,bid,ask,openInterest,inTheMoney\n0,ABC260918C00100000,2026-08-21 15:00:00+00:00,100,1,2,3,True\n';
+  expect(draftOf(text)).toMatchObject({ vendor: 'yfinance' });
+  expect(draftOf(text)!.toml).not.toContain('underlying = "inthemoney"');
+});
+
+test('control characters of a name do not reach the terminal', () => {
+  const { toml } = draftOf('a1,b1,c1,d1\nABC,2026-09-18,C,1\n', 'x\u001b[31m\u0007\nevil.csv')!;
+  for (const part of ['\u0007', '\u001b', '\nevil']) expect(toml).not.toContain(part);
+});
+
+test.each(['', 'words only\nand more words\n', '{"a": 1}'])('gives no draft for %j', (text) => {
+  expect(draftOf(text)).toBeUndefined();
+});
