@@ -73,7 +73,7 @@ export interface ReceivedSnapshot {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** The reason under which a snapshot counts the missing open interest of its contracts, if none of them has any. */
+/** The name of the count of contracts in a snapshot without open interest. */
 export const NO_OPEN_INTEREST = 'no_open_interest';
 
 /** A rejection of market data. `origin` is a file, the ticker of a provider, or a stream. `at` is in ms since the epoch. */

@@ -39,8 +39,8 @@ interface Snapshot {
 
 /**
  * Reads a table of chains of any length. Reads it twice: the first time to count the rows of each snapshot, so that a snapshot can be delivered
- * when its last row has been read. `pieces` begins the text anew with each call, and `headerIn` finds the header. Yields no chain if the text
- * exceeds a bound, and throws a `ClientError` then.
+ * when its last row has been read. `pieces` begins the text anew with each call, and `headerIn` finds the header. Throws a `ClientError` if the
+ * text exceeds a bound. Only the bound OPEN_CHARS_MAX may be exceeded after the first chains have been delivered.
  */
 export async function* readHistory(
   pieces: () => AsyncIterable<Uint8Array>,

@@ -14,6 +14,9 @@ import { vendorMappings } from './vendor-mappings.ts';
 /** Number of rows whose cells show what a column is. */
 const SAMPLED_ROWS = 300;
 
+/** A table has at least this number of columns. */
+const COLUMNS_MIN = 3;
+
 /** A draft of a mapping. */
 export interface GuessedMapping {
   /** TOML with the columns that were recognized, and comments on the others. */
@@ -164,21 +167,17 @@ function lastDate(cells: readonly string[]): string | undefined {
   }
 }
 
-/** Reads the rows below the line with the most cells. */
+/** Reads the rows below the first line that has at least COLUMNS_MIN cells and no number. */
 function tableSample(head: FileHead): Sample | undefined {
-  let most = 2;
-  const found = head.findHeader(
-    (cells) => cells.length > most && cells.every((cell) => Number.isNaN(Number(cell)) || cell === ''),
-    /./,
-  );
+  const isNames = (cells: readonly string[]) => cells.every((cell) => cell === '' || Number.isNaN(Number(cell)));
+  const found = head.findHeader((cells) => cells.length >= COLUMNS_MIN && isNames(cells), /./);
   if (found === undefined) return undefined;
-  most = found.cells.length;
   const scanner = new RowScanner({ delimiter: found.delimiter, linesMax: 1, charsMax: ROW_CHARS_MAX, isRaw: false });
   scanner.scan(head.bytes, found.end, head.bytes.length);
   const columns: string[][] = found.cells.map(() => []);
   for (let row = 0; row < Math.min(scanner.rows, SAMPLED_ROWS); row++) {
     scanner.select(row);
-    if (!scanner.isWhole(most)) continue;
+    if (!scanner.isWhole(found.cells.length)) continue;
     for (const [i, column] of columns.entries()) if (scanner.text(i) !== '') column.push(scanner.text(i));
   }
   return { names: found.cells, columns };
