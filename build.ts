@@ -105,11 +105,17 @@ async function web(): Promise<void> {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 
   const started = performance.now();
+  // The bundler's hash is of a chunk before terser, so the name also has a hash of what decides the rest.
+  const naming = `[name]-[hash]${Bun.hash(digestOf(['build.ts', 'bun.lock']))
+    .toString(36)
+    .slice(0, 4)}.[ext]`;
   const { outputs, logs, success, metafile } = await Bun.build({
     entrypoints: [join(ROOT, 'web/main.tsx'), join(ROOT, 'web/style.css')],
     target: 'browser',
     minify: true,
-    naming: '[name]-[hash].[ext]',
+    // Each view but Ticker is a chunk, which the page loads after the first figure.
+    splitting: true,
+    naming: { entry: naming, chunk: naming },
     define: { 'process.env.NODE_ENV': '"production"' },
     metafile: true,
     throw: false,
@@ -120,18 +126,23 @@ async function web(): Promise<void> {
     content,
   });
   const asJson = (name: string, content: unknown) => asFile(name, 'json', Buffer.from(JSON.stringify(content)));
-  const [script, style] = await Promise.all(
-    ['.js', '.css'].map((kind) => outputs.find(({ path }) => extname(path) === kind)!.text()),
-  );
-  // Bun's own minifier leaves 4 % more. Libraries write to the console only to debug, and the page never does.
-  const { code } = await minify(script!, {
-    module: true,
-    ecma: 2020,
-    compress: { passes: 2, unsafe_arrows: true, pure_getters: true, drop_console: true },
-  });
+  const asScript = async (output: Bun.BuildArtifact) => {
+    // Bun's own minifier leaves 4 % more. Libraries write to the console only to debug, and the page never does.
+    const { code } = await minify(await output.text(), {
+      module: true,
+      ecma: 2020,
+      compress: { passes: 2, unsafe_arrows: true, pure_getters: true, drop_console: true },
+    });
+    return { name: basename(output.path), content: Buffer.from(code!) };
+  };
+  const scripts = outputs.filter(({ path }) => extname(path) === '.js');
+  const style = outputs.find(({ path }) => extname(path) === '.css')!;
   const files = [
-    asFile('main', 'js', Buffer.from(code!)),
-    asFile('style', 'css', Buffer.from(style!)),
+    // The page names the entry. Chunks name each other.
+    ...(await Promise.all(
+      scripts.toSorted((a, b) => Number(b.kind === 'entry-point') - Number(a.kind === 'entry-point')).map(asScript),
+    )),
+    asFile('style', 'css', Buffer.from(await style.text())),
     // Parsed here, so that the page needs no parsers.
     asJson('methods', methodsPage()),
     asJson('figures', FIGURE_TEXTS),

@@ -9,7 +9,7 @@ import { followAddress } from './state/page.ts';
 import { followMarket } from './state/page-market.ts';
 import { followVersion } from './state/page-version.ts';
 import { followSettings } from './state/ui.ts';
-import { VIEW_COMPONENTS } from './view/views.ts';
+import { loadView, loadViewsAhead, viewComponent } from './view/views.ts';
 
 // This call removes a key from the address before any other code runs.
 followSignInLinks();
@@ -20,10 +20,11 @@ followKeys();
 followFocus();
 followMarket();
 followVersion();
+loadViewsAhead();
 effect(() => {
   document.title = pageTitle();
 });
 effect(() => {
   document.documentElement.dataset.leads = isLeading.value ? 'yes' : 'no';
 });
-render(<Shell views={VIEW_COMPONENTS} />, document.getElementById('terminal')!);
+render(<Shell viewOf={viewComponent} onRetry={loadView} />, document.getElementById('terminal')!);

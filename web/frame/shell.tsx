@@ -16,10 +16,17 @@ import { Watchlist } from './watchlist.tsx';
 /** The views of one ticker at one moment. These views have the time strip. */
 const TIMED: ReadonlySet<ViewName> = new Set(['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface']);
 
+interface ShellProps {
+  /** Returns the component of a view: `undefined` while its chunk loads, and null if the chunk cannot be loaded. */
+  viewOf(name: ViewName): ComponentType | null | undefined;
+  /** Called when the member wants another attempt to load a view. */
+  onRetry(name: ViewName): void;
+}
+
 /** Renders the frame of the page: header, status ribbon, watchlist, current view, Explain panel and time strip. */
-export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentType>> }) {
+export function Shell({ viewOf, onRetry }: ShellProps) {
   if (memberKey.value === null) return <SignIn />;
-  const View = views[view.value];
+  const View = viewOf(view.value);
   // In a wide window, the views of a ticker always show the Explain panel.
   const explained = page.value.explain ?? (isExplainAlwaysOpen.value && TIMED.has(view.value) ? 'gex_flip' : null);
   return (
@@ -71,7 +78,7 @@ export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentTyp
           {pageTicker.value} {VIEW_NAMES[view.value].name}
         </h1>
         <Boundary key={view.value}>
-          <View />
+          {View ? <View /> : View === null && <LoadProblem onRetry={() => onRetry(view.value)} />}
         </Boundary>
       </main>
       {explained && <Explain id={explained} />}
@@ -80,6 +87,24 @@ export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentTyp
       <p class="notice" role="status">
         {notice.value}
       </p>
+    </div>
+  );
+}
+
+/** Renders the problem of a view whose chunk cannot be loaded: the server does not answer, or has another version of the page. */
+function LoadProblem({ onRetry }: { onRetry(): void }) {
+  return (
+    <div class="problem" role="alert">
+      <p>
+        <strong>This view could not be loaded.</strong>
+      </p>
+      <p>The server does not answer, or it has another version of the page by now.</p>
+      <button type="button" onClick={onRetry}>
+        Try again
+      </button>{' '}
+      <button type="button" onClick={() => location.reload()}>
+        Reload the page
+      </button>
     </div>
   );
 }

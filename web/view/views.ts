@@ -1,22 +1,70 @@
+import { effect, signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import type { ViewName } from '../state/address.ts';
-import { ExpiriesView } from './expiries/expiries-view.tsx';
-import { FlowView } from './flow/flow-view.tsx';
-import { HistoryView } from './history/history-view.tsx';
-import { ScanView } from './scan/scan-view.tsx';
-import { StatusView } from './status/status-view.tsx';
-import { StrikesView } from './strikes/strikes-view.tsx';
-import { SurfaceView } from './surface/surface-view.tsx';
+import { gexView } from '../state/page-market.ts';
 import { TickerView } from './ticker/ticker-view.tsx';
 
-/** The component of each view. */
-export const VIEW_COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
-  ticker: TickerView,
-  expiries: ExpiriesView,
-  strikes: StrikesView,
-  flow: FlowView,
-  history: HistoryView,
-  scan: ScanView,
-  surface: SurfaceView,
-  house: StatusView,
+type Views = Readonly<Partial<Record<ViewName, ComponentType>>>;
+
+/** Loads the chunk of each view but Ticker. The first figure needs no chunk. */
+const CHUNKS: Readonly<Record<Exclude<ViewName, 'ticker'>, () => Promise<ComponentType>>> = {
+  expiries: async () => (await import('./expiries/expiries-view.tsx')).ExpiriesView,
+  strikes: async () => (await import('./strikes/strikes-view.tsx')).StrikesView,
+  flow: async () => (await import('./flow/flow-view.tsx')).FlowView,
+  history: async () => (await import('./history/history-view.tsx')).HistoryView,
+  scan: async () => (await import('./scan/scan-view.tsx')).ScanView,
+  surface: async () => (await import('./surface/surface-view.tsx')).SurfaceView,
+  house: async () => (await import('./status/status-view.tsx')).StatusView,
 };
+
+const loaded = signal<Views>({ ticker: TickerView });
+const failed = signal<ReadonlySet<ViewName>>(new Set());
+const loading = new Map<ViewName, Promise<void>>();
+
+/** Returns the component of a view: `undefined` while its chunk loads, and null if the chunk cannot be loaded. */
+export function viewComponent(name: ViewName): ComponentType | null | undefined {
+  const component = loaded.value[name];
+  if (component) return component;
+  if (failed.value.has(name)) return null;
+  void loadView(name);
+  return undefined;
+}
+
+/** Loads the chunk of a view, also after an earlier attempt has failed. */
+export function loadView(name: ViewName): Promise<void> {
+  if (name === 'ticker' || loaded.peek()[name]) return Promise.resolve();
+  const present = loading.get(name);
+  if (present) return present;
+  const isWithout = (names: ReadonlySet<ViewName>) => new Set([...names].filter((each) => each !== name));
+  if (failed.peek().has(name)) failed.value = isWithout(failed.peek());
+  const load = CHUNKS[name]()
+    .then(
+      (component) => {
+        loaded.value = { ...loaded.peek(), [name]: component };
+      },
+      () => {
+        failed.value = new Set([...failed.peek(), name]);
+      },
+    )
+    .finally(() => loading.delete(name));
+  loading.set(name, load);
+  return load;
+}
+
+/** Loads all views when the browser is idle after the first figure, one after the other. A change of the view then needs no request. */
+export function loadViewsAhead(): void {
+  const stop = effect(() => {
+    const { answer, problem } = gexView.asked.value;
+    if (!answer && !problem) return;
+    whenIdle(async () => {
+      stop();
+      for (const name of Object.keys(CHUNKS) as ViewName[]) if (!failed.peek().has(name)) await loadView(name);
+    });
+  });
+}
+
+/** Runs a function when the browser is idle. Safari has no `requestIdleCallback`. */
+function whenIdle(run: () => void): void {
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(run, { timeout: 2_000 });
+  else setTimeout(run, 500);
+}
