@@ -70,7 +70,7 @@ export async function checkPanels(
     if (!expected) continue;
     const rows = rowsOfFile(
       id,
-      [origin.ticker, asOf, String(origin.isSimulated)],
+      [origin.ticker, asOf, String(origin.isSimulated), 'default'],
       await files.get(`${id}.csv`)!.text(),
       expected,
     );
@@ -169,13 +169,15 @@ async function savedFiles(page: Page, panels: readonly PanelMenu[], ticker: stri
 /** Compares a file with a table. Returns the figures of its rows. */
 function rowsOfFile(id: string, origin: readonly string[], text: string, { columns, rows: known }: Table): string[][] {
   const [head, ...rows] = csvRows(text.trimEnd());
-  expect([id, head]).toEqual([id, ['ticker', 'as_of', 'simulated', ...columns]]);
+  expect([id, head]).toEqual([id, ['ticker', 'as_of', 'simulated', 'options', ...columns]]);
   const expected = known.map((row, i) => [
     ...origin,
-    ...row.map((value, column) => (value === undefined ? rows[i]?.[column + 3] : value === null ? '' : String(value))),
+    ...row.map((value, column) =>
+      value === undefined ? rows[i]?.[column + origin.length] : value === null ? '' : String(value),
+    ),
   ]);
   expect([id, rows]).toEqual([id, expected as string[][]]);
-  return rows.map((row) => row.slice(3));
+  return rows.map((row) => row.slice(origin.length));
 }
 
 function csvRows(text: string): string[][] {

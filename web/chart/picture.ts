@@ -1,12 +1,10 @@
 import { newYorkMoment } from '../page-format.ts';
+import type { PanelOrigin } from '../state/panels.ts';
 import { save } from '../state/ui.ts';
 
-export interface PictureTitle {
+export interface PictureTitle extends PanelOrigin {
   readonly title: string;
   readonly unit: string;
-  readonly ticker: string;
-  readonly asOf: string;
-  readonly isSimulated: boolean;
 }
 
 const SCALE = 2;
@@ -25,7 +23,7 @@ const SHAPE_STYLES = [
   'display',
 ];
 
-/** Saves a chart as a PNG. The header line of the picture states the ticker, the moment, and whether the market is simulated. */
+/** Saves a chart as a PNG. The header line of the picture states the ticker, the moment, the options, and whether the market is simulated. */
 export async function savePicture(panel: HTMLElement, name: string, title: PictureTitle): Promise<void> {
   const canvas = await pictureOf(panel, title);
   canvas.toBlob((blob) => blob && save(name, blob), 'image/png');
@@ -46,8 +44,9 @@ export async function pictureOf(panel: HTMLElement, title: PictureTitle): Promis
   context.font = `600 13px ${style.fontFamily}`;
   context.textBaseline = 'middle';
   const simulated = title.isSimulated ? 'SIMULATED · ' : '';
+  const options = title.scope && `${title.scope} · `;
   context.fillText(
-    `${simulated}${title.ticker} · ${title.title} · ${newYorkMoment(title.asOf)} New York · ${title.unit}`,
+    `${simulated}${title.ticker} · ${title.title} · ${newYorkMoment(title.asOf)} New York · ${options}${title.unit}`,
     8,
     HEAD / 2,
     frame.width - 16,

@@ -1,36 +1,26 @@
-import { OPTION_VALUES, type OptionName } from '../state/address.ts';
+import { OPTION_VALUES } from '../state/address.ts';
 import { navigate, page } from '../state/page.ts';
+import { setScope } from '../state/scope.ts';
+import { SCOPE_NAMES, SCOPE_WORDS } from '../state/scope-words.ts';
 import { dialog } from '../state/ui.ts';
 import { Sheet } from './sheet.tsx';
-
-const NAMES: Readonly<Record<OptionName, string>> = {
-  weight: 'Weight of a contract',
-  sign: 'Position of dealers',
-  gamma: 'Gamma',
-  iv: 'Volatility',
-  forward: 'Forward price',
-};
 
 /** Renders the dialog for the analysis options, which apply to all panels of the page. */
 export function OptionsSheet() {
   const { options } = page.value;
-  const set = (name: OptionName | 'expiries', value: string, initial: string) => {
-    const { [name]: _, ...others } = page.value.options;
-    navigate({ options: value === initial || value === '' ? others : { ...others, [name]: value } });
-  };
   return (
     <Sheet title="Options of the analysis" onClose={() => (dialog.value = null)}>
       <div class="fields">
-        {(Object.keys(NAMES) as OptionName[]).map((name) => (
+        {SCOPE_NAMES.map((name) => (
           <label key={name}>
-            {NAMES[name]}
+            {SCOPE_WORDS[name].label}
             <select
               value={options[name] ?? OPTION_VALUES[name][0]}
-              onChange={(event) => set(name, event.currentTarget.value, OPTION_VALUES[name][0])}
+              onChange={(event) => setScope(name, event.currentTarget.value)}
             >
-              {OPTION_VALUES[name].map((value) => (
+              {Object.entries(SCOPE_WORDS[name].values).map(([value, text]) => (
                 <option key={value} value={value}>
-                  {value.replaceAll('_', ' ')}
+                  {text}
                 </option>
               ))}
             </select>
@@ -43,9 +33,7 @@ export function OptionsSheet() {
             value={options.expiries ?? 'all'}
             pattern="all|0dte|next:\d{1,4}|\d{4}-\d{2}-\d{2}"
             aria-describedby="expiries-help"
-            onChange={(event) =>
-              event.currentTarget.validity.valid && set('expiries', event.currentTarget.value, 'all')
-            }
+            onChange={(event) => event.currentTarget.validity.valid && setScope('expiries', event.currentTarget.value)}
           />
         </label>
         <p id="expiries-help">all, 0dte, next:30 for the next 30 days, or a date such as 2026-12-18</p>

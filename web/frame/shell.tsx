@@ -8,6 +8,7 @@ import { type DialogName, dialog, notice } from '../state/ui.ts';
 import { Commands, KeyMap } from './commands.tsx';
 import { OptionsSheet } from './options-sheet.tsx';
 import { RibbonBar } from './ribbon-bar.tsx';
+import { ScopeBar } from './scope-bar.tsx';
 import { Sheet } from './sheet.tsx';
 import { SignIn } from './sign-in.tsx';
 import { TimeStrip } from './time-strip.tsx';
@@ -72,6 +73,7 @@ export function Shell({ viewOf, onRetry }: ShellProps) {
         </button>
       </header>
       <RibbonBar />
+      <ScopeBar />
       <Watchlist />
       <main id="main" tabIndex={-1} class={`view view-${view.value}`} data-view={view.value}>
         <h1 class="spoken">

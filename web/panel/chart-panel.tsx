@@ -4,11 +4,12 @@ import { savePicture } from '../chart/picture.ts';
 import type { Asked } from '../data/page-answers.ts';
 import type { RequestProblem, WebAnswer } from '../data/request.ts';
 import { PlainTable } from '../grid/plain-table.tsx';
-import { type Call, curlOf } from '../operations.ts';
+import { type Call, curlOf, WEB_OPERATIONS } from '../operations.ts';
 import { newYorkMoment } from '../page-format.ts';
 import { navigate, page, pageTicker } from '../state/page.ts';
 import { asOf, isSimulated } from '../state/page-market.ts';
 import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTable } from '../state/panels.ts';
+import { callScope, pageScope } from '../state/scope.ts';
 import { copy, save } from '../state/ui.ts';
 
 export interface ChartPanelProps {
@@ -27,8 +28,6 @@ export interface ChartPanelProps {
   /** The figures at the cursor. The panel shows this text in a fixed position. */
   readonly readout?: ComponentChildren;
   readonly controls?: ComponentChildren;
-  /** True if the panel ignores the options of the page, because the operation has no options. */
-  readonly ignoresOptions?: boolean;
   /** More items for the panel's menu. */
   readonly menu?: ComponentChildren;
   readonly class?: string;
@@ -52,19 +51,17 @@ export function ChartPanel(props: ChartPanelProps) {
   const isOther = asOf.value !== undefined && moment !== asOf.value;
   const fileName = (kind: string) =>
     `zomma-${pageTicker.value.replace('^', '')}-${id}-${(moment ?? '').replace(/[:.]/g, '')}.${kind}`;
-  const origin = () => ({ ticker: pageTicker.value, asOf: moment ?? '', isSimulated: isSimulated.value });
+  // The options are those of the figures, and not of a newer call that is still running.
+  const scope = callScope(answer?.call ?? call, moment);
+  const isOtherScope = call !== undefined && WEB_OPERATIONS[call.operation].ofMarket && scope !== pageScope(moment);
+  const origin = () => ({ ticker: pageTicker.value, asOf: moment ?? '', isSimulated: isSimulated.value, scope });
   return (
     <section ref={ref} class={`panel ${props.class ?? ''}`} data-panel={id} data-as-of={moment} aria-label={title}>
       <header class="panel-head row">
         <div class="panel-title">
           <h2>{title}</h2>
-          {unit && (
-            <span class="unit small">
-              {' '}
-              {unit}
-              {props.ignoresOptions && Object.keys(page.value.options)[0] && ' · with the default options'}
-            </span>
-          )}
+          {unit && <span class="unit small"> {unit}</span>}
+          {isOtherScope && <span class="moment small"> with {scope || 'the default options'}</span>}
           {isOther && <span class="moment small"> of {newYorkMoment(moment)}</span>}
           {isSlow && <span class="waiting small"> waiting for the server</span>}
         </div>

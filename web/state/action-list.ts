@@ -60,7 +60,7 @@ const LIST = [
   ...MEASURES.map((measure, i) => action('Analysis', `measure_${measure}`, `Measure: ${measure}`, String(i + 1))),
   action('Analysis', 'weight', 'Weight: open interest or volume', 'w'),
   action('Analysis', 'side', 'Side of dealers: convention or signed flow', 'n'),
-  action('Analysis', 'zero_dte', 'Expiries: 0DTE or all', 'z'),
+  action('Analysis', 'first_expiry', 'Expiries: 0DTE or the next one alone, or all', 'z'),
   action('Analysis', 'options', 'Options of the analysis', 'o'),
   action('Panel', 'explain', 'Explain a figure', 'i'),
   action('Panel', 'table', 'Chart or table', 'v'),

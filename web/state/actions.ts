@@ -5,13 +5,9 @@ import { MEASURES, type Measure, START, VIEWS, type ViewName } from './address.t
 import { navigate, page, pageTicker, zoomBy } from './page.ts';
 import { asOf, isSimulated, neighbour } from './page-market.ts';
 import { activePanel, toggleTable } from './panels.ts';
+import { scopeSummary, toggleFirstExpiry, toggleScope } from './scope.ts';
 import { moveInTime, moveToMoment, togglePlay } from './time-stops.ts';
 import { areLettersOn, copy, type DialogName, dialog, notify, THEMES, theme } from './ui.ts';
-
-const option = (name: 'weight' | 'sign' | 'expiries' | 'gamma' | 'iv' | 'forward', value: string) => {
-  const { [name]: present, ...others } = page.value.options;
-  navigate({ options: present === value ? others : { ...page.value.options, [name]: value } });
-};
 
 const walk = (step: number) => {
   const next = neighbour(step);
@@ -67,9 +63,9 @@ const RUN: Readonly<Record<ActionId, () => void>> = {
     const { pinned, at } = page.value;
     if (pinned) moveToMoment(pinned, { pinned: at ?? asOf.value ?? null });
   },
-  weight: () => option('weight', 'volume'),
-  side: () => option('sign', 'flow'),
-  zero_dte: () => option('expiries', '0dte'),
+  weight: () => toggleScope('weight', 'volume'),
+  side: () => toggleScope('sign', 'flow'),
+  first_expiry: toggleFirstExpiry,
   explain,
   table: () => {
     const panel = activePanel();
@@ -178,5 +174,6 @@ function isField(target: EventTarget | null): boolean {
 
 /** Returns the title of the page. */
 export function pageTitle(): string {
-  return `${isSimulated.value ? 'SIM ' : ''}${pageTicker.value} ${VIEW_NAMES[page.value.view].name} · Zomma`;
+  const options = scopeSummary.value === '' ? '' : ` · ${scopeSummary.value}`;
+  return `${isSimulated.value ? 'SIM ' : ''}${pageTicker.value} ${VIEW_NAMES[page.value.view].name}${options} · Zomma`;
 }

@@ -59,14 +59,20 @@ export function columnTable(columns: Readonly<Record<string, unknown>>): PanelTa
   };
 }
 
+/** What the figures of a panel are of. */
+export interface PanelOrigin {
+  readonly ticker: string;
+  readonly asOf: string;
+  readonly isSimulated: boolean;
+  /** The options that differ from the defaults, as text. Empty if the panel has the default options. */
+  readonly scope: string;
+}
+
 /**
- * Returns a table as CSV (RFC 4180). Each row contains the ticker, the moment, and whether the market is simulated. A copied row therefore
- * remains unambiguous.
+ * Returns a table as CSV (RFC 4180). Each row contains the ticker, the moment, whether the market is simulated, and the options. A copied row
+ * therefore remains unambiguous.
  */
-export function csvOf(
-  { columns, rows }: PanelTable,
-  origin: { ticker: string; asOf: string; isSimulated: boolean },
-): string {
+export function csvOf({ columns, rows }: PanelTable, origin: PanelOrigin): string {
   const cell = (value: string | number | null) => {
     const text = value === null ? '' : String(value);
     // Quotes a text that starts like a formula, because a spreadsheet would evaluate it.
@@ -74,8 +80,8 @@ export function csvOf(
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   const lines = [
-    ['ticker', 'as_of', 'simulated', ...columns],
-    ...rows.map((row) => [origin.ticker, origin.asOf, String(origin.isSimulated), ...row]),
+    ['ticker', 'as_of', 'simulated', 'options', ...columns],
+    ...rows.map((row) => [origin.ticker, origin.asOf, String(origin.isSimulated), origin.scope || 'default', ...row]),
   ];
   return lines
     .map((line) => line.map(cell).join(','))

@@ -24,6 +24,8 @@ export interface RibbonInput {
   /** The error of the page's main request. */
   readonly problem: { readonly code: string; readonly message: string; readonly hint: string } | null;
   readonly isOtherVersion: boolean;
+  /** The options of the analysis that differ from the defaults, as text. Empty if all are the defaults. */
+  readonly scope: string;
 }
 
 /** The trading session of the exchange. */
@@ -58,6 +60,7 @@ export const RIBBON_STATES = [
   'offline',
   'rate_limited',
   'replay',
+  'scope',
   'no_past',
   'empty',
   'down',
@@ -82,6 +85,7 @@ export function ribbonItems(input: RibbonInput): RibbonItem[] {
     offline(input),
     rateLimited(input),
     replay(input),
+    scope(input),
     noData(input),
     trouble(input),
     session(input),
@@ -131,6 +135,10 @@ function rateLimited({ rate, nowMs, clockOffsetMs }: RibbonInput) {
 function replay({ atMs, newerCount }: RibbonInput) {
   if (atMs === null) return null;
   return item('replay', '◄', 'REPLAY', `${newYorkMoment(atMs)} New York · live has ${newerCount} newer`);
+}
+
+function scope({ scope }: RibbonInput) {
+  return scope === '' ? null : item('scope', '◪', scope, 'not the default options');
 }
 
 function noData({ problem, atMs }: RibbonInput) {

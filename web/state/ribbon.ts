@@ -8,6 +8,7 @@ import { page, pageTicker } from './page.ts';
 import { asOf, feeds, gexView, isSimulated, newerCount } from './page-market.ts';
 import { isOtherVersion } from './page-version.ts';
 import { type RibbonInput, ribbonItems, type TickerFeed } from './ribbon-states.ts';
+import { scopeSummary } from './scope.ts';
 
 /** The trading session of the exchange. Undefined until the feed status has loaded. */
 export const session = computed(() => feeds.asked.value.answer?.body.session);
@@ -48,6 +49,7 @@ const input = computed((): RibbonInput => {
     clockOffsetMs: clockOffsetMs.value,
     problem: problem ? { code: problem.code, message: problem.message, hint: problem.hint } : null,
     isOtherVersion: isOtherVersion.value,
+    scope: scopeSummary.value,
   };
 });
 

@@ -43,6 +43,7 @@ const CALM: RibbonInput = {
   clockOffsetMs: 0,
   problem: null,
   isOtherVersion: false,
+  scope: '',
 };
 
 const states = (change: Partial<RibbonInput>) => ribbonItems({ ...CALM, ...change }).map(({ state }) => state);
@@ -58,6 +59,7 @@ const CAUSES: Readonly<Record<Exclude<RibbonState, 'open'>, Partial<RibbonInput>
   offline: { connection: { isOnline: false, since: at('2026-11-20T18:58:00Z'), retryAt: at('2026-11-20T19:00:04Z') } },
   rate_limited: { rate: { quota: 600, left: 0, waitUntil: at('2026-11-20T19:00:07Z') } },
   replay: { atMs: at('2026-11-19T20:30:00Z'), newerCount: 14 },
+  scope: { scope: '1 of 20 expiries (0DTE)' },
   no_past: {
     atMs: at('2026-11-01T20:30:00Z'),
     problem: { code: 'no_chain', message: 'No option chain of SPY is stored', hint: 'Choose a moment.' },
@@ -93,6 +95,7 @@ describe('the states of the ribbon', () => {
     ['offline', 'No answer from the server since 13:58 New York, trying again in 4 s'],
     ['rate_limited', '600 requests a minute are used up again in 7 s'],
     ['replay', 'REPLAY Thu 19 Nov 15:30 New York · live has 14 newer'],
+    ['scope', '1 of 20 expiries (0DTE) not the default options'],
     ['down', 'tradier is down connection refused · next try 14:05 New York'],
     ['stale', 'STALE 47 min expected every 30 min'],
     ['closed', 'Closed (weekend) opens Mon 23 Nov 09:30 New York · quotes of Fri 20 Nov 16:00'],

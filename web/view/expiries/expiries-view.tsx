@@ -16,10 +16,11 @@ import { DataGrid, gridTable } from '../../grid/data-grid.tsx';
 import type { Call } from '../../operations.ts';
 import { countText, newYorkMoment, signedAmount } from '../../page-format.ts';
 import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
-import { Choice, MeasureChoice, OwnSelect } from '../../panel/choices.tsx';
+import { MeasureChoice, OwnSelect } from '../../panel/choices.tsx';
 import { navigate, page, tickerCall } from '../../state/page.ts';
 import { asOf, comparedView, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
+import { allExpiries } from '../../state/scope.ts';
 import { expiryColumns, seriesKeys } from './expiry-columns.ts';
 
 /** The ranges of strikes that the view offers, in percent of spot on each side. */
@@ -33,11 +34,8 @@ export function ExpiriesView() {
   const { expiries: chosen, ...others } = options;
   const moment = asOf.value;
   // The Expiries view shows all expiries even if the page includes only one expiry, so that the member can choose another expiry.
-  const all = useAnswer<Expiries>(
-    chosen !== undefined && moment !== undefined ? tickerCall('get_gex_by_expiry', moment, others) : undefined,
-  );
-  const source = chosen === undefined ? asked : all;
-  const fresh = chosen === undefined ? asked.answer?.body.expiries : all.answer?.body;
+  const all = allExpiries.value;
+  const fresh = all.answer?.body;
   // While all expiries are loading, the previous expiries stay visible, so that the focus is not lost.
   const known = useRef<Expiries>(undefined);
   const { ticker } = asked.answer?.body.expiries ?? {};
@@ -60,24 +58,12 @@ export function ExpiriesView() {
         title="Term structure"
         unit={isRestricted ? 'all expiries' : 'by expiry'}
         call={call}
-        {...source}
+        {...all}
         table={table}
         readout={
           expiries && cursor !== null
             ? expiryReadout(expiries, cursor, moment)
             : 'Point at an expiry, or use the arrow keys in the chart.'
-        }
-        controls={
-          expiries && (
-            <Choice
-              label="Expiries of the page"
-              own="expiries"
-              value={chosen ?? ''}
-              values={['', ...new Set(expiries.expiry)]}
-              text={(each) => (/^\d{4}-/.test(each) ? expiryDay(each, moment) : each || 'all expiries')}
-              onChoose={(expiry) => pick(expiry || chosen!)}
-            />
-          )
         }
       >
         {expiries && (

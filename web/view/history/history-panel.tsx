@@ -75,7 +75,6 @@ export function HistoryPanel({ moment }: { moment: string }) {
       class="history-panel"
       title="History of the levels"
       unit={`by ${span.per}, times of New York${fillingPast.value ? ` · the past is being filled, ${fillingPast.value}` : ''}`}
-      ignoresOptions
       call={tickerCall('get_gex_history', moment, args)}
       {...asked}
       table={table}

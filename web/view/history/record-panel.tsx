@@ -40,7 +40,6 @@ export function RecordPanel({ moment }: { moment: string }) {
       class="record-panel beside-wide"
       title="Whether levels held"
       unit="percent of days · levels as they stood before the open"
-      ignoresOptions
       call={tickerCall('get_level_record', moment, ARGS)}
       {...asked}
       table={table}

@@ -52,7 +52,6 @@ export function DensityPanel({ asked }: RadarProps) {
   return (
     <ChartPanel
       id="density"
-      ignoresOptions
       class="density-panel beside-wide"
       title="Density at expiry"
       unit={
@@ -123,7 +122,6 @@ export function WhipsawPanel({ asked }: RadarProps) {
   return (
     <ChartPanel
       id="whipsaw"
-      ignoresOptions
       title="Whipsaw risk"
       unit="0 calm to 100, mean of its parts"
       {...asked}
@@ -175,7 +173,6 @@ export function ConcentrationPanel({ asked }: RadarProps) {
   return (
     <ChartPanel
       id="concentration"
-      ignoresOptions
       title="Concentration"
       unit="share of gross gamma, %"
       {...asked}

@@ -37,7 +37,6 @@ export function HedgingNodesPanel() {
       class="grid-panel nodes-panel"
       title="Hedging nodes"
       unit="shares that dealers must trade"
-      ignoresOptions
       call={call}
       {...asked}
       table={table}

@@ -4,6 +4,7 @@ import { Problem } from '../../panel/chart-panel.tsx';
 import { type MomentDifference, momentDifference } from '../../state/moment-diff.ts';
 import { navigate, page } from '../../state/page.ts';
 import { comparedView, gexView, pinnedView } from '../../state/page-market.ts';
+import { scopeText } from '../../state/scope-words.ts';
 
 /** Renders one line with the differences between moment A and the page's moment, or the reason why a comparison is not possible. */
 export function DiffSummary() {
@@ -29,14 +30,14 @@ export function DiffSummary() {
     );
   }
   const texts = difference && now!.asOf !== before!.asOf ? differenceTexts(difference) : [];
-  const chosen = Object.entries(options).map(([name, value]) => `${name}=${value}`);
+  const chosen = scopeText(options, Date.parse(now?.asOf ?? ''));
   return (
     <p class="diff-summary inset" data-diff={difference ? 'shown' : 'waiting'} role="status">
       {!difference
         ? `Waiting for A, ${newYorkMoment(pinned)}`
         : now!.asOf === before!.asOf
           ? 'A and the page show the same snapshot: nothing differs'
-          : `A ${newYorkMoment(before!.asOf)}, now ${newYorkMoment(now!.asOf)}${chosen.length > 0 ? `, both with ${chosen.join(', ')}` : ''}`}
+          : `A ${newYorkMoment(before!.asOf)}, now ${newYorkMoment(now!.asOf)}${chosen && `, both with ${chosen}`}`}
       {texts.map((text) => (
         <span key={text}> · {text}</span>
       ))}
