@@ -117,24 +117,29 @@ function dayText(date: Date): string {
   return `${named.weekday} ${named.day} ${named.month}`;
 }
 
-/** Returns the New York day and time of an instant: `Fri 20 Nov 16:00`. */
-export function newYorkMoment(instant: Instant): string {
-  return orUnknown(instant, (date) => `${dayText(date)} ${CLOCK.format(date)}`);
+/** Returns a day, with its year if `withYear` is true or if it is not the present year: without it, a day of another year reads as near. */
+function yearlyDay(date: Date, withYear = YEAR.format(date) !== YEAR.format(Date.now())): string {
+  return `${dayText(date)}${withYear ? ` ${YEAR.format(date)}` : ''}`;
 }
 
-/** Returns the New York day and time of an instant, to the second: `Fri 20 Nov 15:48:15`. */
+/** Returns the New York day and time of an instant: `Fri 20 Nov 16:00`. An instant of another year has its year. */
+export function newYorkMoment(instant: Instant, withYear?: boolean): string {
+  return orUnknown(instant, (date) => `${yearlyDay(date, withYear)} ${CLOCK.format(date)}`);
+}
+
+/** Returns the New York day and time of an instant, to the second: `Fri 20 Nov 15:48:15`. An instant of another year has its year. */
 export function newYorkSecond(instant: Instant): string {
-  return orUnknown(instant, (date) => `${dayText(date)} ${SECOND.format(date)}`);
+  return orUnknown(instant, (date) => `${yearlyDay(date)} ${SECOND.format(date)}`);
 }
 
-/** Returns the New York day of an instant or a date: `Fri 20 Nov`. If `withYear` is true, the text includes the year. */
-export function newYorkDay(instant: Instant, withYear = false): string {
+/**
+ * Returns the New York day of an instant or a date: `Fri 20 Nov`. The text includes the year if `withYear` is true. If `withYear` is not
+ * given, it includes the year if the day is of another year than the present one.
+ */
+export function newYorkDay(instant: Instant, withYear?: boolean): string {
   // A date is converted to 17:00 UTC of this date, because at midnight UTC, it is still the day before in New York.
   const isDate = typeof instant === 'string' && instant.length === DATE_LENGTH;
-  return orUnknown(
-    isDate ? `${instant}T17:00Z` : instant,
-    (date) => `${dayText(date)}${withYear ? ` ${YEAR.format(date)}` : ''}`,
-  );
+  return orUnknown(isDate ? `${instant}T17:00Z` : instant, (date) => yearlyDay(date, withYear));
 }
 
 /** Returns the New York time of an instant: `16:00`. */

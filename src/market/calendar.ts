@@ -69,6 +69,12 @@ export function lastQuoted(nowMs: number): number {
   return Math.min(nowMs, closeOf(today));
 }
 
+/** Returns the last close at or before an instant, ms since the epoch. */
+export function lastClose(nowMs: number): number {
+  const today = newYorkDate(nowMs);
+  return isTradingDay(today) && nowMs >= closeOf(today) ? closeOf(today) : closeOf(previousTradingDay(today));
+}
+
 /** Returns how long the exchange was open between two instants, ms. A result above `mostMs` is only a lower bound. */
 export function openMsBetween(fromMs: number, toMs: number, mostMs: number): number {
   let open = 0;

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../core/clean-text.ts';
 import { invalidField } from '../core/errors.ts';
-import { DAY_MS, iso, openMsBetween } from '../market/calendar.ts';
+import { DAY_MS, iso, lastClose, openMsBetween } from '../market/calendar.ts';
 import { NO_LEVELS } from '../market/chain.ts';
 import {
   feedHealth,
@@ -115,6 +115,7 @@ const session = describedObject('The trading session of the New York Stock Excha
   ),
   closes_at: textField('The close of that session, ISO 8601.'),
   half_day: flagField('True if that session closes at 13:00 in New York.'),
+  last_close: textField('The last close at or before `now`, ISO 8601.'),
   now: textField("Time of the server's clock, ISO 8601."),
 });
 
@@ -215,7 +216,8 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
 
 function sessionAt(now: number): SessionStatus {
   const { state, reason, opensAt, closesAt, isHalfDay } = tradingSession(now);
-  return { state, reason, opens_at: iso(opensAt), closes_at: iso(closesAt), half_day: isHalfDay, now: iso(now) };
+  const [opens_at, closes_at, last_close] = [opensAt, closesAt, lastClose(now)].map(iso) as [string, string, string];
+  return { state, reason, opens_at, closes_at, half_day: isHalfDay, last_close, now: iso(now) };
 }
 
 /** The longest `quiet_s` that is counted exactly, ms of trading hours. */

@@ -150,12 +150,14 @@ describe('the session of the exchange', () => {
     expect(sessionAt('2026-11-27T12:00:00-05:00')).toEqual({
       ...{ state: 'open', reason: null, now: '2026-11-27T17:00:00.000Z' },
       ...{ opens_at: '2026-11-27T14:30:00.000Z', closes_at: '2026-11-27T18:00:00.000Z', half_day: true },
+      last_close: '2026-11-25T21:00:00.000Z',
     });
   });
   test('is closed: the reason, and the next session', () => {
     expect(sessionAt('2026-11-22T12:00:00-05:00')).toEqual({
       ...{ state: 'closed', reason: 'weekend', now: '2026-11-22T17:00:00.000Z' },
       ...{ opens_at: '2026-11-23T14:30:00.000Z', closes_at: '2026-11-23T21:00:00.000Z', half_day: false },
+      last_close: '2026-11-20T21:00:00.000Z',
     });
   });
 });

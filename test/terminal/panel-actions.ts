@@ -282,7 +282,7 @@ async function checkPictures(
     const first = `${isSimulated ? 'SIMULATED · ' : ''}${ticker} · `;
     expect([id, title?.slice(0, first.length), title?.slice(first.length)]).toEqual([
       ...[id, first],
-      expect.stringMatching(/^.+ · \w{3} \d+ \w{3} \d\d:\d\d New York · /),
+      expect.stringMatching(/^.+ · \w{3} \d+ \w{3} \d{4} \d\d:\d\d New York · /),
     ]);
     expect([id, colours > 50, drawnShare > 0.02]).toEqual([id, true, true]);
   }

@@ -72,6 +72,30 @@ describeInBrowser('states of a simulated market', () => {
     }
   });
 
+  test('an address that is not understood says so, and a moment in words of people is understood', async () => {
+    const page = await terminal.open('#/SPY/ticker?at=yesterday&weight=gold');
+    await figuresOf(page);
+    expect(await ribbonOf(page, 'misread')).toContain('weight=gold, at=yesterday');
+    await page.keyboard.press('2');
+    await page.waitForSelector('[data-state="misread"]', { state: 'detached' });
+    await page.goto(`${terminal.url}/#/SPY@2026-11-19 15:00`);
+    expect(await ribbonOf(page, 'replay')).toContain('Thu 19 Nov');
+    expect(await page.locator('[data-state="misread"]').count()).toBe(0);
+  });
+
+  test('a copied link of a live page has the moment of its figures', async () => {
+    const page = await terminal.open();
+    await figuresOf(page);
+    const copied = await page.evaluate(async () => {
+      const texts: string[] = [];
+      navigator.clipboard.writeText = async (text) => void texts.push(text);
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'y', bubbles: true }));
+      return texts[0];
+    });
+    const shown = await page.getAttribute('[data-panel="ladder"]', 'data-as-of');
+    expect(copied).toBe(`${terminal.url}/#/SPY/ticker?at=${shown}`);
+  });
+
   test('a hidden tab draws nothing; after two hours it shows the newest figures at once, and loads nothing again', async () => {
     const page = await terminal.open();
     await page.clock.install();

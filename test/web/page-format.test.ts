@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test';
 import * as format from '../../web/page-format.ts';
+
+// A moment of another year than the present one has its year.
+beforeAll(() => setSystemTime(new Date('2026-11-22T19:00:00Z')));
+afterAll(() => setSystemTime());
 
 describe('figures', () => {
   test.each([

@@ -46,7 +46,7 @@ export async function pictureOf(panel: HTMLElement, title: PictureTitle): Promis
   const simulated = title.isSimulated ? 'SIMULATED · ' : '';
   const options = title.scope && `${title.scope} · `;
   context.fillText(
-    `${simulated}${title.ticker} · ${title.title} · ${newYorkMoment(title.asOf)} New York · ${options}${title.unit}`,
+    `${simulated}${title.ticker} · ${title.title} · ${newYorkMoment(title.asOf, true)} New York · ${options}${title.unit}`,
     8,
     HEAD / 2,
     frame.width - 16,

@@ -73,7 +73,9 @@ export function Shell({ viewOf, onRetry }: ShellProps) {
         </button>
       </header>
       <RibbonBar />
-      <ScopeBar />
+      <Boundary key={`scope ${pageTicker.value}`}>
+        <ScopeBar />
+      </Boundary>
       <Watchlist />
       <main id="main" tabIndex={-1} class={`view view-${view.value}`} data-view={view.value}>
         <h1 class="spoken">

@@ -61,7 +61,7 @@ export function ChartPanel(props: ChartPanelProps) {
         <div class="panel-title">
           <h2>{title}</h2>
           {unit && <span class="unit small"> {unit}</span>}
-          {isOtherScope && <span class="moment small"> with {scope || 'the default options'}</span>}
+          {isOtherScope && <span class="small"> with {scope || 'the default options'}</span>}
           {isOther && <span class="moment small"> of {newYorkMoment(moment)}</span>}
           {isSlow && <span class="waiting small"> waiting for the server</span>}
         </div>

@@ -1,7 +1,8 @@
 import { signOut } from '../data/member-key.ts';
 import { commandOf, curlOf, mcpOf } from '../operations.ts';
+import { newYorkMoment } from '../page-format.ts';
 import { ACTION_LIST, type ActionId, VIEW_NAMES } from './action-list.ts';
-import { MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
+import { formatAddress, MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
 import { navigate, page, pageTicker, zoomBy } from './page.ts';
 import { asOf, isSimulated, neighbour } from './page-market.ts';
 import { activePanel, toggleTable } from './panels.ts';
@@ -45,7 +46,7 @@ const RUN: Readonly<Record<ActionId, () => void>> = {
   letters: () => {
     areLettersOn.value = !areLettersOn.value;
   },
-  link: () => void copy(location.href, 'link'),
+  link: copyLink,
   print: () => print(),
   sign_out: () => signOut(),
   ticker: focusFilterOrTicker,
@@ -85,6 +86,13 @@ export function runAction(id: ActionId): void {
 
 function open(name: DialogName): void {
   dialog.value = name;
+}
+
+/** Copies a link to the figures on the page. The link of a live page has the moment too, so that it opens the same figures later. */
+function copyLink(): void {
+  const moment = page.value.at ?? asOf.value ?? null;
+  const address = formatAddress({ ...page.value, at: moment });
+  void copy(new URL(address, location.href).href, moment ? `link to ${newYorkMoment(moment)} New York` : 'link');
 }
 
 function pin(): void {

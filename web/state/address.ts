@@ -1,7 +1,9 @@
+import { writtenMoment } from '../time/written-moment.ts';
+
 /**
  * The names of all views. The address of the page contains the complete page state, including the view:
  * `#/SPY/ticker?at=2026-11-20T20:30:00Z&weight=volume`. Parsing and formatting an address have no side effects. Unknown or malformed fields
- * of an address get default values, so that every address opens a page.
+ * of an address get default values, so that every address opens a page, and are listed, so that the page can say so.
  */
 export const VIEWS = ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house'] as const;
 export type ViewName = (typeof VIEWS)[number];
@@ -41,6 +43,8 @@ export interface PageState {
   readonly explain: string | null;
   /** Settings of a single view, such as the number of days of the flow. */
   readonly own: Readonly<Record<string, string>>;
+  /** The fields of the address that the page does not understand, as `at=yesterday`. Any navigation forgets them. */
+  readonly misread: readonly string[];
 }
 
 export const ZOOM = { initial: 9, least: 0.5, most: 60 } as const;
@@ -57,9 +61,11 @@ export const START: PageState = {
   shift: 0,
   explain: null,
   own: {},
+  misread: [],
 };
 
 const TICKER = /^\^?[A-Z0-9][A-Z0-9.-]{0,18}$/;
+/** A moment in the form of the page's own links. Any other form is converted to this one. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z$/;
 const EXPIRIES = /^(?:0dte|\d{4}-\d{2}-\d{2}|next:\d{1,4})$/;
 const NAME = /^[a-z][a-z_]{0,23}$/;
@@ -68,42 +74,60 @@ const OWN_LENGTH_MAX = 200;
 /** The prefix of a view's settings in the address. The prefix prevents collisions with the settings of the page. */
 const OWN_PREFIX = '_';
 
-/** Parses the fragment of an address, with or without the leading `#`. */
+/**
+ * Parses the fragment of an address, with or without the leading `#`. People may write a moment after the ticker or the view:
+ * `#/SPY@2026-11-19 15:00`.
+ */
 export function parseAddress(fragment: string): PageState {
-  const text = fragment.replace(/^#?\/?/, '');
-  const question = text.indexOf('?');
-  const [ticker = '', view = ''] = (question < 0 ? text : text.slice(0, question)).split('/').map(decoded);
-  const query = new URLSearchParams(question < 0 ? '' : text.slice(question + 1));
-  const get = (name: string, pattern: RegExp) => {
-    const value = query.get(name);
-    return value !== null && pattern.test(value) ? value : null;
-  };
+  const [, path = '', written, search = ''] = /^#?\/?([^?@]*)(?:@([^?]*))?(?:\?(.*))?$/s.exec(fragment) ?? [];
+  const [ticker = '', view = '', ...others] = path.split('/').map(decoded);
+  const query = new URLSearchParams(search);
+  if (written !== undefined && !query.has('at')) query.set('at', decoded(written));
+  const misread: string[] = [];
+  const refused = (name: string, value: string) => misread.push(`${name}=${value.slice(0, 40)}`);
+  /** Returns the value of a field, or null if the address does not have the field. Lists a value that `read` does not accept. */
+  function get<Value>(name: string, read: (value: string) => Value | null | undefined): Value | null {
+    const text = query.get(name);
+    query.delete(name);
+    if (text === null) return null;
+    const value = read(text) ?? null;
+    if (value === null) refused(name, text);
+    return value;
+  }
+  const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : null);
+  const moment = (value: string) => (INSTANT.test(value) ? value : writtenMoment(value));
   const options: Record<string, string> = {};
   for (const [name, values] of Object.entries(OPTION_VALUES)) {
-    const value = query.get(name);
-    if (value !== null && values.slice(1).some((each) => each === value)) options[name] = value;
+    const value = get(name, (text) => values.find((each) => each === text));
+    if (value !== null && value !== values[0]) options[name] = value;
   }
-  const expiries = get('expiries', EXPIRIES);
-  if (expiries) options.expiries = expiries;
-  const own: Record<string, string> = {};
-  for (const [name, value] of query) {
-    const plain = name.slice(OWN_PREFIX.length);
-    if (name.startsWith(OWN_PREFIX) && NAME.test(plain) && value.length <= OWN_LENGTH_MAX) own[plain] = value;
-  }
-  const pinned = get('pin', INSTANT);
-  return {
-    ticker: TICKER.test(ticker.toUpperCase()) ? ticker.toUpperCase() : START.ticker,
-    view: VIEWS.find((each) => each === view) ?? START.view,
-    at: get('at', INSTANT),
+  const expiries = get('expiries', (text) => (text === 'all' ? text : matching(EXPIRIES)(text)));
+  if (expiries !== null && expiries !== 'all') options.expiries = expiries;
+  const name = ticker.toUpperCase();
+  if (ticker !== '' && !TICKER.test(name)) refused('ticker', ticker);
+  const known = VIEWS.find((each) => each === view);
+  if (view !== '' && !known) refused('view', view);
+  if (others.length > 0) refused('path', others.join('/'));
+  const pinned = get('pin', moment);
+  const state = {
+    ticker: TICKER.test(name) ? name : START.ticker,
+    view: known ?? START.view,
+    at: get('at', (text) => (/^(?:live|now)$/i.test(text) ? 'live' : moment(text))),
     pinned,
-    isDiff: pinned !== null && query.get('diff') === '1',
+    isDiff: get('diff', matching(/^[01]$/)) === '1' && pinned !== null,
     options,
-    measure: MEASURES.find((each) => each === query.get('measure')) ?? START.measure,
-    zoom: bounded(query.get('zoom'), START.zoom, ZOOM.least, ZOOM.most),
-    shift: bounded(query.get('shift'), 0, -ZOOM.most, ZOOM.most),
-    explain: get('explain', FIGURE),
-    own,
+    measure: get('measure', (text) => MEASURES.find((each) => each === text)) ?? START.measure,
+    zoom: get('zoom', bounded(ZOOM.least, ZOOM.most)) ?? START.zoom,
+    shift: get('shift', bounded(-ZOOM.most, ZOOM.most)) ?? START.shift,
+    explain: get('explain', matching(FIGURE)),
   };
+  const own: Record<string, string> = {};
+  for (const [field, value] of query) {
+    const plain = field.slice(OWN_PREFIX.length);
+    if (field.startsWith(OWN_PREFIX) && NAME.test(plain) && value.length <= OWN_LENGTH_MAX) own[plain] = value;
+    else refused(field.slice(0, 40), value);
+  }
+  return { ...state, at: state.at === 'live' ? null : state.at, own, misread };
 }
 
 /** Returns the fragment of a page state, with `#` and without default values. `parseAddress` converts the fragment into the same state. */
@@ -131,8 +155,11 @@ function decoded(text: string): string {
   }
 }
 
-function bounded(text: string | null, fallback: number, least: number, most: number): number {
-  const value = Number(text);
-  if (text === null || text.trim() === '' || !Number.isFinite(value)) return fallback;
-  return Math.min(most, Math.max(least, Math.round(value * 100) / 100));
+/** Returns a function that reads a number, and moves it into [least, most]. */
+function bounded(least: number, most: number) {
+  return (text: string) => {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isFinite(value)) return null;
+    return Math.min(most, Math.max(least, Math.round(value * 100) / 100));
+  };
 }

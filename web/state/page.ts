@@ -23,9 +23,9 @@ export function followAddress(): void {
  * `isStep` to false for frequent changes such as zooming.
  */
 export function navigate(change: Partial<PageState>, isStep = true): void {
-  const next = { ...page.value, ...change };
+  const next = { ...page.value, misread: START.misread, ...change };
   const address = formatAddress(next);
-  if (address === formatAddress(page.value)) return;
+  if (address === formatAddress(page.value) && page.value.misread.length === 0) return;
   page.value = next;
   if (isStep) history.pushState(null, '', address);
   else history.replaceState(null, '', address);

@@ -1,5 +1,5 @@
 import type { FeedStatusAnswer } from '../data/page-answers.ts';
-import { duration, newYorkClock, newYorkMoment } from '../page-format.ts';
+import { cleanText, duration, newYorkClock, newYorkMoment } from '../page-format.ts';
 
 /** The inputs of the status ribbon. All moments are in ms since the epoch, by the server's clock. */
 export interface RibbonInput {
@@ -26,6 +26,8 @@ export interface RibbonInput {
   readonly isOtherVersion: boolean;
   /** The options of the analysis that differ from the defaults, as text. Empty if all are the defaults. */
   readonly scope: string;
+  /** The fields of the address that the page does not understand, as text. */
+  readonly misread: readonly string[];
 }
 
 /** The trading session of the exchange. */
@@ -57,6 +59,7 @@ export interface RibbonItem {
 export const RIBBON_STATES = [
   'other_version',
   'simulated',
+  'misread',
   'offline',
   'rate_limited',
   'replay',
@@ -82,6 +85,7 @@ export function ribbonItems(input: RibbonInput): RibbonItem[] {
   return [
     otherVersion(input),
     simulated(input),
+    misread(input),
     offline(input),
     rateLimited(input),
     replay(input),
@@ -107,6 +111,16 @@ function otherVersion({ isOtherVersion }: RibbonInput) {
 
 function simulated({ isSimulated }: RibbonInput) {
   return isSimulated ? item('simulated', '▨', 'SIMULATED', 'no real quotes') : null;
+}
+
+function misread({ misread }: RibbonInput) {
+  if (misread.length === 0) return null;
+  return item(
+    'misread',
+    '⚠',
+    'The address is not understood',
+    `${cleanText(misread.join(', '))}: the page shows its defaults`,
+  );
 }
 
 function offline({ connection, nowMs, clockOffsetMs }: RibbonInput) {
@@ -146,22 +160,28 @@ function noData({ problem, atMs }: RibbonInput) {
   return item(atMs === null ? 'empty' : 'no_past', '○', problem.message, problem.hint);
 }
 
-/** Returns an item if a feed fails, or if the quotes are too old while the exchange is open. */
+/** Returns an item if a feed fails, or if the quotes are too old: older than `staleAfterS` before now, or before the last close. */
 function trouble(input: RibbonInput) {
-  const { feed, asOfMs, nowMs, atMs, staleAfterS } = input;
-  if (atMs !== null || feed === null) return null;
-  const next = feed.nextAttemptMs === null ? '' : ` · next try ${newYorkClock(feed.nextAttemptMs)} New York`;
-  if (feed.feedState === 'down')
-    return item('down', '✕', `${feed.name} is down`, `${feed.error ?? 'no poll succeeds'}${next}`);
-  if (feed.tickerState === 'failing')
-    return item('failing', '✕', `${feed.name} fails`, `${feed.error ?? 'the last polls failed'}${next}`);
-  const { session } = input;
-  if (asOfMs === null || session?.state !== 'open') return null;
+  const { feed, asOfMs, nowMs, atMs, staleAfterS, session } = input;
+  if (atMs !== null) return null;
+  if (feed !== null) {
+    const next = feed.nextAttemptMs === null ? '' : ` · next try ${newYorkClock(feed.nextAttemptMs)} New York`;
+    if (feed.feedState === 'down')
+      return item('down', '✕', `${feed.name} is down`, `${feed.error ?? 'no poll succeeds'}${next}`);
+    if (feed.tickerState === 'failing')
+      return item('failing', '✕', `${feed.name} fails`, `${feed.error ?? 'the last polls failed'}${next}`);
+  }
+  if (asOfMs === null || session === null) return null;
+  const isOpen = session.state === 'open';
   // The code computes the current age of the quotes, because the feed report can be up to half a minute old. The age does not include time
   // outside the trading session.
-  const ageMs = Math.min(nowMs, Date.parse(session.closes_at)) - Math.max(asOfMs, Date.parse(session.opens_at));
-  if (feed.tickerState !== 'stale' && ageMs <= 1000 * staleAfterS) return null;
-  return item('stale', '◷', `STALE ${duration((nowMs - asOfMs) / 1000)}`, `expected every ${duration(staleAfterS)}`);
+  const ageMs = isOpen
+    ? Math.min(nowMs, Date.parse(session.closes_at)) - Math.max(asOfMs, Date.parse(session.opens_at))
+    : Date.parse(session.last_close) - asOfMs;
+  const isReported = isOpen && feed?.tickerState === 'stale';
+  if (!isReported && ageMs <= 1000 * staleAfterS) return null;
+  const expected = isOpen ? `expected every ${duration(staleAfterS)}` : 'older than the last close';
+  return item('stale', '◷', `STALE ${duration((nowMs - asOfMs) / 1000)}`, expected);
 }
 
 function session({ session: now, asOfMs, atMs }: RibbonInput) {

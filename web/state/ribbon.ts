@@ -50,6 +50,7 @@ const input = computed((): RibbonInput => {
     problem: problem ? { code: problem.code, message: problem.message, hint: problem.hint } : null,
     isOtherVersion: isOtherVersion.value,
     scope: scopeSummary.value,
+    misread: page.value.misread,
   };
 });
 

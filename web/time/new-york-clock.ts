@@ -17,6 +17,14 @@ export function newYorkMidnight(date: string): number {
   return at - (newYorkWall(at) % DAY);
 }
 
+/** Returns the instant of a time in New York, in ms since the epoch. `time` is `15:00:00`. NaN if the time does not exist. */
+export function newYorkInstant(date: string, time: string): number {
+  const wanted = Date.parse(`${date}T${time}Z`);
+  const guess = wanted + 5 * HOUR;
+  // `newYorkWall` is exact to the minute.
+  return Number.isNaN(guess) ? guess : guess - (newYorkWall(guess) - MINUTE * Math.floor(wanted / MINUTE));
+}
+
 /** The possible distances between time ticks within a day, in ms. A day is a multiple of each distance. */
 export const HOUR_STEPS = [
   5 * MINUTE,

@@ -29,19 +29,41 @@ describe('the address of a state', () => {
   });
 
   test.each([
-    ['an unknown view', '#/SPY/nothing'],
-    ['a view of an earlier version', '#/SPY/bench'],
-    ['a ticker with markup', '#/%3Cimg%20src=x%3E/ticker'],
-    ['a broken escape', '#/%E0%A4%A/ticker'],
-    ['a moment that is none', '#/SPY/ticker?at=yesterday'],
-    ['a script as a moment', '#/SPY/ticker?at=javascript:alert(1)'],
-    ['a default as an option', '#/SPY/ticker?weight=open_interest'],
-    ['an unknown option', '#/SPY/ticker?weight=gold&colour=red'],
-    ['a zoom that is no number', '#/SPY/ticker?zoom=wide&shift='],
+    ['a view', '#/SPY/nothing', ['view=nothing']],
+    ['a view of an earlier version', '#/SPY/bench', ['view=bench']],
+    ['a ticker with markup', '#/%3Cimg%20src=x%3E/ticker', ['ticker=<img src=x>']],
+    ['more of a path', '#/SPY/ticker/more', ['path=more']],
+    ['a broken escape', '#/%E0%A4%A/ticker', []],
+    ['a moment that is none', '#/SPY/ticker?at=yesterday', ['at=yesterday']],
+    ['a day that does not exist', '#/SPY@2026-02-30', ['at=2026-02-30']],
+    ['a script as a moment', '#/SPY/ticker?at=javascript:alert(1)', ['at=javascript:alert(1)']],
+    ['an unknown option', '#/SPY/ticker?weight=gold&colour=red', ['weight=gold', 'colour=red']],
+    ['a zoom that is no number', '#/SPY/ticker?zoom=wide&shift=', ['zoom=wide', 'shift=']],
+    ['a figure with markup', '#/SPY/ticker?explain=%3Cb%3E', ['explain=<b>']],
+  ])('%s that is not understood falls back to the default, and is listed', (_, address, misread) => {
+    expect(parseAddress(address)).toEqual({ ...START, misread });
+  });
+
+  test.each([
+    ['a default as an option', '#/SPY/ticker?weight=open_interest&expiries=all'],
     ['a difference without A', '#/SPY/ticker?diff=1'],
-    ['a figure with markup', '#/SPY/ticker?explain=%3Cb%3E'],
-  ])('%s falls back to the default', (_, address) => {
+    ['a live moment', '#/SPY@live'],
+  ])('%s is the default', (_, address) => {
     expect(parseAddress(address)).toEqual(START);
+  });
+
+  test.each([
+    ['#/SPY@2026-11-19%2015:00', '2026-11-19T20:00:00.000Z'],
+    ['#/SPY/ticker@2026-11-19_9:45', '2026-11-19T14:45:00.000Z'],
+    ['#/SPY/ticker@2026-07-01T15:00', '2026-07-01T19:00:00.000Z'],
+    ['#/SPY/ticker?at=2026-11-19', '2026-11-20T04:59:00.000Z'],
+    ['#/SPY/ticker?at=2026-11-19T18:00', '2026-11-19T23:00:00.000Z'],
+    ['#/SPY/ticker?at=2026-11-19T15:00-05:00', '2026-11-19T20:00:00.000Z'],
+    ['#/SPY/ticker?at=2026-11-19T21:00:30+01:00', '2026-11-19T20:00:30.000Z'],
+    ['#/SPY/ticker?at=2026-11-19T21:00:30%2B0100', '2026-11-19T20:00:30.000Z'],
+    ['#/SPY/ticker?at=2026-11-19T20:30:00Z', '2026-11-19T20:30:00Z'],
+  ])('%s is the moment %s', (address, at) => {
+    expect(parseAddress(address)).toEqual({ ...START, at });
   });
 
   test('a zoom beyond the bounds is the nearest bound', () => {
@@ -79,6 +101,7 @@ describe('the address of a state', () => {
         options: rest.options as PageState['options'],
         // A dictionary of the generator has no prototype, but a parsed one does.
         own: { ...own },
+        misread: [],
         isDiff: wantsDiff && rest.pinned !== null,
       }),
     );

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test';
 import {
   RIBBON_STATES,
   type RibbonInput,
@@ -7,14 +7,19 @@ import {
   type Session,
 } from '../../../web/state/ribbon-states.ts';
 
+// A moment of another year than the present one has its year.
+beforeAll(() => setSystemTime(new Date('2026-11-22T19:00:00Z')));
+afterAll(() => setSystemTime());
+
 const at = (text: string) => Date.parse(text);
 /** The hours of the session of a day. */
 const hoursOf = (day: string) => ({
   opens_at: `${day}T14:30:00Z`,
   closes_at: `${day}T21:00:00Z`,
   half_day: false,
+  last_close: '2026-11-20T21:00:00Z',
 });
-const OPEN: Session = { state: 'open', reason: null, ...hoursOf('2026-11-20') };
+const OPEN: Session = { state: 'open', reason: null, ...hoursOf('2026-11-20'), last_close: '2026-11-19T21:00:00Z' };
 const WEEKEND: Session = { state: 'closed', reason: 'weekend', ...hoursOf('2026-11-23') };
 const FEED = {
   name: 'tradier',
@@ -44,6 +49,7 @@ const CALM: RibbonInput = {
   problem: null,
   isOtherVersion: false,
   scope: '',
+  misread: [],
 };
 
 const states = (change: Partial<RibbonInput>) => ribbonItems({ ...CALM, ...change }).map(({ state }) => state);
@@ -56,6 +62,7 @@ const words = (change: Partial<RibbonInput>, state: RibbonState) => {
 const CAUSES: Readonly<Record<Exclude<RibbonState, 'open'>, Partial<RibbonInput>>> = {
   other_version: { isOtherVersion: true },
   simulated: { isSimulated: true },
+  misread: { misread: ['at=yesterday'] },
   offline: { connection: { isOnline: false, since: at('2026-11-20T18:58:00Z'), retryAt: at('2026-11-20T19:00:04Z') } },
   rate_limited: { rate: { quota: 600, left: 0, waitUntil: at('2026-11-20T19:00:07Z') } },
   replay: { atMs: at('2026-11-19T20:30:00Z'), newerCount: 14 },
@@ -92,6 +99,7 @@ describe('the states of the ribbon', () => {
 
   test.each([
     ['simulated', 'SIMULATED no real quotes'],
+    ['misread', 'The address is not understood at=yesterday: the page shows its defaults'],
     ['offline', 'No answer from the server since 13:58 New York, trying again in 4 s'],
     ['rate_limited', '600 requests a minute are used up again in 7 s'],
     ['replay', 'REPLAY Thu 19 Nov 15:30 New York · live has 14 newer'],
@@ -136,12 +144,45 @@ describe('the states of the ribbon', () => {
 
   test.each([
     ['on a Sunday', { ...CAUSES.closed, feed: { ...FEED, tickerState: 'stale' } }],
-    ['at night', { session: { ...WEEKEND, reason: 'night' as const }, feed: { ...FEED, tickerState: 'stale' } }],
-    ['on a holiday', { session: { ...WEEKEND, reason: 'holiday' as const }, feed: { ...FEED, tickerState: 'stale' } }],
-  ])('%s, a closed market is never called stale', (_, change) => {
+    [
+      'at night',
+      { ...CAUSES.closed, session: { ...WEEKEND, reason: 'night' as const }, feed: { ...FEED, tickerState: 'stale' } },
+    ],
+    [
+      'on a holiday',
+      {
+        ...CAUSES.closed,
+        session: { ...WEEKEND, reason: 'holiday' as const },
+        feed: { ...FEED, tickerState: 'stale' },
+      },
+    ],
+  ])('%s, the quotes of the last close are not stale', (_, change) => {
     expect(states(change)).toEqual(['closed']);
     expect(JSON.stringify(ribbonItems({ ...CALM, ...change })).toLowerCase()).not.toContain('stale');
   });
+
+  test.each([
+    ['of 2023, on a Sunday', WEEKEND, '2023-09-14T20:31:00Z', 'STALE 1164 days older than the last close'],
+    [
+      'of 2023, at night',
+      { ...WEEKEND, reason: 'night' as const },
+      '2023-09-14T20:31:00Z',
+      'STALE 1164 days older than the last close',
+    ],
+    ['a second too old at the close', WEEKEND, '2026-11-20T20:29:59Z', 'STALE 46 h 30 min older than the last close'],
+    ['half an hour before the close', WEEKEND, '2026-11-20T20:30:00Z', undefined],
+  ] as const)(
+    'quotes %s are stale or not in a closed market, with and without a feed',
+    (_, session, asOf, expected) => {
+      for (const feed of [FEED, null]) {
+        const change = { session, nowMs: at('2026-11-22T19:00:00Z'), asOfMs: at(asOf), feed };
+        expect(words(change, 'stale')).toBe(expected);
+        expect(words(change, 'closed')).toContain(
+          asOf.startsWith('2023') ? 'quotes of Thu 14 Sep 2023 16:31' : 'quotes of Fri 20 Nov',
+        );
+      }
+    },
+  );
 });
 
 const LIVE_ONLY: ReadonlySet<string> = new Set(['down', 'failing', 'stale', 'closed', 'partial']);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test';
 import type { FeedStatusAnswer } from '../../../../web/data/page-answers.ts';
 import {
   contractsText,
@@ -10,6 +10,10 @@ import {
   severityOf,
   stateText,
 } from '../../../../web/view/status/feed-report.ts';
+
+// A moment of another year than the present one has its year.
+beforeAll(() => setSystemTime(new Date('2026-11-22T19:00:00Z')));
+afterAll(() => setSystemTime());
 
 const AT = '2026-11-20T20:30:00.000Z';
 
