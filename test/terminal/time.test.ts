@@ -304,7 +304,11 @@ describeInBrowser('a market with a past', () => {
     await page.click('text=Copy all');
     expect(await copied('the call as JSON')).toBe(text);
     await page.keyboard.press('y');
-    expect(parseAddress(new URL(await copied(`link to ${newYorkMoment(at)} New York`)).hash)).toEqual({ ...START, at, explain: 'gex_flip' });
+    expect(parseAddress(new URL(await copied(`link to ${newYorkMoment(at)} New York`)).hash)).toEqual({
+      ...START,
+      at,
+      explain: 'gex_flip',
+    });
   });
 
   test('in random states, all panels of a page name one moment and one set of options, and a link opens the same page', async () => {
