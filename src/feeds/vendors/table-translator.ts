@@ -1,7 +1,7 @@
 import { memoize } from '../../core/cache.ts';
 import { cleanLine } from '../../core/clean-text.ts';
 import { nearestNames } from '../../core/nearest-names.ts';
-import { lastQuoted, newYorkDate } from '../../market/calendar.ts';
+import { newYorkDate } from '../../market/calendar.ts';
 import {
   canonicalTicker,
   formatOptionSymbol,
@@ -9,6 +9,8 @@ import {
   type OptionSymbol,
   parseCallPut,
   parseOptionSymbol,
+  rootOf,
+  rootOfTicker,
 } from '../../market/option-symbol.ts';
 import { STATE_THE_TIME, timeOfFile } from '../files/file-time.ts';
 import type { FileFacts } from '../files/format.ts';
@@ -27,6 +29,7 @@ import {
   type SideField,
   USUAL_NAMES,
 } from './mapping.ts';
+import { NewestTimes } from './newest-times.ts';
 import { cellDollars, ScaleSamples } from './scale-samples.ts';
 
 /** The cells of a row of a vendor's table. The cell of an index that the row does not have is empty. */
@@ -71,11 +74,9 @@ export class TableTranslator {
   readonly #scales = new ScaleSamples();
   #instantOf: (text: string) => number | undefined = () => undefined;
   #dateOf: (text: string) => string | undefined = () => undefined;
-  #newest: string | undefined;
-  readonly #newestOfDay = new Map<string, number>();
-  /** Number of rows whose contract has an earlier row. */
-  #repeats = 0;
-  readonly #seen = new Set<string>();
+  /** The time of all rows, if the table has no times. */
+  #fileTime: string | undefined;
+  readonly #newestTimes: NewestTimes | undefined;
   #contracts = 0;
   #unmatched = 0;
   readonly #joinedFields: readonly SideField[];
@@ -112,6 +113,7 @@ export class TableTranslator {
     this.#shared = { ...shared, ...capturesOf(mapping, file.origin), ...mapping.constants };
     this.#joinedFields = file.stated?.joined?.fields ?? [];
     this.#timeField = kind === 'chain' ? 'as_of' : kind === 'prints' ? 'executed_at' : 'date';
+    if (kind === 'chain' && mapping.forms.asOf !== undefined) this.#newestTimes = new NewestTimes(mapping.forms.asOf);
     this.#assertComplete();
     this.header = `${WRITTEN[kind].join('\t')}\n`;
   }
@@ -121,7 +123,7 @@ export class TableTranslator {
     note(this.#times, this.#text(cells, this.#timeField));
     note(this.#expiries, this.#text(cells, 'expiry'));
     if (this.mapping.kind !== 'chain') return;
-    if (this.mapping.forms.asOf === 'newest') this.#noteContract(cells);
+    if (this.#newestTimes !== undefined) this.#noteTime(this.#newestTimes, cells);
     for (const { columns } of this.#sides) {
       const number = (field: SideField) => cellNumber(cellIn(cells, columns[field]));
       const symbol = cellIn(cells, columns.symbol);
@@ -130,12 +132,12 @@ export class TableTranslator {
     }
   }
 
-  #noteContract(cells: Cells): void {
+  #noteTime(times: NewestTimes, cells: Cells): void {
     const fields = ['underlying', 'root', 'expiry', 'put_call', 'strike'] as const;
-    const texts = fields.map((field) => this.#text(cells, field));
-    const key = [cellIn(cells, this.#sides[0]!.columns.symbol), ...texts].join(' ');
-    if (this.#seen.has(key)) this.#repeats++;
-    else this.#seen.add(key);
+    const nameOf = () =>
+      [cellIn(cells, this.#sides[0]!.columns.symbol), ...fields.map((field) => this.#text(cells, field))].join(' ');
+    const contract = this.mapping.forms.asOf === 'newest' ? nameOf() : undefined;
+    times.add(this.#ticker(cells), this.#text(cells, 'as_of'), contract);
   }
 
   /** Decides the forms of the columns. Throws a `ClientError` if a column could be read in two ways. */
@@ -152,8 +154,8 @@ export class TableTranslator {
     if (this.mapping.kind === 'chain' && this.#shared.as_of === undefined && this.#times.size === 0) {
       const asOf = timeOfFile(this.file);
       if (asOf === undefined) throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
-      this.#newest = isoOf(1_000 * asOf);
-    } else if (forms.asOf !== undefined && !this.#hasSnapshots()) this.#findNewest(forms.asOf);
+      this.#fileTime = isoOf(1_000 * asOf);
+    } else this.#newestTimes?.decide(this.#instantOf);
     this.#ivScale = forms.ivScale ?? this.#scales.ivScale();
     this.#strikeScale = forms.strikeScale ?? this.#scales.strikeScale(this.#nameOf('strike'));
   }
@@ -168,19 +170,14 @@ export class TableTranslator {
 
   /** Returns the texts of a row from which its snapshot follows. */
   snapshotOf(cells: Cells): { ticker: string; time: string } {
-    const ticker = canonicalTicker(this.#text(cells, 'underlying'));
-    const isShared = this.#newest !== undefined || this.#shared.as_of !== undefined;
-    const symbol = isTicker(ticker) ? undefined : symbolOf(cellIn(cells, this.#sides[0]!.columns.symbol));
-    return {
-      ticker: symbol?.underlying ?? (ticker || this.#text(cells, 'root')),
-      time: isShared ? '' : this.#text(cells, 'as_of'),
-    };
+    const time = this.#shared.as_of === undefined ? this.#text(cells, 'as_of') : '';
+    return { ticker: this.#ticker(cells), time: this.#newestTimes?.sharedText(time) ?? time };
   }
 
   /** Returns the time of a snapshot, ms since the epoch, or NaN if its text is not a time. */
-  timeOf(time: string): number {
-    if (this.#newest !== undefined) return Date.parse(this.#newest);
-    return Math.floor((this.#chainMicros(time || (this.#shared.as_of ?? '')) ?? Number.NaN) / 1_000);
+  timeOf(ticker: string, time: string): number {
+    if (this.#fileTime !== undefined) return Date.parse(this.#fileTime);
+    return Math.floor((this.#chainMicros(ticker, time || (this.#shared.as_of ?? '')) ?? Number.NaN) / 1_000);
   }
 
   get kind(): Mapping['kind'] {
@@ -291,47 +288,26 @@ export class TableTranslator {
   }
 
   #asOf(cells: Cells): string {
-    if (this.#newest !== undefined) return this.#newest;
+    if (this.#fileTime !== undefined) return this.#fileTime;
     const text = this.#text(cells, 'as_of');
-    const micros = this.#chainMicros(text);
+    const micros = this.#chainMicros(this.#newestTimes ? this.#ticker(cells) : '', text);
     if (micros !== undefined) return isoOf(micros);
     this.#bad('as_of', text, TIME_FORMS);
     return text === '' ? '?' : text;
   }
 
-  /**
-   * Returns whether the rows are several chains, each with a time of its own. Few repeated contracts are repeated rows of one chain. Throws a
-   * `ClientError` if the contracts repeat, but their times are not those of chains.
-   */
-  #hasSnapshots(): boolean {
-    if (this.#repeats <= REPEATED_SHARE_MAX * this.#seen.size) return false;
-    if (this.#times.size * ROWS_OF_CHAIN_MIN <= this.#repeats + this.#seen.size) return true;
-    throw unreadable(
-      `${this.#repeats} rows have the contract of another row, and each row has a time of its own. Keep the rows of one moment, or state as_of = "day" in a mapping`,
-    );
-  }
-
-  /** Finds the newest time of all rows, or of the rows of each New York day. After the close, quotes do not change. */
-  #findNewest(of: 'newest' | 'day'): void {
-    let newest = Number.NEGATIVE_INFINITY;
-    for (const text of this.#times) {
-      const ms = (this.#instantOf(text) ?? Number.NaN) / 1_000;
-      if (Number.isNaN(ms)) continue;
-      newest = Math.max(newest, ms);
-      const day = newYorkDate(ms);
-      this.#newestOfDay.set(day, Math.max(ms, this.#newestOfDay.get(day) ?? ms));
-    }
-    for (const [day, ms] of this.#newestOfDay) this.#newestOfDay.set(day, Math.floor(lastQuoted(ms)));
-    if (of === 'day') return;
-    this.#newestOfDay.clear();
-    if (newest > 0) this.#newest = isoOf(1_000 * lastQuoted(newest));
-  }
-
   /** Returns the time of the chain to which a row with a time belongs, microseconds since the epoch. */
-  #chainMicros(text: string): number | undefined {
+  #chainMicros(ticker: string, text: string): number | undefined {
     const micros = this.#instantOf(text);
-    const ofDay = micros === undefined ? undefined : this.#newestOfDay.get(newYorkDate(micros / 1_000));
-    return ofDay === undefined ? micros : 1_000 * ofDay;
+    return this.#newestTimes ? this.#newestTimes.chainMicros(ticker, micros) : micros;
+  }
+
+  /** Returns the ticker of a row, or for a row without one a text that its chain shares. */
+  #ticker(cells: Cells): string {
+    const ticker = tickerOf(this.#text(cells, 'underlying'));
+    if (isTicker(ticker)) return ticker;
+    const symbol = symbolOf(cellIn(cells, this.#sides[0]!.columns.symbol));
+    return symbol?.underlying ?? (ticker || tickerOf(this.#text(cells, 'root')));
   }
 
   #underlying(cells: Cells, parsed: OptionSymbol | undefined, root: string): string {
@@ -410,10 +386,6 @@ function isoOf(micros: number): string {
   return new Date(micros / 1_000).toISOString();
 }
 
-/** The largest share of repeated contracts in the rows of one chain. */
-const REPEATED_SHARE_MAX = 0.1;
-/** The least mean number of rows of a chain in a table of several chains. */
-const ROWS_OF_CHAIN_MIN = 5;
 /** The largest share of contracts that a second file may lack. */
 const UNMATCHED_SHARE_MAX = 0.1;
 const TIMES_CACHED_MAX = 4_096;
@@ -441,6 +413,11 @@ function dayReader(...[column, texts, order]: Parameters<typeof dateReader>): (t
   };
 }
 
+/** Returns the ticker of a root or of a ticker in any spelling. */
+const tickerOf = memoize(4_096, (text: string) => {
+  const ticker = canonicalTicker(text);
+  return isTicker(ticker) ? rootOf(rootOfTicker(ticker)).underlying : ticker;
+});
 const symbolOf = memoize(65_536, (text: string) => parseOptionSymbol(text.trim()));
 
 type Contract = Pick<OptionSymbol, 'root' | 'expiry' | 'callPut' | 'strike'>;
