@@ -1,7 +1,7 @@
 import { memoize } from '../../core/cache.ts';
 import { cleanLine } from '../../core/clean-text.ts';
 import { nearestNames } from '../../core/nearest-names.ts';
-import { newYorkDate } from '../../market/calendar.ts';
+import type { Delivery } from '../../market/feed.ts';
 import {
   canonicalTicker,
   formatOptionSymbol,
@@ -9,17 +9,16 @@ import {
   type OptionSymbol,
   parseCallPut,
   parseOptionSymbol,
-  rootOf,
-  rootOfTicker,
 } from '../../market/option-symbol.ts';
 import { STATE_THE_TIME, timeOfFile } from '../files/file-time.ts';
 import type { FileFacts } from '../files/format.ts';
+import { tickerOf } from '../files/roots.ts';
 import { cellNumber } from '../numbers.ts';
 import { PRICE_MAX } from '../print-execution.ts';
 import { unreadable } from '../rejections.ts';
 import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
 import { findColumns, placesOf } from './find-columns.ts';
-import { joinKey } from './join-file.ts';
+import { JoinCheck } from './join-check.ts';
 import {
   FIELDS_OF,
   type MappedField,
@@ -77,8 +76,7 @@ export class TableTranslator {
   /** The time of all rows, if the table has no times. */
   #fileTime: string | undefined;
   readonly #newestTimes: NewestTimes | undefined;
-  #contracts = 0;
-  #unmatched = 0;
+  readonly #join: JoinCheck | undefined;
   readonly #joinedFields: readonly SideField[];
   #ivScale = 1;
   #strikeScale = 1;
@@ -111,6 +109,7 @@ export class TableTranslator {
         ]
       : [{ side: '', columns: findColumns(kind === 'chain' ? SIDE_FIELDS : [], columns, places) }];
     this.#shared = { ...shared, ...capturesOf(mapping, file.origin), ...mapping.constants };
+    this.#join = file.stated?.joined && new JoinCheck(file.stated.joined);
     this.#joinedFields = file.stated?.joined?.fields ?? [];
     this.#timeField = kind === 'chain' ? 'as_of' : kind === 'prints' ? 'executed_at' : 'date';
     if (kind === 'chain' && mapping.forms.asOf !== undefined) this.#newestTimes = new NewestTimes(mapping.forms.asOf);
@@ -204,7 +203,7 @@ export class TableTranslator {
     const at = this.#asOf(cells);
     const underlying = this.#underlying(cells, parsed, root);
     const contract = parsed ?? contractOf(root || underlying.toUpperCase(), date, parseCallPut(putCall), strike);
-    const joined = contract && this.#joined(contract, at);
+    const joined = contract && this.#join?.textsOf(contract, Date.parse(at));
     const own = (field: SideField) => given(field) || (joined?.[this.#joinedFields.indexOf(field)] ?? '');
     return line([
       underlying,
@@ -226,25 +225,9 @@ export class TableTranslator {
     ]);
   }
 
-  /** Returns the texts of a contract in the second file, and counts the contracts that it lacks. */
-  #joined(contract: Contract, at: string): readonly string[] | undefined {
-    const joined = this.file.stated?.joined;
-    if (joined === undefined) return undefined;
-    const { root, expiry, callPut, strike } = contract;
-    const day = newYorkDate(Date.parse(at));
-    const key = (date?: string) => joinKey(root, expiry, callPut, strike, date);
-    const texts = joined.values.get(key(day)) ?? joined.values.get(key());
-    this.#contracts++;
-    if (texts === undefined) this.#unmatched++;
-    return texts;
-  }
-
-  /** Throws a `ClientError` if the second file lacks more than a tenth of the contracts. */
-  assertJoined(): void {
-    if (this.#unmatched <= UNMATCHED_SHARE_MAX * this.#contracts) return;
-    throw unreadable(
-      `${this.#unmatched} of ${this.#contracts} contracts are not in ${cleanLine(this.file.stated!.joined!.file)}. The two files must be of the same day`,
-    );
+  /** Returns a chain that was read from the translated rows, or its rejection if the second file does not fit it. */
+  checked(delivery: Delivery): Delivery {
+    return this.#join?.checked(delivery, this.file.origin) ?? delivery;
   }
 
   #print(cells: Cells): string {
@@ -386,8 +369,6 @@ function isoOf(micros: number): string {
   return new Date(micros / 1_000).toISOString();
 }
 
-/** The largest share of contracts that a second file may lack. */
-const UNMATCHED_SHARE_MAX = 0.1;
 const TIMES_CACHED_MAX = 4_096;
 const EXPIRY_FORMS = 'a date: 2026-08-21, 20260821, 08/21/2026 or 21-Aug-2026';
 const TIME_FORMS = 'a time: 2026-08-21, 2026-08-21 15:45, 2026-08-21T19:45:00Z or a number of s, ms, µs or ns';
@@ -413,11 +394,6 @@ function dayReader(...[column, texts, order]: Parameters<typeof dateReader>): (t
   };
 }
 
-/** Returns the ticker of a root or of a ticker in any spelling. */
-const tickerOf = memoize(4_096, (text: string) => {
-  const ticker = canonicalTicker(text);
-  return isTicker(ticker) ? rootOf(rootOfTicker(ticker)).underlying : ticker;
-});
 const symbolOf = memoize(65_536, (text: string) => parseOptionSymbol(text.trim()));
 
 type Contract = Pick<OptionSymbol, 'root' | 'expiry' | 'callPut' | 'strike'>;
