@@ -8,7 +8,7 @@ import { timeOfFile } from '../files/file-time.ts';
 import { mapBlocks } from '../files/row-blocks.ts';
 import { cellNumber } from '../numbers.ts';
 import { unreadable } from '../rejections.ts';
-import { dateReader } from './date-forms.ts';
+import { dateReader, dayOfTimeReader } from './date-forms.ts';
 import { findColumns, placesOf } from './find-columns.ts';
 import { type Mapping, SIDE_FIELDS } from './mapping.ts';
 import type { InterestSum, JoinedValues, Stated } from './stated.ts';
@@ -52,6 +52,7 @@ export async function readJoinFile(
   pieces: () => AsyncIterable<Uint8Array>,
   file: string,
   mapping: Mapping,
+  zone?: string,
 ): Promise<JoinedValues> {
   const headerIn = (head: FileHead) => head.findHeader((names) => columnsIn(names, mapping) !== undefined, /./);
   const texts = { expiry: new Set<string>(), as_of: new Set<string>() };
@@ -71,8 +72,8 @@ export async function readJoinFile(
     }
   };
   for await (const _ of mapBlocks(pieces(), headerIn, note));
-  const expiryOf = dateReader('expiry', texts.expiry, mapping.forms.order);
-  const dateOf = dateReader('as_of', texts.as_of, mapping.forms.order);
+  const expiryOf = dateReader('expiry', texts.expiry, mapping.forms.order, zone ?? mapping.forms.zone);
+  const dateOf = dayOfTimeReader('as_of', texts.as_of, mapping.forms.order);
   const named = timeOfFile({ origin: file, stated: undefined });
   const namedDay = named === undefined ? '' : newYorkDate(named);
   const values = new Map<string, readonly string[]>();

@@ -143,12 +143,13 @@ export class TableTranslator {
   decide(): void {
     const { forms } = this.mapping;
     const { stated } = this.file;
-    this.#dateOf = dateReader(this.#nameOf('expiry'), this.#expiries, forms.order);
-    const time = { order: forms.order, zone: stated?.zone ?? forms.zone, close: stated?.close ?? forms.close };
+    const zone = stated?.zone ?? forms.zone;
+    this.#dateOf = dateReader(this.#nameOf('expiry'), this.#expiries, forms.order, zone);
+    const time = { order: forms.order, zone, close: stated?.close ?? forms.close };
     const times = this.#shared[this.#timeField] === undefined ? this.#times : [this.#shared[this.#timeField]!];
     this.#instantOf =
       this.#timeField === 'date'
-        ? dayReader(this.#nameOf('date'), times, forms.order)
+        ? dayReader(this.#nameOf('date'), times, forms.order, zone)
         : memoize(TIMES_CACHED_MAX, instantReader(this.#nameOf(this.#timeField), times, time));
     if (this.mapping.kind === 'chain' && this.#shared.as_of === undefined && this.#times.size === 0) {
       const asOf = timeOfFile(this.file);
@@ -195,7 +196,7 @@ export class TableTranslator {
     const symbol = given('symbol').trim();
     const parsed = symbolOf(symbol);
     const expiry = this.#text(cells, 'expiry');
-    const date = this.#dateOf(expiry);
+    const date = parsed ? undefined : this.#dateOf(expiry);
     const putCall = side || this.#text(cells, 'put_call');
     const strike = this.#strike(cells);
     const root = this.#text(cells, 'root').trim();
@@ -239,7 +240,7 @@ export class TableTranslator {
     const micros = this.#instantOf(time);
     if (micros === undefined) this.#bad('executed_at', time, TIME_FORMS);
     const root = text('root').trim();
-    const date = this.#dateOf(expiry);
+    const date = parsed ? undefined : this.#dateOf(expiry);
     const contract =
       root === '' ? undefined : contractOf(root, date, parseCallPut(text('put_call')), this.#strike(cells));
     return line([
@@ -386,8 +387,8 @@ function note(texts: Set<string>, text: string): void {
   if (text !== '' && texts.size < FORM_TEXTS_MAX) texts.add(text);
 }
 
-function dayReader(...[column, texts, order]: Parameters<typeof dateReader>): (text: string) => number | undefined {
-  const dateOf = dateReader(column, texts, order);
+function dayReader(...column: Parameters<typeof dateReader>): (text: string) => number | undefined {
+  const dateOf = dateReader(...column);
   return (text) => {
     const date = dateOf(text);
     return date === undefined ? undefined : Date.parse(`${date}T00:00:00Z`);
