@@ -81,11 +81,13 @@ export class NewestTimes {
     return this.of === 'day' ? `${ticker} ${newYorkDate(ms)}` : ticker;
   }
 
-  /** Returns the time of the chain of a row that has the time `micros`, or no readable time. Both are microseconds since the epoch. */
-  chainMicros(ticker: string, micros: number | undefined): number | undefined {
-    if (micros === undefined && this.of === 'day') return undefined;
-    const ms = this.#newest.get(this.#keyOf(ticker, (micros ?? 0) / 1_000));
-    return ms === undefined ? micros : 1_000 * ms;
+  /** Returns the time of the chain of a row, microseconds since the epoch. `own` reads the time of the row, which takes time. */
+  chainMicros(ticker: string, own: () => number | undefined): number | undefined {
+    const ofTicker = this.of === 'newest' ? this.#newest.get(ticker) : undefined;
+    if (ofTicker !== undefined) return 1_000 * ofTicker;
+    const micros = own();
+    const ofDay = micros === undefined ? undefined : this.#newest.get(this.#keyOf(ticker, micros / 1_000));
+    return ofDay === undefined ? micros : 1_000 * ofDay;
   }
 
   /** Returns a text that all rows of a chain may share, if days decide: the hour of a row. Otherwise returns the text. */
@@ -96,8 +98,18 @@ export class NewestTimes {
 
 /** Returns the start of a time's hour, in the form of the time. Within an hour, the newest time is the last in the order of texts. */
 function hourOf(text: string): string {
-  if (!/^\d{9,19}(?:\.\d+)?$/.test(text)) return text.replace(/:\d\d(?::\d\d(?:[.,]\d+)?)?/, ':00');
-  return String(Math.floor(epochMicros(text) / HOUR_MICROS) * HOUR_MICROS);
+  const from = text.indexOf(':');
+  if (from < 0 && /^\d{9,19}(?:\.\d+)?$/.test(text))
+    return String(Math.floor(epochMicros(text) / HOUR_MICROS) * HOUR_MICROS);
+  if (from < 0) return text;
+  let to = from;
+  while (isOfTime(text.charCodeAt(to))) to++;
+  return `${text.slice(0, from)}:00${text.slice(to)}`;
+}
+
+/** Returns whether a character is a digit, `:`, `.` or `,`. */
+function isOfTime(code: number): boolean {
+  return (code >= 0x30 && code <= 0x3a) || code === 0x2e || code === 0x2c;
 }
 
 const HOUR_MICROS = 3_600e6;

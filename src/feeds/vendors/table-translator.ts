@@ -282,8 +282,8 @@ export class TableTranslator {
 
   /** Returns the time of the chain to which a row with a time belongs, microseconds since the epoch. */
   #chainMicros(ticker: string, text: string): number | undefined {
-    const micros = this.#instantOf(text);
-    return this.#newestTimes ? this.#newestTimes.chainMicros(ticker, micros) : micros;
+    const own = () => this.#instantOf(text);
+    return this.#newestTimes ? this.#newestTimes.chainMicros(ticker, own) : own();
   }
 
   /** Returns the ticker of a row, or for a row without one a text that its chain shares. */
