@@ -9,7 +9,7 @@ import { directionalPremium } from '../analytics/flow/flow.ts';
 import { shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
-import { type Chain, hasOpenInterest } from '../market/chain.ts';
+import { type Chain, hasOpenInterest, onlyExpiryOf } from '../market/chain.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
 import { reportGex } from '../operations/gex/gex-report.ts';
@@ -60,7 +60,7 @@ export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, .
     as_of: new Date(chain.asOf).toISOString(),
     options: { ...reported, sign },
   };
-  return { prepared, report };
+  return { prepared, report, notice: onlyExpiryOf(chain) };
 }
 
 const WITHOUT_OPEN_INTEREST =
@@ -89,7 +89,7 @@ function flowRows(
 }
 
 /** Formats the levels as a table. */
-export function gexTable(report: GexAnalysis['report']): string {
+export function gexTable({ report, notice }: Pick<GexAnalysis, 'report' | 'notice'>): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;
   const rows: [string, string][] = [
@@ -106,6 +106,7 @@ export function gexTable(report: GexAnalysis['report']): string {
       'contracts',
       `${used.used} used of ${used.contracts}; IV ${used.iv.taken} taken, ${used.iv.solved} solved, ${used.iv.interpolated + used.iv.extended} interpolated`,
     ],
+    ...(notice === undefined ? [] : [['notice', notice] as [string, string]]),
   ];
   const head = `${report.ticker}  ${report.as_of}  ${report.source}${report.simulated ? '  SIMULATED' : ''}`;
   return `${head}\n${rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`;

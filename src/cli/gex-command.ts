@@ -134,7 +134,7 @@ export function addGex(program: CliCommand, ports: Ports): void {
         value: report,
         isSimulated: report.simulated,
         csv: () => (flags.csv === 'profile' ? profileCsv(prepared) : strikesCsv(prepared)),
-        text: gexTable(report),
+        text: gexTable(analysis),
         plot: (...size) => gexPlot(gexPicture(analysis), ...size),
         plotLines: { least: 23, most: 50 },
       });

@@ -24,8 +24,8 @@ export interface AcceptResult {
   readonly snapshot?: {
     /** False if an equal chain with the same time is stored, or of a polled source, one of its time or a slightly newer one. */
     readonly isNew: boolean;
-    /** True if the chain is more than AHEAD_MS ahead of the clock, more than clocks differ. Such a chain counts only without another. */
-    readonly isAhead: boolean;
+    /** Says that the chain is more than AHEAD_MS ahead of the clock, more than clocks differ. Such a chain counts only without another. */
+    readonly ahead: string | undefined;
     /** True if the chain is newer than all stored chains of its ticker. Stored chains over AHEAD_MS ahead of the clock are ignored. */
     readonly isFresh: boolean;
     /** Number of contracts that the source listed, for a fresh chain at least the unsettled contracts in the last snapshot. */
@@ -112,8 +112,7 @@ function acceptChain(
   const written = isNew && { stored: { id: store.saveChain(chain), chain } };
   const listed = delivery.offered ?? chain.count + countRejectedRows(chain);
   const expected = Math.max(listed, isFresh && stored ? unsettledContracts(stored, chain.asOf) : 0);
-  const isAhead = chain.asOf > nowMs + AHEAD_MS;
-  return { delivery, known: 0, ...written, snapshot: { isNew, isAhead, isFresh, expected } };
+  return { delivery, known: 0, ...written, snapshot: { isNew, ahead: whyAhead(chain, nowMs), isFresh, expected } };
 }
 
 /** Returns whether a stored snapshot has the same quotes as a chain. */
@@ -192,6 +191,12 @@ function mayLackOpenInterest(chain: Chain, store: IngestStore): boolean {
   const id = store.chainIdAt(underlying, simulated, asOf);
   const before = id === undefined ? undefined : unlessDamaged(() => store.chain(id));
   return id === undefined || (before !== undefined && !hasOpenInterest(before));
+}
+
+/** Returns why a chain is not the present state of its ticker, if its quotes are dated more than AHEAD_MS ahead of the clock. */
+export function whyAhead({ asOf }: Chain, nowMs: number): string | undefined {
+  if (asOf <= nowMs + AHEAD_MS) return undefined;
+  return `the quotes are dated ${new Date(asOf).toISOString()}, which is ahead of the clock`;
 }
 
 /** The largest share of a chain's contracts that may have settled before the day of its quotes. Vendors keep some settled contracts. */

@@ -2,9 +2,9 @@ import { isBusy } from '../core/errors.ts';
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
 import { withinMs } from '../core/within-ms.ts';
-import { hasOpenInterest } from '../market/chain.ts';
+import { hasOpenInterest, onlyExpiryOf } from '../market/chain.ts';
 import { type Delivery, type Feed, isLocal } from '../market/feed.ts';
-import { NO_OPEN_INTEREST } from '../market/feed-ledger.ts';
+import { NO_OPEN_INTEREST, ONE_EXPIRY } from '../market/feed-ledger.ts';
 import type { StoredChain } from '../market/store.ts';
 import { type AcceptResult, acceptDelivery, type IngestStore } from './accept-delivery.ts';
 import { batchesOf } from './batches.ts';
@@ -235,14 +235,18 @@ function record(
   switch (delivery.kind) {
     case 'chain': {
       const { underlying: ticker, asOf, count: received, refused, source } = delivery.chain;
-      const { isFresh, isAhead, expected } = snapshot!;
+      const { isFresh, ahead, expected } = snapshot!;
       const origin = originOf(source, feed, tickers);
-      if (isAhead) {
-        const reason = `${ticker}: the quotes are dated ${new Date(asOf).toISOString()}, which is ahead of the clock`;
+      if (ahead !== undefined) {
+        const reason = `${ticker}: ${ahead}`;
         store.rejected({ feed, origin, reason, ticker, at });
         break;
       }
-      const counts = hasOpenInterest(delivery.chain) ? refused : { ...refused, [NO_OPEN_INTEREST]: received };
+      const counts = {
+        ...refused,
+        ...(!hasOpenInterest(delivery.chain) && { [NO_OPEN_INTEREST]: received }),
+        ...(onlyExpiryOf(delivery.chain) !== undefined && { [ONE_EXPIRY]: received }),
+      };
       store.snapshotReceived({ feed, ticker, at, asOf, isFresh, expected, received, refused: counts });
       // A feed with tickers delivers one answer per ticker, so a snapshot resolves all rejections of its ticker. A folder may have several
       // files of one ticker, so a snapshot from a file resolves only the rejections of this file.

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
-import { hasOpenInterest, NO_LEVELS } from '../market/chain.ts';
+import { hasOpenInterest, NO_LEVELS, onlyExpiryOf } from '../market/chain.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import { PrintBatch } from '../market/print-batch.ts';
 import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
@@ -48,7 +48,8 @@ export async function loadFiles(
   for (const file of files) {
     const { path, dir, origin, stats, isNamed, folderStated } = file;
     const result = { ...emptyResult(join(dir, origin)), refusals: [] as string[] };
-    const notices = new Set<string>();
+    /** By what they tell of. Of several days of a ticker, the last counts. */
+    const notices = new Map<string, string>();
     const session = new SessionShare();
     const reportProgress = (bytes: number) => onProgress(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
@@ -74,10 +75,15 @@ export async function loadFiles(
           delivery: accepted,
           known,
           changed = 0,
+          snapshot,
         } = store.transaction(() => acceptDelivery(delivery, store, nowMs(), { isFile: true, isLoaded: true }));
         if (accepted.kind === 'rejection') result.refusals.push(accepted.reason);
-        if (accepted.kind === 'chain' && !hasOpenInterest(accepted.chain))
-          notices.add(`${accepted.chain.underlying}: ${NO_LEVELS}`);
+        if (accepted.kind === 'chain') {
+          const { underlying: ticker } = accepted.chain;
+          if (snapshot?.ahead !== undefined) result.refusals.push(`${ticker}: ${snapshot.ahead}`);
+          const notice = hasOpenInterest(accepted.chain) ? onlyExpiryOf(accepted.chain) : NO_LEVELS;
+          if (notice !== undefined) notices.set(`${ticker} ${notice === NO_LEVELS}`, `${ticker}: ${notice}`);
+        }
         result.kept += rowsOf(accepted) - known;
         result.known += known;
         result.changed += changed;
@@ -89,9 +95,9 @@ export async function loadFiles(
       result.refusals.push(`cannot be read (${error.code})`);
     }
     const warning = session.warning();
-    if (warning !== undefined) notices.add(`warning: ${warning}`);
+    if (warning !== undefined) notices.set('', `warning: ${warning}`);
     if (isMarketData || isSecondFile(origin, stated))
-      loaded[path]!.push({ ...result, ...(notices.size > 0 && { notices: [...notices] }) });
+      loaded[path]!.push({ ...result, ...(notices.size > 0 && { notices: [...notices.values()] }) });
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }

@@ -72,7 +72,17 @@ export function hasOpenInterest({ openInterest }: Pick<Chain, 'openInterest'>): 
 }
 
 /** Says that a stored chain has no levels, because it has no open interest. */
-export const NO_LEVELS = 'no open interest: no levels';
+export const NO_LEVELS = 'stored without open interest: no levels';
+
+/** Says that the newest chain of a ticker has one expiry. */
+export const ONE_EXPIRY_ALONE = 'one expiry only: levels are of this expiry alone';
+
+/** Says that the levels of a chain are not those of the ticker, if the chain has one expiry that has not settled. */
+export function onlyExpiryOf({ series, asOf }: Pick<Chain, 'series' | 'asOf'>): string | undefined {
+  const expiries = new Set(series.filter(({ settlesAt }) => settlesAt > asOf).map(({ expiry }) => expiry));
+  const [expiry] = expiries;
+  return expiries.size === 1 ? `one expiry only: ${expiry}; levels are of this expiry alone` : undefined;
+}
 
 /** Returns whether two snapshots are equal. The field `source` may differ. */
 export function sameQuotes(a: Chain, b: Chain): boolean {

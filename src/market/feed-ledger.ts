@@ -69,12 +69,13 @@ export interface ReceivedSnapshot {
   /** The number of contracts that the source listed or, if larger, of unsettled contracts in the last stored snapshot. */
   readonly expected: number;
   readonly received: number;
-  /** Numbers of rejected rows, by reason. The reason NO_OPEN_INTEREST counts the contracts of a chain without open interest. */
+  /** Numbers of rejected rows, by reason. NO_OPEN_INTEREST and ONE_EXPIRY are no rejections: they count the contracts of notable chains. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** The name of the count of contracts in a snapshot without open interest. */
+/** The names of the counts of contracts in a snapshot without open interest, and in one with a single expiry. */
 export const NO_OPEN_INTEREST = 'no_open_interest';
+export const ONE_EXPIRY = 'one_expiry';
 
 /** A rejection of market data. `origin` is a file, the ticker of a provider, or a stream. `at` is in ms since the epoch. */
 export interface Rejection {

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../core/clean-text.ts';
 import { invalidField } from '../core/errors.ts';
 import { DAY_MS, iso, lastClose, openMsBetween } from '../market/calendar.ts';
-import { NO_LEVELS } from '../market/chain.ts';
+import { NO_LEVELS, ONE_EXPIRY_ALONE } from '../market/chain.ts';
 import {
   feedHealth,
   isClockOff,
@@ -12,7 +12,13 @@ import {
   tickerHealth,
   tickerStaleAfterMs,
 } from '../market/feed-health.ts';
-import { type ClockStep, type FeedState, NO_OPEN_INTEREST, type TickerState } from '../market/feed-ledger.ts';
+import {
+  type ClockStep,
+  type FeedState,
+  NO_OPEN_INTEREST,
+  ONE_EXPIRY,
+  type TickerState,
+} from '../market/feed-ledger.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import { tradingSession } from '../market/trading-session.ts';
 import { type Context, defineOperation } from './engine/operation.ts';
@@ -276,6 +282,7 @@ function overdueText(state: FeedState, now: number): string {
 
 function tickerStatusOf(state: TickerState, now: number, staleAfterMs: number): Static<typeof tickerStatus> {
   const { ticker, attemptedAt, freshAt, asOf, expected, received, refused, failures, refusal } = state;
+  const { [NO_OPEN_INTEREST]: withoutInterest, [ONE_EXPIRY]: ofOneExpiry, ...rows_refused } = refused;
   return {
     ticker,
     state: tickerHealth(state, now, staleAfterMs),
@@ -288,8 +295,8 @@ function tickerStatusOf(state: TickerState, now: number, staleAfterMs: number): 
     expected_contracts: expected,
     received_contracts: received,
     coverage_pct: expected && received !== null ? (100 * received) / expected : null,
-    rows_refused: { ...refused },
-    notice: refused[NO_OPEN_INTEREST] ? NO_LEVELS : null,
+    rows_refused,
+    notice: withoutInterest ? NO_LEVELS : ofOneExpiry ? ONE_EXPIRY_ALONE : null,
     failures,
     refusal: shown(refusal),
   };

@@ -92,10 +92,11 @@ export const PORTS = {
   /** Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. */
   async *readFile(path: string, stated?: Stated) {
     const { deliveriesOf } = await import('../feeds/files/deliveries.ts');
-    const { whyMisdated } = await import('../feeds/accept-delivery.ts');
+    const { whyAhead, whyMisdated } = await import('../feeds/accept-delivery.ts');
     const origin = basename(path);
     for await (const delivery of deliveriesOf(dirname(path), { origin }, { nowMs: Date.now(), stated }, true)) {
-      const why = delivery.kind === 'chain' ? whyMisdated(delivery.chain) : undefined;
+      const why =
+        delivery.kind === 'chain' ? (whyMisdated(delivery.chain) ?? whyAhead(delivery.chain, Date.now())) : undefined;
       yield why === undefined ? delivery : ({ kind: 'rejection', origin, reason: why } as const);
     }
   },

@@ -317,3 +317,8 @@ test('a feed that fills a past reports how much of it is filled, and is not wors
   store.pastFilled('simulated', { done: 1, total: 4 });
   expect([past(), feedReport(context).feeds[0]!.state]).toEqual([[{ done: 1, total: 4 }], state]);
 });
+
+test('says that a ticker has one expiry alone, and rejects no row for it', async () => {
+  const { ticker } = await statusAfter({ polls: [[chain('ACME', NOW)]] });
+  expect(ticker).toMatchObject({ notice: 'one expiry only: levels are of this expiry alone', rows_refused: {} });
+});

@@ -58,7 +58,7 @@ beforeAll(async () => {
   expect(await ingest(chain)).toMatchObject({
     kept: 164,
     refusals: [],
-    notices: ['TEST: no open interest: no levels'],
+    notices: ['TEST: stored without open interest: no levels'],
   });
   await computeLevels(service);
 });
@@ -177,10 +177,11 @@ test('the feed says that the ticker has no levels', async () => {
   const { body } = await get('feeds');
   expect(body.feeds[0]).toMatchObject({
     refusals: [],
-    tickers: [{ ticker: 'OTHER', notice: 'no open interest: no levels' }],
+    tickers: [{ ticker: 'OTHER', notice: 'stored without open interest: no levels', rows_refused: {} }],
   });
   const { stdout } = await run(PROGRAM, ['feeds', '--data-dir', service.dataDir]);
-  expect(stdout).toContain('  notice     OTHER: no open interest: no levels\n');
+  expect(stdout).toContain('  notice     OTHER: stored without open interest: no levels\n');
+  expect(stdout).not.toContain('no_open_interest');
 });
 
 describe('which files are stored', () => {
@@ -219,7 +220,7 @@ describe('zomma gex and zomma surface', () => {
       /TEST has no open interest, which customers' positions/,
     ],
     [['surface', chain], 0, /2026-09-18/],
-    [['ingest', chain], 0, /164 stored.*\n {2}TEST: no open interest: no levels\n/],
+    [['ingest', chain], 0, /164 stored.*\n {2}TEST: stored without open interest: no levels\n/],
   ])('%p', async (args, code, output) => {
     const found = await run(PROGRAM, [...args, '--data-dir', join(folder, 'data')]);
     expect(found.stdout + found.stderr).toMatch(output);

@@ -17,7 +17,7 @@ export interface HistoryTable {
   /** Returns the texts of a row from which its snapshot follows. */
   snapshotOf(row: RowScanner): { readonly ticker: string; readonly time: string };
   /** Returns the time of a snapshot, ms since the epoch, or NaN. */
-  timeOf(time: string): number;
+  timeOf(ticker: string, time: string): number;
   /** Returns the row as lines of the table that `read` takes. */
   write(row: RowScanner): string;
   read(bytes: Uint8Array): Steps<Delivery[]>;
@@ -132,7 +132,7 @@ function snapshotsOf(table: HistoryTable, counts: ReadonlyMap<string, number>, r
   for (const [key, count] of counts) {
     counted += count;
     const [underlying = '', time = ''] = key.split('\n');
-    const asOf = table.timeOf(time);
+    const asOf = table.timeOf(underlying, time);
     if (Number.isNaN(asOf)) {
       countRejected(refused, 'bad_as_of', count);
       continue;

@@ -1,5 +1,6 @@
 import { memoize } from '../../core/cache.ts';
-import { closeOf, isDate, isTradingDay } from '../../market/calendar.ts';
+import { cleanLine } from '../../core/clean-text.ts';
+import { closeOf, isDate, isTradingDay, newYorkDate, openOf } from '../../market/calendar.ts';
 import { unreadable } from '../rejections.ts';
 
 /** The orders of day, month and year in a date. `YMD` is also the order of `20260821`, and `YYMMDD` stands for six digits. */
@@ -174,8 +175,35 @@ function isInOtherOrder(text: string, order: DateOrder): boolean {
   return other !== undefined && writtenIn(text, other) !== undefined;
 }
 
-/** Returns a function that reads the dates of a column as `YYYY-MM-DD`, or `undefined`. Throws like `formOf`. */
+/**
+ * Returns a function that reads the dates of a column as `YYYY-MM-DD`, or `undefined`. Programs write dates as numbers or as times in UTC, which
+ * are midnights of their own zone: `zone` if it is given, UTC or New York. Throws like `formOf`. The function throws if they are no midnights.
+ */
 export function dateReader(
+  column: string,
+  texts: Iterable<string>,
+  order?: DateOrder,
+  zone?: string,
+): (text: string) => string | undefined {
+  const form = formOf(column, texts, order);
+  const instants = new Map<string, number>();
+  for (const text of texts) {
+    const ms = instantOfDate(writtenIn(text, form.order));
+    if (ms !== undefined) instants.set(text, ms);
+  }
+  // Without use, no rule is needed: symbols may state the expiries.
+  let dayOf: ((ms: number) => string) | undefined;
+  return memoize(DATES_CACHED_MAX, (text: string) => {
+    const written = writtenIn(text, form.order);
+    const ms = instantOfDate(written);
+    if (ms === undefined) return written?.date;
+    dayOf ??= daysOfInstants(column, instants, zone);
+    return dayOf(ms);
+  });
+}
+
+/** Returns a function that reads the New York dates of a column of times, or `undefined`. Throws like `formOf`. */
+export function dayOfTimeReader(
   column: string,
   texts: Iterable<string>,
   order?: DateOrder,
@@ -183,10 +211,46 @@ export function dateReader(
   const form = formOf(column, texts, order);
   return memoize(DATES_CACHED_MAX, (text: string) => {
     const written = writtenIn(text, form.order);
-    if (written?.epochMicros === undefined) return written?.date;
-    // An expiry as a number is the midnight of its date in UTC, or a time on that date in New York.
-    return new Date(written.epochMicros / 1_000).toISOString().slice(0, 10);
+    return written?.epochMicros === undefined ? written?.date : newYorkDate(written.epochMicros / 1_000);
   });
+}
+
+/** Returns the instant of a date that is written as a number or as a time in UTC, ms since the epoch. */
+function instantOfDate(written: Written | undefined): number | undefined {
+  if (written?.epochMicros !== undefined) return written.epochMicros / 1_000;
+  if (written?.date === undefined || written.zone !== 0) return undefined;
+  return Date.parse(`${written.date}T00:00Z`) + written.micros / 1_000;
+}
+
+/** Returns a function from the instants of a column to their dates. Throws a `ClientError` if no rule gives a date for all of them. */
+function daysOfInstants(column: string, instants: ReadonlyMap<string, number>, zone?: string): (ms: number) => string {
+  const midnightsOf = (of: string) => (ms: number) => {
+    const at = Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(of);
+    return at.startOfDay().equals(at) ? at.toPlainDate().toString() : undefined;
+  };
+  const rules = [
+    ...(zone === undefined ? [] : [midnightsOf(zone)]),
+    midnightsOf('UTC'),
+    midnightsOf(NEW_YORK),
+    dateOfSession,
+  ];
+  const rule = rules.find((dateOf) => instants.values().every((ms) => dateOf(ms) !== undefined));
+  if (rule) return (ms) => rule(ms) ?? utcDate(ms);
+  const [text, ms] = [...instants].find(([, each]) => rules[0]!(each) === undefined)!;
+  throw unreadable(
+    `column ${column} has ${cleanLine(text, 40)}, which is ${new Date(ms).toISOString()} and no midnight of ${zone ?? 'UTC or New York'}. State the zone of its midnights: --zone Europe/Berlin, or zone in a mapping`,
+  );
+}
+
+/** Returns the New York date of an opening or of a close, which some vendors write for a date. Index options close a quarter of an hour later. */
+function dateOfSession(ms: number): string | undefined {
+  const date = newYorkDate(ms);
+  const close = closingTime(date);
+  return [openOf(date), close, close + 15 * 60_000].includes(ms) ? date : undefined;
+}
+
+function utcDate(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }
 
 /**

@@ -64,7 +64,7 @@ function translatedHistory(translator: TableTranslator, file: FileFacts): Histor
     observe: (row) => translator.observe(row),
     decide: () => translator.decide(),
     snapshotOf: (row) => translator.snapshotOf(row),
-    timeOf: (time) => translator.timeOf(time),
+    timeOf: (ticker, time) => translator.timeOf(ticker, time),
     write: (row) => translator.translate(row),
     read: (bytes) => readTranslated(bytes, file, translator),
   };
@@ -78,7 +78,7 @@ function ownHistory({ cells, row: line }: TableHeader, head: FileHead, file: Fil
     observe: () => {},
     decide: () => {},
     snapshotOf: (row) => ({ ticker: canonicalTicker(row.text(ticker)), time: row.text(time) }),
-    timeOf: (text) => (text === '' ? timeOfFile(file) : instantIn(text)) ?? Number.NaN,
+    timeOf: (_ticker, text) => (text === '' ? timeOfFile(file) : instantIn(text)) ?? Number.NaN,
     write: (row) => `${row.rawText()}\n`,
     read: (bytes): Steps<Delivery[]> => chainCsv.read({ ...file, bytes, head: new FileHead(bytes) }),
   };

@@ -1,14 +1,17 @@
 import { basename } from 'node:path';
+import { cleanLine } from '../../core/clean-text.ts';
+import { newYorkDate } from '../../market/calendar.ts';
 import { parseCallPut, parseOptionSymbol } from '../../market/option-symbol.ts';
 import type { RowScanner } from '../../math/delimited-rows.ts';
 import type { FileHead, TableHeader } from '../files/file-head.ts';
+import { timeOfFile } from '../files/file-time.ts';
 import { mapBlocks } from '../files/row-blocks.ts';
 import { cellNumber } from '../numbers.ts';
 import { unreadable } from '../rejections.ts';
-import { dateReader } from './date-forms.ts';
+import { dateReader, dayOfTimeReader } from './date-forms.ts';
 import { findColumns, placesOf } from './find-columns.ts';
 import { type Mapping, SIDE_FIELDS } from './mapping.ts';
-import type { JoinedValues, Stated } from './stated.ts';
+import type { InterestSum, JoinedValues, Stated } from './stated.ts';
 import { vendorMappings } from './vendor-mappings.ts';
 
 /** Maximum number of rows of a second file. */
@@ -49,6 +52,7 @@ export async function readJoinFile(
   pieces: () => AsyncIterable<Uint8Array>,
   file: string,
   mapping: Mapping,
+  zone?: string,
 ): Promise<JoinedValues> {
   const headerIn = (head: FileHead) => head.findHeader((names) => columnsIn(names, mapping) !== undefined, /./);
   const texts = { expiry: new Set<string>(), as_of: new Set<string>() };
@@ -68,11 +72,13 @@ export async function readJoinFile(
     }
   };
   for await (const _ of mapBlocks(pieces(), headerIn, note));
-  const [expiryOf, dateOf] = [
-    dateReader('expiry', texts.expiry, mapping.forms.order),
-    dateReader('as_of', texts.as_of, mapping.forms.order),
-  ];
+  const expiryOf = dateReader('expiry', texts.expiry, mapping.forms.order, zone ?? mapping.forms.zone);
+  const dateOf = dayOfTimeReader('as_of', texts.as_of, mapping.forms.order);
+  const named = timeOfFile({ origin: file, stated: undefined });
+  const namedDay = named === undefined ? '' : newYorkDate(named);
   const values = new Map<string, readonly string[]>();
+  const days = new Set<string>();
+  const interests = new Map<string, InterestSum>();
   const fields = columns?.fields ?? [];
   const add = (row: RowScanner, header: TableHeader) => {
     for (const places of readable(row, header)) {
@@ -81,17 +87,25 @@ export async function readJoinFile(
       const expiry = symbol?.expiry ?? expiryOf(cell(row, places.expiry));
       const callPut = symbol?.callPut ?? parseCallPut(cell(row, places.put_call));
       const strike = symbol?.strike ?? cellNumber(cell(row, places.strike)) * (mapping.forms.strikeScale ?? 1);
-      if (expiry === undefined || callPut === undefined || !Number.isFinite(strike)) continue;
-      const key = joinKey(root, expiry, callPut, strike, dateOf(cell(row, places.as_of)) ?? '');
-      values.set(
-        key,
-        fields.map((field) => cell(row, columns!.values[field])),
-      );
+      const date = places.as_of === undefined ? namedDay : dateOf(cell(row, places.as_of));
+      if (expiry === undefined || callPut === undefined || date === undefined || !Number.isFinite(strike)) continue;
+      const key = joinKey(root, expiry, callPut, strike, date);
+      const found = fields.map((field) => cell(row, columns!.values[field]));
+      const sum = interests.getOrInsertComputed(`${root} ${expiry} ${date}`, () => ({ root, expiry, date, sum: 0 }));
+      sum.sum += interestIn({ fields }, found) - interestIn({ fields }, values.get(key) ?? []);
+      values.set(key, found);
+      days.add(date);
     }
     if (values.size > ROWS_MAX) throw unreadable(`${file} has more than the maximum of ${ROWS_MAX} rows`);
   };
   for await (const _ of mapBlocks(pieces(), headerIn, add));
-  return { file, fields, values };
+  return { file: cleanLine(file), fields, values, days, interests: [...interests.values()] };
+}
+
+/** Returns the open interest in the texts of a contract, or 0. */
+export function interestIn({ fields }: Pick<JoinedValues, 'fields'>, texts: readonly string[]): number {
+  const interest = cellNumber(texts[fields.indexOf('open_interest')] ?? '');
+  return interest > 0 && Number.isFinite(interest) ? interest : 0;
 }
 
 const CONTRACT_FIELDS = ['symbol', 'root', 'underlying', 'expiry', 'put_call', 'strike', 'as_of'] as const;

@@ -37,7 +37,7 @@ export async function secondFileOf(
   if (!file) return undefined;
   const second = file.content;
   const isPacked = isGzip(await second.slice(0, 2));
-  return await readJoinFile(() => (isPacked ? inflated(second) : second.pieces()), name, mapping);
+  return await readJoinFile(() => (isPacked ? inflated(second) : second.pieces()), name, mapping, stated?.zone);
 }
 
 /** Returns whether a text that begins with some bytes may need a second file. Most files do not, and the search for their header takes time. */

@@ -23,4 +23,16 @@ export interface JoinedValues {
   readonly fields: readonly SideField[];
   /** The texts of the fields by `joinKey`, with the date of the row, and without a date if the second file has none. */
   readonly values: ReadonlyMap<string, readonly string[]>;
+  /** The dates of the rows, as they are in the keys: the empty text if the second file has none. */
+  readonly days: ReadonlySet<string>;
+  /** The sums of open interest. */
+  readonly interests: readonly InterestSum[];
+}
+
+/** The open interest of a series in the rows of a date. */
+export interface InterestSum {
+  readonly root: string;
+  readonly expiry: string;
+  readonly date: string;
+  sum: number;
 }

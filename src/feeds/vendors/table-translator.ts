@@ -1,7 +1,7 @@
 import { memoize } from '../../core/cache.ts';
 import { cleanLine } from '../../core/clean-text.ts';
 import { nearestNames } from '../../core/nearest-names.ts';
-import { lastQuoted, newYorkDate } from '../../market/calendar.ts';
+import type { Delivery } from '../../market/feed.ts';
 import {
   canonicalTicker,
   formatOptionSymbol,
@@ -12,12 +12,13 @@ import {
 } from '../../market/option-symbol.ts';
 import { STATE_THE_TIME, timeOfFile } from '../files/file-time.ts';
 import type { FileFacts } from '../files/format.ts';
+import { tickerOf } from '../files/roots.ts';
 import { cellNumber } from '../numbers.ts';
 import { PRICE_MAX } from '../print-execution.ts';
 import { unreadable } from '../rejections.ts';
 import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
 import { findColumns, placesOf } from './find-columns.ts';
-import { joinKey } from './join-file.ts';
+import { JoinCheck } from './join-check.ts';
 import {
   FIELDS_OF,
   type MappedField,
@@ -27,6 +28,7 @@ import {
   type SideField,
   USUAL_NAMES,
 } from './mapping.ts';
+import { NewestTimes } from './newest-times.ts';
 import { cellDollars, ScaleSamples } from './scale-samples.ts';
 
 /** The cells of a row of a vendor's table. The cell of an index that the row does not have is empty. */
@@ -71,13 +73,10 @@ export class TableTranslator {
   readonly #scales = new ScaleSamples();
   #instantOf: (text: string) => number | undefined = () => undefined;
   #dateOf: (text: string) => string | undefined = () => undefined;
-  #newest: string | undefined;
-  readonly #newestOfDay = new Map<string, number>();
-  /** Number of rows whose contract has an earlier row. */
-  #repeats = 0;
-  readonly #seen = new Set<string>();
-  #contracts = 0;
-  #unmatched = 0;
+  /** The time of all rows, if the table has no times. */
+  #fileTime: string | undefined;
+  readonly #newestTimes: NewestTimes | undefined;
+  readonly #join: JoinCheck | undefined;
   readonly #joinedFields: readonly SideField[];
   #ivScale = 1;
   #strikeScale = 1;
@@ -110,8 +109,10 @@ export class TableTranslator {
         ]
       : [{ side: '', columns: findColumns(kind === 'chain' ? SIDE_FIELDS : [], columns, places) }];
     this.#shared = { ...shared, ...capturesOf(mapping, file.origin), ...mapping.constants };
+    this.#join = file.stated?.joined && new JoinCheck(file.stated.joined);
     this.#joinedFields = file.stated?.joined?.fields ?? [];
     this.#timeField = kind === 'chain' ? 'as_of' : kind === 'prints' ? 'executed_at' : 'date';
+    if (kind === 'chain' && mapping.forms.asOf !== undefined) this.#newestTimes = new NewestTimes(mapping.forms.asOf);
     this.#assertComplete();
     this.header = `${WRITTEN[kind].join('\t')}\n`;
   }
@@ -121,7 +122,7 @@ export class TableTranslator {
     note(this.#times, this.#text(cells, this.#timeField));
     note(this.#expiries, this.#text(cells, 'expiry'));
     if (this.mapping.kind !== 'chain') return;
-    if (this.mapping.forms.asOf === 'newest') this.#noteContract(cells);
+    if (this.#newestTimes !== undefined) this.#noteTime(this.#newestTimes, cells);
     for (const { columns } of this.#sides) {
       const number = (field: SideField) => cellNumber(cellIn(cells, columns[field]));
       const symbol = cellIn(cells, columns.symbol);
@@ -130,30 +131,31 @@ export class TableTranslator {
     }
   }
 
-  #noteContract(cells: Cells): void {
+  #noteTime(times: NewestTimes, cells: Cells): void {
     const fields = ['underlying', 'root', 'expiry', 'put_call', 'strike'] as const;
-    const texts = fields.map((field) => this.#text(cells, field));
-    const key = [cellIn(cells, this.#sides[0]!.columns.symbol), ...texts].join(' ');
-    if (this.#seen.has(key)) this.#repeats++;
-    else this.#seen.add(key);
+    const nameOf = () =>
+      [cellIn(cells, this.#sides[0]!.columns.symbol), ...fields.map((field) => this.#text(cells, field))].join(' ');
+    const contract = this.mapping.forms.asOf === 'newest' ? nameOf() : undefined;
+    times.add(this.#ticker(cells), this.#text(cells, 'as_of'), contract);
   }
 
   /** Decides the forms of the columns. Throws a `ClientError` if a column could be read in two ways. */
   decide(): void {
     const { forms } = this.mapping;
     const { stated } = this.file;
-    this.#dateOf = dateReader(this.#nameOf('expiry'), this.#expiries, forms.order);
-    const time = { order: forms.order, zone: stated?.zone ?? forms.zone, close: stated?.close ?? forms.close };
+    const zone = stated?.zone ?? forms.zone;
+    this.#dateOf = dateReader(this.#nameOf('expiry'), this.#expiries, forms.order, zone);
+    const time = { order: forms.order, zone, close: stated?.close ?? forms.close };
     const times = this.#shared[this.#timeField] === undefined ? this.#times : [this.#shared[this.#timeField]!];
     this.#instantOf =
       this.#timeField === 'date'
-        ? dayReader(this.#nameOf('date'), times, forms.order)
+        ? dayReader(this.#nameOf('date'), times, forms.order, zone)
         : memoize(TIMES_CACHED_MAX, instantReader(this.#nameOf(this.#timeField), times, time));
     if (this.mapping.kind === 'chain' && this.#shared.as_of === undefined && this.#times.size === 0) {
       const asOf = timeOfFile(this.file);
       if (asOf === undefined) throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
-      this.#newest = isoOf(1_000 * asOf);
-    } else if (forms.asOf !== undefined && !this.#hasSnapshots()) this.#findNewest(forms.asOf);
+      this.#fileTime = isoOf(1_000 * asOf);
+    } else this.#newestTimes?.decide(this.#instantOf);
     this.#ivScale = forms.ivScale ?? this.#scales.ivScale();
     this.#strikeScale = forms.strikeScale ?? this.#scales.strikeScale(this.#nameOf('strike'));
   }
@@ -168,19 +170,14 @@ export class TableTranslator {
 
   /** Returns the texts of a row from which its snapshot follows. */
   snapshotOf(cells: Cells): { ticker: string; time: string } {
-    const ticker = canonicalTicker(this.#text(cells, 'underlying'));
-    const isShared = this.#newest !== undefined || this.#shared.as_of !== undefined;
-    const symbol = isTicker(ticker) ? undefined : symbolOf(cellIn(cells, this.#sides[0]!.columns.symbol));
-    return {
-      ticker: symbol?.underlying ?? (ticker || this.#text(cells, 'root')),
-      time: isShared ? '' : this.#text(cells, 'as_of'),
-    };
+    const time = this.#shared.as_of === undefined ? this.#text(cells, 'as_of') : '';
+    return { ticker: this.#ticker(cells), time: this.#newestTimes?.sharedText(time) ?? time };
   }
 
   /** Returns the time of a snapshot, ms since the epoch, or NaN if its text is not a time. */
-  timeOf(time: string): number {
-    if (this.#newest !== undefined) return Date.parse(this.#newest);
-    return Math.floor((this.#chainMicros(time || (this.#shared.as_of ?? '')) ?? Number.NaN) / 1_000);
+  timeOf(ticker: string, time: string): number {
+    if (this.#fileTime !== undefined) return Date.parse(this.#fileTime);
+    return Math.floor((this.#chainMicros(ticker, time || (this.#shared.as_of ?? '')) ?? Number.NaN) / 1_000);
   }
 
   get kind(): Mapping['kind'] {
@@ -199,7 +196,7 @@ export class TableTranslator {
     const symbol = given('symbol').trim();
     const parsed = symbolOf(symbol);
     const expiry = this.#text(cells, 'expiry');
-    const date = this.#dateOf(expiry);
+    const date = parsed ? undefined : this.#dateOf(expiry);
     const putCall = side || this.#text(cells, 'put_call');
     const strike = this.#strike(cells);
     const root = this.#text(cells, 'root').trim();
@@ -207,7 +204,7 @@ export class TableTranslator {
     const at = this.#asOf(cells);
     const underlying = this.#underlying(cells, parsed, root);
     const contract = parsed ?? contractOf(root || underlying.toUpperCase(), date, parseCallPut(putCall), strike);
-    const joined = contract && this.#joined(contract, at);
+    const joined = contract && this.#join?.textsOf(contract, Date.parse(at));
     const own = (field: SideField) => given(field) || (joined?.[this.#joinedFields.indexOf(field)] ?? '');
     return line([
       underlying,
@@ -229,25 +226,9 @@ export class TableTranslator {
     ]);
   }
 
-  /** Returns the texts of a contract in the second file, and counts the contracts that it lacks. */
-  #joined(contract: Contract, at: string): readonly string[] | undefined {
-    const joined = this.file.stated?.joined;
-    if (joined === undefined) return undefined;
-    const { root, expiry, callPut, strike } = contract;
-    const day = newYorkDate(Date.parse(at));
-    const key = (date?: string) => joinKey(root, expiry, callPut, strike, date);
-    const texts = joined.values.get(key(day)) ?? joined.values.get(key());
-    this.#contracts++;
-    if (texts === undefined) this.#unmatched++;
-    return texts;
-  }
-
-  /** Throws a `ClientError` if the second file lacks more than a tenth of the contracts. */
-  assertJoined(): void {
-    if (this.#unmatched <= UNMATCHED_SHARE_MAX * this.#contracts) return;
-    throw unreadable(
-      `${this.#unmatched} of ${this.#contracts} contracts are not in ${cleanLine(this.file.stated!.joined!.file)}. The two files must be of the same day`,
-    );
+  /** Returns a chain that was read from the translated rows, or its rejection if the second file does not fit it. */
+  checked(delivery: Delivery): Delivery {
+    return this.#join?.checked(delivery, this.file.origin) ?? delivery;
   }
 
   #print(cells: Cells): string {
@@ -259,7 +240,7 @@ export class TableTranslator {
     const micros = this.#instantOf(time);
     if (micros === undefined) this.#bad('executed_at', time, TIME_FORMS);
     const root = text('root').trim();
-    const date = this.#dateOf(expiry);
+    const date = parsed ? undefined : this.#dateOf(expiry);
     const contract =
       root === '' ? undefined : contractOf(root, date, parseCallPut(text('put_call')), this.#strike(cells));
     return line([
@@ -291,47 +272,26 @@ export class TableTranslator {
   }
 
   #asOf(cells: Cells): string {
-    if (this.#newest !== undefined) return this.#newest;
+    if (this.#fileTime !== undefined) return this.#fileTime;
     const text = this.#text(cells, 'as_of');
-    const micros = this.#chainMicros(text);
+    const micros = this.#chainMicros(this.#newestTimes ? this.#ticker(cells) : '', text);
     if (micros !== undefined) return isoOf(micros);
     this.#bad('as_of', text, TIME_FORMS);
     return text === '' ? '?' : text;
   }
 
-  /**
-   * Returns whether the rows are several chains, each with a time of its own. Few repeated contracts are repeated rows of one chain. Throws a
-   * `ClientError` if the contracts repeat, but their times are not those of chains.
-   */
-  #hasSnapshots(): boolean {
-    if (this.#repeats <= REPEATED_SHARE_MAX * this.#seen.size) return false;
-    if (this.#times.size * ROWS_OF_CHAIN_MIN <= this.#repeats + this.#seen.size) return true;
-    throw unreadable(
-      `${this.#repeats} rows have the contract of another row, and each row has a time of its own. Keep the rows of one moment, or state as_of = "day" in a mapping`,
-    );
-  }
-
-  /** Finds the newest time of all rows, or of the rows of each New York day. After the close, quotes do not change. */
-  #findNewest(of: 'newest' | 'day'): void {
-    let newest = Number.NEGATIVE_INFINITY;
-    for (const text of this.#times) {
-      const ms = (this.#instantOf(text) ?? Number.NaN) / 1_000;
-      if (Number.isNaN(ms)) continue;
-      newest = Math.max(newest, ms);
-      const day = newYorkDate(ms);
-      this.#newestOfDay.set(day, Math.max(ms, this.#newestOfDay.get(day) ?? ms));
-    }
-    for (const [day, ms] of this.#newestOfDay) this.#newestOfDay.set(day, Math.floor(lastQuoted(ms)));
-    if (of === 'day') return;
-    this.#newestOfDay.clear();
-    if (newest > 0) this.#newest = isoOf(1_000 * lastQuoted(newest));
-  }
-
   /** Returns the time of the chain to which a row with a time belongs, microseconds since the epoch. */
-  #chainMicros(text: string): number | undefined {
-    const micros = this.#instantOf(text);
-    const ofDay = micros === undefined ? undefined : this.#newestOfDay.get(newYorkDate(micros / 1_000));
-    return ofDay === undefined ? micros : 1_000 * ofDay;
+  #chainMicros(ticker: string, text: string): number | undefined {
+    const own = () => this.#instantOf(text);
+    return this.#newestTimes ? this.#newestTimes.chainMicros(ticker, own) : own();
+  }
+
+  /** Returns the ticker of a row, or for a row without one a text that its chain shares. */
+  #ticker(cells: Cells): string {
+    const ticker = tickerOf(this.#text(cells, 'underlying'));
+    if (isTicker(ticker)) return ticker;
+    const symbol = symbolOf(cellIn(cells, this.#sides[0]!.columns.symbol));
+    return symbol?.underlying ?? (ticker || tickerOf(this.#text(cells, 'root')));
   }
 
   #underlying(cells: Cells, parsed: OptionSymbol | undefined, root: string): string {
@@ -410,12 +370,6 @@ function isoOf(micros: number): string {
   return new Date(micros / 1_000).toISOString();
 }
 
-/** The largest share of repeated contracts in the rows of one chain. */
-const REPEATED_SHARE_MAX = 0.1;
-/** The least mean number of rows of a chain in a table of several chains. */
-const ROWS_OF_CHAIN_MIN = 5;
-/** The largest share of contracts that a second file may lack. */
-const UNMATCHED_SHARE_MAX = 0.1;
 const TIMES_CACHED_MAX = 4_096;
 const EXPIRY_FORMS = 'a date: 2026-08-21, 20260821, 08/21/2026 or 21-Aug-2026';
 const TIME_FORMS = 'a time: 2026-08-21, 2026-08-21 15:45, 2026-08-21T19:45:00Z or a number of s, ms, µs or ns';
@@ -433,8 +387,8 @@ function note(texts: Set<string>, text: string): void {
   if (text !== '' && texts.size < FORM_TEXTS_MAX) texts.add(text);
 }
 
-function dayReader(...[column, texts, order]: Parameters<typeof dateReader>): (text: string) => number | undefined {
-  const dateOf = dateReader(column, texts, order);
+function dayReader(...column: Parameters<typeof dateReader>): (text: string) => number | undefined {
+  const dateOf = dateReader(...column);
   return (text) => {
     const date = dateOf(text);
     return date === undefined ? undefined : Date.parse(`${date}T00:00:00Z`);

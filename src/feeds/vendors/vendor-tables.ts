@@ -110,9 +110,9 @@ export function assertMapped(head: FileHead, stated: Stated | undefined): void {
 /** Reads a translated table. Adds the first unreadable cell to the reason if no row can be read. */
 export function* readTranslated(bytes: Uint8Array, file: FileFacts, translator: TableTranslator): Steps<Delivery[]> {
   const translated: MarketFile = { ...file, bytes, head: new FileHead(bytes) };
-  translator.assertJoined();
   try {
-    return yield* (translator.kind === 'closes' ? closesCsv : chainCsv).read(translated);
+    const deliveries = yield* (translator.kind === 'closes' ? closesCsv : chainCsv).read(translated);
+    return deliveries.map((each) => translator.checked(each));
   } catch (error) {
     if (!(error instanceof ClientError) || translator.firstBad === undefined) throw error;
     throw unreadable(`${error.message}. ${translator.firstBad}`);

@@ -3,26 +3,54 @@ import { writeFileSync } from 'node:fs';
 import { deliveriesOf } from '../../../src/feeds/files/deliveries.ts';
 import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
 import { partnerOf } from '../../../src/feeds/vendors/second-file.ts';
+import { newYorkDate } from '../../../src/market/calendar.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
 const path = testFolder();
 
-const STRIKES = Array.from({ length: 30 }, (_, i) => 90 + i);
-/** End-of-day quotes and open interest as ThetaData writes them. The open interest of a strike is the strike. */
-function write(day: string, { oiDay = day, strikes = STRIKES } = {}): void {
-  const quotes = STRIKES.flatMap((strike) =>
+const STRIKES = Array.from({ length: 60 }, (_, i) => 75 + i);
+const SPOT = 104.5;
+
+/** What the files of a day have. */
+interface Written {
+  /** The times of the open interest, or `undefined` without a column of times. */
+  readonly oiTime?: string | undefined;
+  readonly oiName?: string;
+  readonly has?: (strike: number) => boolean;
+  readonly isQuoted?: (strike: number) => boolean;
+  readonly interest?: (strike: number) => number;
+}
+
+const HEADER = 'symbol,expiration,strike,right,timestamp,open,high,low,close,volume,count,bid,ask';
+
+function quotesOf(day: string, isQuoted: (strike: number) => boolean = () => true): string[] {
+  return STRIKES.filter(isQuoted).flatMap((strike) =>
+    ['CALL', 'PUT'].map((right) => {
+      const bid = Math.max(0, right === 'CALL' ? SPOT - strike : strike - SPOT) + 1;
+      return `SPXW,2026-09-18,${strike}.000,${right},${day}T17:15:0${strike % 10}.123,1,1,1,1,5,1,${bid},${bid + 0.2}`;
+    }),
+  );
+}
+
+function interestOf(
+  time: string | undefined,
+  { has = () => true, interest = (strike) => strike }: Written = {},
+): string[] {
+  return STRIKES.filter(has).flatMap((strike) =>
     ['CALL', 'PUT'].map(
-      (right) => `SPXW,2026-09-18,${strike}.000,${right},${day}T17:15:0${strike % 10}.123,1,1,1,1,5,1,2.0,2.2`,
+      (right) => `SPXW,2026-09-18,${strike}.000,${right},${time === undefined ? '' : `${time},`}${interest(strike)}`,
     ),
   );
-  const header = 'symbol,expiration,strike,right,timestamp,open,high,low,close,volume,count,bid,ask';
-  writeFileSync(path(`SPX_${day}_eod.csv`), `${header}\n${quotes.join('\n')}\n`);
-  const interest = strikes.flatMap((strike) =>
-    ['CALL', 'PUT'].map((right) => `SPXW,2026-09-18,${strike}.000,${right},${oiDay}T06:30:00.500,${strike}`),
-  );
-  const named = 'symbol,expiration,strike,right,timestamp,open_interest';
-  writeFileSync(path(`SPX_${day}_open_interest.csv`), `${named}\n${interest.join('\n')}\n`);
+}
+
+/** End-of-day quotes and open interest as ThetaData writes them. The open interest of a strike is the strike. */
+function write(day: string, written: Written = {}): void {
+  const { oiName = `SPX_${day}_open_interest.csv` } = written;
+  const oiTime = 'oiTime' in written ? written.oiTime : `${day}T06:30:00.500`;
+  writeFileSync(path(`SPX_${day}_eod.csv`), `${HEADER}\n${quotesOf(day, written.isQuoted).join('\n')}\n`);
+  const named = `symbol,expiration,strike,right,${oiTime === undefined ? '' : 'timestamp,'}open_interest`;
+  writeFileSync(path(oiName), `${named}\n${interestOf(oiTime, written).join('\n')}\n`);
 }
 
 const read = (origin: string): Promise<Delivery[]> =>
@@ -34,23 +62,75 @@ test('joins open interest by contract and day; the time is the close', async () 
   const [delivery, ...more] = await read('SPX_2026-08-21_eod.csv');
   expect(more).toEqual([]);
   expect(delivery).toMatchObject({
-    chain: { underlying: 'SPX', asOf: Date.parse('2026-08-21T20:00:00Z'), count: 60, refused: {} },
+    chain: { underlying: 'SPX', asOf: Date.parse('2026-08-21T20:00:00Z'), count: 120, refused: {} },
   });
   const { chain } = delivery as Extract<Delivery, { kind: 'chain' }>;
   expect(chain.openInterest).toEqual(chain.strike);
 });
 
-test.each([
+test.each<[string, Written]>([
+  ['stamped the session before', { oiTime: '2026-08-20T16:30:00' }],
+  ['without times, with the date in its name', { oiTime: undefined }],
+  ['without a date', { oiTime: undefined, oiName: 'open_interest.csv' }],
+])('takes a second file %s', async (_what, written) => {
+  write('2026-08-21', written);
+  expect(await read('SPX_2026-08-21_eod.csv')).toMatchObject([{ chain: { count: 120, refused: {} } }]);
+});
+
+const NEAR = (strike: number) => Math.abs(strike - SPOT) < 3;
+test.each<[string, Written, RegExp]>([
   [
     'that lacks a sixth of the contracts',
-    { strikes: STRIKES.slice(5) },
-    /10 of 60 contracts are not in SPX_2026-08-21_open/,
+    { has: (strike) => strike >= 85 },
+    /20 of 120 contracts are not in SPX_2026-08-21_open/,
   ],
-  ['of another day', { oiDay: '2026-08-20' }, /60 of 60 contracts are not in SPX_2026-08-21_open/],
-])('refuses a second file %s', async (_what, options, reason) => {
-  write('2026-08-21', options);
+  [
+    'of another day',
+    { oiTime: '2026-08-19T06:30:00' },
+    /SPX_2026-08-21_open_interest.csv is of 2026-08-19, and the quotes are of 2026-08-21/,
+  ],
+  ['of a later day', { oiTime: '2026-08-24T06:30:00' }, /is of 2026-08-24, and the quotes are of 2026-08-21/],
+  [
+    'with another day in its name',
+    { oiTime: undefined, oiName: 'SPX_2026-08-19_open_interest.csv' },
+    /is of 2026-08-19/,
+  ],
+  ['whose times cannot be read', { oiTime: 'soon' }, /120 of 120 contracts are not in/],
+  [
+    'that lacks the contracts near spot',
+    { has: (strike) => !NEAR(strike) },
+    /12 of the 12 contracts nearest to spot have no open interest in SPX_2026-08-21_open_interest.csv/,
+  ],
+  [
+    'whose largest contracts have no quotes',
+    { isQuoted: (strike) => strike !== 105, interest: (strike) => (strike === 105 ? 2_000 : 10) },
+    /77 % of the open interest in SPX_2026-08-21_open_interest.csv is of contracts that are not quoted/,
+  ],
+])('refuses a second file %s', async (_what, written, reason) => {
+  write('2026-08-21', written);
   expect(await read('SPX_2026-08-21_eod.csv')).toEqual([
     { kind: 'rejection', origin: 'SPX_2026-08-21_eod.csv', reason: expect.stringMatching(reason) },
+  ]);
+});
+
+test('of several days, those without open interest are refused', async () => {
+  const days = ['2026-08-18', '2026-08-19', '2026-08-20', '2026-08-21'];
+  writeFileSync(path('SPX_eod.csv'), `${HEADER}\n${days.flatMap((day) => quotesOf(day)).join('\n')}\n`);
+  const rows = ['2026-08-18', '2026-08-21'].flatMap((day) => interestOf(`${day}T06:30:00`));
+  writeFileSync(
+    path('SPX_open_interest.csv'),
+    `symbol,expiration,strike,right,timestamp,open_interest\n${rows.join('\n')}\n`,
+  );
+  const found = await read('SPX_eod.csv');
+  expect(found.map((each) => (each.kind === 'chain' ? newYorkDate(each.chain.asOf) : each))).toEqual([
+    '2026-08-18',
+    ...['19', '20'].map((day) =>
+      expect.objectContaining({
+        kind: 'rejection',
+        reason: expect.stringMatching(new RegExp(`of 2026-08-18 to 2026-08-21.* are of 2026-08-${day}`)),
+      }),
+    ),
+    '2026-08-21',
   ]);
 });
 

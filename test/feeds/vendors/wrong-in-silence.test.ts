@@ -136,3 +136,52 @@ test('a pattern with many stars takes no time', () => {
   expect(isJoinFile(`${'a'.repeat(200)}b`, mapping)).toBe(true);
   expect(performance.now() - before).toBeLessThan(1_000);
 });
+
+const EXPIRY_DATES = ['2026-09-18', '2026-12-18', '2027-01-15'];
+/** The numbers of expiries at a time of day in a zone, in `unit` milliseconds. */
+function numbered(zone: string, time = '00:00', unit = 1_000): string[] {
+  const at = (date: string) => Temporal.PlainDateTime.from(`${date}T${time}`).toZonedDateTime(zone).epochMilliseconds;
+  return EXPIRY_DATES.map((date) => String(at(date) / unit));
+}
+const isoOf = (ms: string) => new Date(Number(ms)).toISOString();
+const numbers = (expiries: readonly string[], zone?: string) => {
+  const rows = expiries.map((expiry) => `ABC,2026-08-21,100,${expiry},C,100,2,2.2,10`);
+  return read(`ticker,quote_date,spot,expiration,type,strike,bid,ask,oi\n${rows.join('\n')}\n`, { zone });
+};
+
+test.each<[string, readonly string[], string | undefined]>([
+  ['UTC midnights', numbered('UTC'), undefined],
+  ['UTC midnights in ms beside a stated zone', numbered('UTC', '00:00', 1), 'Europe/Berlin'],
+  ['midnights of Berlin, of summer and winter', numbered('Europe/Berlin'), 'Europe/Berlin'],
+  ['midnights of Berlin in ms', numbered('Europe/Berlin', '00:00', 1), 'Europe/Berlin'],
+  ['midnights of Tokyo in µs', numbered('Asia/Tokyo', '00:00', 1e-3), 'Asia/Tokyo'],
+  ['midnights of New York', numbered('America/New_York'), undefined],
+  ['closes of New York', numbered('America/New_York', '16:00'), undefined],
+  ['midnights of Berlin as times in UTC', numbered('Europe/Berlin', '00:00', 1).map(isoOf), 'Europe/Berlin'],
+  ['closes as times in UTC', numbered('America/New_York', '16:15', 1).map(isoOf), undefined],
+  ['opens of New York', numbered('America/New_York', '09:30'), 'Europe/Berlin'],
+])('numbers of expiries that are %s are the right dates', (_what, expiries, zone) => {
+  expect(numbers(expiries, zone)).toMatchObject([{ chain: { series: EXPIRY_DATES.map((expiry) => ({ expiry })) } }]);
+});
+
+test('numbers of expiries are not needed beside symbols', () => {
+  const row = 'ABC260918C00100000,2026-08-21,100,1789682400,C,100,2,2.2,10';
+  expect(read(`contractSymbol,quote_date,spot,expiration,type,strike,bid,ask,oi\n${row}\n`)).toMatchObject([
+    { chain: { series: [{ expiry: '2026-09-18' }] } },
+  ]);
+});
+
+test.each<[string, readonly string[], string | undefined]>([
+  ['midnights of Berlin without a zone', numbered('Europe/Berlin'), undefined],
+  ['midnights of Berlin as times in UTC', numbered('Europe/Berlin', '00:00', 1).map(isoOf), undefined],
+  ['midnights of Tokyo in ms without a zone', numbered('Asia/Tokyo', '00:00', 1), undefined],
+  ['midnights of Berlin in another zone', numbered('Europe/Berlin'), 'Asia/Tokyo'],
+  ['midnights of two zones', [...numbered('Europe/Berlin').slice(1), numbered('UTC')[0]!], 'Europe/Berlin'],
+])('numbers of expiries that are %s are refused', (_what, expiries, zone) => {
+  expect(numbers(expiries, zone)).toMatchObject([
+    {
+      kind: 'rejection',
+      reason: expect.stringMatching(/column "expiration" has \S+, which is 20\S+Z and no midnight of .*--zone/),
+    },
+  ]);
+});
