@@ -18,7 +18,7 @@ export function newYorkMidnight(date: string): number {
 }
 
 /** Returns the instant of a time in New York, in ms since the epoch. `time` is `15:00:00`. NaN if the time does not exist. */
-export function newYorkInstant(date: string, time: string): number {
+export function newYorkClockMs(date: string, time: string): number {
   const wanted = Date.parse(`${date}T${time}Z`);
   const guess = wanted + 5 * HOUR;
   // `newYorkWall` is exact to the minute.

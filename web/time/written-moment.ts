@@ -1,4 +1,4 @@
-import { newYorkInstant } from './new-york-clock.ts';
+import { newYorkClockMs } from './new-york-clock.ts';
 
 const WRITTEN = /^(\d{4}-\d{2}-\d{2})(?:[T _](\d{1,2}:\d{2})(:\d{2}(?:\.\d{1,3})?)?)? ?(Z|[+-]\d{2}:?\d{2})?$/i;
 
@@ -17,6 +17,6 @@ export function writtenMoment(text: string): string | null {
   const time = `${(clock ?? '23:59').padStart(5, '0')}${rest || ':00'}`;
   if (zone !== undefined && clock === undefined) return null;
   const offset = zone?.toUpperCase().replace(/^([+-]\d{2}):?(\d{2})$/, '$1:$2');
-  const ms = offset === undefined ? newYorkInstant(date, time) : Date.parse(`${date}T${time}${offset}`);
+  const ms = offset === undefined ? newYorkClockMs(date, time) : Date.parse(`${date}T${time}${offset}`);
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 }
