@@ -142,6 +142,11 @@ export function newYorkDay(instant: Instant, withYear?: boolean): string {
   return orUnknown(isDate ? `${instant}T17:00Z` : instant, (date) => yearlyDay(date, withYear));
 }
 
+/** Returns a sentence of the server with its instants as New York times. */
+export function withMoments(text: string): string {
+  return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (each) => `${newYorkMoment(each)} New York`);
+}
+
 /** Returns the New York time of an instant: `16:00`. */
 export function newYorkClock(instant: Instant): string {
   return orUnknown(instant, (date) => CLOCK.format(date));

@@ -117,7 +117,6 @@ export const TABLES: Readonly<Record<string, ((answer: never) => Table) | null>>
       ['puts', put_fiat_paid, by_side?.put_at_ask ?? null, by_side?.put_at_bid ?? null],
     ],
   }),
-  spill: null,
   history: (answer: History) =>
     tableOf(
       {
@@ -221,7 +220,7 @@ export const PANELS: readonly (readonly [address: string, panels: readonly strin
   ['ticker?_with=QQQ', ['ladder', 'combined', 'expiry-shares']],
   ['expiries', ['matrix', 'term', 'expiries']],
   ['strikes', ['strikes', 'nodes']],
-  ['flow', ['flow', 'tape', 'large-prints', 'spill']],
+  ['flow', ['flow', 'tape', 'large-prints']],
   ['history', ['history', 'record']],
   ['scan', ['universe', 'density', 'whipsaw', 'concentration']],
   ['surface', ['smile', 'surface-term', 'maturities', 'events']],

@@ -15,7 +15,6 @@ export type HedgingNodes = FullAnswer<'detect_lethal_nodes'>;
 export type AggressorFlows = FullAnswer<'get_flow_by_aggressor'>;
 export type SignedPrints = FullAnswer<'get_signed_prints'>;
 export type WhalePrints = FullAnswer<'get_whale_prints'>;
-export type EtfContagion = FullAnswer<'evaluate_etf_contagion'>;
 export type Radar = FullAnswer<'run_strategic_omni_radar'>;
 export type History = FullAnswer<'get_gex_history'>;
 export type RecordAnswer = FullAnswer<'get_level_record'>;

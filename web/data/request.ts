@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { type Call, requestOf } from '../operations.ts';
-import { cleanText } from '../page-format.ts';
+import { cleanText, withMoments } from '../page-format.ts';
 import { memberKey, signOut } from './member-key.ts';
 import { noteAnswered, noteServerTime, noteUnanswered } from './server-connection.ts';
 
@@ -52,11 +52,11 @@ export class RequestProblem extends Error {
   readonly body: Readonly<Record<string, unknown>>;
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
-    super(cleanText(body.detail) || `The server answered with status ${status}.`);
+    super(withMoments(cleanText(body.detail)) || `The server answered with status ${status}.`);
     this.status = status;
     this.body = body;
     this.code = cleanText(body.code) || 'unknown';
-    this.hint = cleanText(body.hint);
+    this.hint = withMoments(cleanText(body.hint));
     this.nearest = [body.nearest_before, body.nearest_after].filter((each): each is string => typeof each === 'string');
   }
 }

@@ -1,5 +1,5 @@
-import { keyOfCode } from './member-account.ts';
-import { isKey, memberKey, signedOutReason, signIn, takeStoredKey } from './member-key.ts';
+import { accountStatus, keyOfCode } from './member-account.ts';
+import { isKey, keepKey, memberKey, signedOutReason, signIn, takeStoredKey } from './member-key.ts';
 
 /**
  * Signs in by the fragment of the address: `#code=…`, which `zomma start` prints and which works once, or `#key=…`. Also follows a link that
@@ -20,17 +20,25 @@ function takeLink(previous: () => string): boolean {
   if (given === undefined) return false;
   history.replaceState(null, '', `${location.pathname}${rest ? `#${rest}` : previous()}`);
   if (kind === 'code') void signInByCode(given);
-  else if (isKey(given) && mayReplace(given)) signIn(given, false);
+  else if (isKey(given) && mayReplace(given)) signInByLink(given);
   return true;
 }
 
 async function signInByCode(code: string): Promise<void> {
   if (!mayReplace(undefined)) return;
   try {
-    signIn(await keyOfCode(code), false);
+    signInByLink(await keyOfCode(code));
   } catch (error) {
     signedOutReason.value = (error as Error).message;
   }
+}
+
+/** Signs in. The demo member stays signed in after a reload of this tab, because the link works only once. */
+function signInByLink(key: string): void {
+  signIn(key, false);
+  accountStatus()
+    .then(({ tier }) => tier === 'demo' && memberKey.value === key && keepKey(true))
+    .catch(() => {});
 }
 
 /** Returns whether a link may sign in. If another key is in use, the member decides, because the link may be somebody else's. */

@@ -1,4 +1,3 @@
-import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { FigureTexts } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
@@ -18,15 +17,6 @@ import { ExplainMethod } from './explain-method.tsx';
 import { ExplainPart, Facts, snapshotOf } from './explain-part.tsx';
 import { ExplainRecord } from './explain-record.tsx';
 import { EXPLANATIONS, figureOfId, remarksOn, type StrikeRow, strikeRow } from './explained-figures.ts';
-
-const WIDE = matchMedia('(min-width: 1900px)');
-
-/**
- * True if the window is wide enough to show the Explain panel at all times. In a wide window, the panel explains the gamma flip until the
- * member selects another figure.
- */
-export const isExplainAlwaysOpen = signal(WIDE.matches);
-WIDE.addEventListener('change', () => (isExplainAlwaysOpen.value = WIDE.matches));
 
 /** True if the last input came from the keyboard. The focus moves into a newly opened panel only after keyboard input. */
 let isByKeyboard = false;
@@ -68,11 +58,9 @@ export function Explain({ id }: { id: string }) {
         <h2 ref={heading} tabIndex={-1}>
           {name}
         </h2>
-        {chosen !== null && (
-          <button type="button" onClick={() => navigate({ explain: null })}>
-            Close <kbd>Esc</kbd>
-          </button>
-        )}
+        <button type="button" onClick={() => navigate({ explain: null })}>
+          Close <kbd>Esc</kbd>
+        </button>
       </header>
       {!known ? (
         <p>This page has no figure of this name.</p>

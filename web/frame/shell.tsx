@@ -1,10 +1,11 @@
 import { Component, type ComponentType } from 'preact';
 import { memberKey, signOut } from '../data/member-key.ts';
-import { Explain, isExplainAlwaysOpen } from '../explain/explain.tsx';
+import { Explain } from '../explain/explain.tsx';
 import { VIEW_NAMES } from '../state/action-list.ts';
 import { formatAddress, VIEWS, type ViewName } from '../state/address.ts';
 import { navigate, page, pageTicker, view } from '../state/page.ts';
 import { type DialogName, dialog, notice } from '../state/ui.ts';
+import { Calendar } from './calendar.tsx';
 import { Commands, KeyMap } from './commands.tsx';
 import { OptionsSheet } from './options-sheet.tsx';
 import { RibbonBar } from './ribbon-bar.tsx';
@@ -28,8 +29,7 @@ interface ShellProps {
 export function Shell({ viewOf, onRetry }: ShellProps) {
   if (memberKey.value === null) return <SignIn />;
   const View = viewOf(view.value);
-  // In a wide window, the views of a ticker always show the Explain panel.
-  const explained = page.value.explain ?? (isExplainAlwaysOpen.value && TIMED.has(view.value) ? 'gex_flip' : null);
+  const explained = page.value.explain;
   return (
     <div class={`shell${explained ? ' explaining' : ''}`}>
       <a class="skip" href="#main" onClick={skipToMain}>
@@ -163,6 +163,7 @@ const DIALOGS: Readonly<Record<DialogName, ComponentType>> = {
   ticker: () => <Commands isTickerOnly />,
   options: OptionsSheet,
   menu: Menu,
+  calendar: Calendar,
 };
 
 function skipToMain(event: Event): void {

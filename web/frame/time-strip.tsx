@@ -4,25 +4,35 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { newYorkMoment, price, spokenMoment, UNKNOWN } from '../page-format.ts';
 import { navigate, page } from '../state/page.ts';
 import { asOf, feeds, gexView, newerCount } from '../state/page-market.ts';
+import { stopAt } from '../state/stop-steps.ts';
 import {
   isPlaying,
+  isThisDayOnly,
   momentIndex,
   moveInTime,
-  moveToStop,
+  moveToMoment,
   PLAY_MS,
   playMs,
+  SINCE_TEXTS,
+  type SinceName,
   shownMs,
+  since,
+  sinceMoment,
   stopList,
   stripAxis,
+  stripStops,
   togglePlay,
+  toggleSince,
 } from '../state/time-stops.ts';
+import { dialog } from '../state/ui.ts';
+import { tradingTicks } from '../time/trading-axis.ts';
 
 /** Debounce delay of the request for figures during a drag of the time strip, in ms. The moment changes immediately. */
 const REST_MS = 80;
 
 /** Renders the time strip: a slider with one position per stored snapshot, and buttons for moving in time and comparing. */
 export function TimeStrip() {
-  const { at, pinned, isDiff } = page.value;
+  const { at } = page.value;
   const index = momentIndex.value;
   return (
     <footer class="strip row" aria-label="Time">
@@ -72,25 +82,63 @@ export function TimeStrip() {
       >
         Live{at !== null && newerCount.value > 0 ? ` +${newerCount.value}` : ''} <kbd>l</kbd>
       </button>
+      <SinceControls />
+    </footer>
+  );
+}
+
+/** Renders the buttons that compare the page with an earlier moment, and that pin the present moment as A. */
+function SinceControls() {
+  const { at, pinned, isDiff } = page.value;
+  const moment = sinceMoment(since.value);
+  const names = (Object.keys(SINCE_TEXTS) as SinceName[]).filter((name) => name !== 'pinned' || pinned !== null);
+  return (
+    <>
+      <span class="since">
+        <button
+          type="button"
+          data-action="since"
+          disabled={moment === undefined && !isDiff}
+          aria-pressed={isDiff}
+          title={
+            moment === undefined
+              ? `No snapshot is stored: ${SINCE_TEXTS[since.value]}`
+              : `Show the change since: ${SINCE_TEXTS[since.value]}, ${newYorkMoment(moment)} (d)`
+          }
+          onClick={() => toggleSince()}
+        >
+          Since
+        </button>
+        <label>
+          <span class="spoken">The moment to compare with</span>
+          <select
+            value={since.value}
+            onChange={({ currentTarget: { value } }) => {
+              since.value = value as SinceName;
+              if (page.value.isDiff) toggleSince();
+            }}
+          >
+            {names.map((name) => (
+              <option key={name} value={name} disabled={sinceMoment(name) === undefined}>
+                {name === 'pinned' ? `A, ${newYorkMoment(pinned)}` : SINCE_TEXTS[name]}
+              </option>
+            ))}
+          </select>
+        </label>
+      </span>
       <button
         type="button"
         class="wide-only"
         aria-pressed={pinned !== null}
         title={pinned ? 'Forget A' : 'Pin this moment as A'}
-        onClick={() => navigate(pinned ? { pinned: null, isDiff: false } : { pinned: at ?? asOf.value ?? null })}
+        onClick={() => {
+          since.value = pinned ? 'close' : 'pinned';
+          navigate(pinned ? { pinned: null, isDiff: false } : { pinned: at ?? asOf.value ?? null });
+        }}
       >
-        {pinned ? `A ${newYorkMoment(pinned)}` : 'Pin A'} <kbd>p</kbd>
+        {pinned ? 'Forget A' : 'Pin A'} <kbd>p</kbd>
       </button>
-      <button
-        type="button"
-        class="wide-only"
-        disabled={pinned === null}
-        aria-pressed={isDiff}
-        onClick={() => navigate({ isDiff: !isDiff })}
-      >
-        Diff <kbd>d</kbd>
-      </button>
-    </footer>
+    </>
   );
 }
 
@@ -102,10 +150,10 @@ const FINE = 100_000;
 
 /** Renders the slider with its buttons and the selected moment. */
 function StripSlider({ children }: { children: ComponentChildren }) {
-  const all = stopList.value;
+  const all = stripStops.value;
   const axis = stripAxis.value;
-  const index = momentIndex.value;
   const shown = shownMs.value;
+  const index = Number.isNaN(shown) ? -1 : stopAt(all, shown);
   const [dragged, setDragged] = useState<number | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const isPressed = useRef(false);
@@ -135,7 +183,8 @@ function StripSlider({ children }: { children: ComponentChildren }) {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
       setDragged(null);
-      moveToStop(to);
+      const moment = all.at[to];
+      if (moment !== undefined) moveToMoment(moment);
     }, REST_MS);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -174,10 +223,26 @@ function StripSlider({ children }: { children: ComponentChildren }) {
         />
       </div>
       {children}
-      <span class="strip-moment" data-moment={typeof moment === 'number' ? new Date(moment).toISOString() : moment}>
+      <button
+        type="button"
+        class="strip-moment bare"
+        data-moment={typeof moment === 'number' ? new Date(moment).toISOString() : moment}
+        title="Calendar: go to a day"
+        onClick={() => (dialog.value = 'calendar')}
+      >
         <b>{newYorkMoment(moment)}</b>
         <span class="muted">{isBetween ? beside : `spot ${price(all.spot[stop])}`}</span>
-      </span>
+      </button>
+      <button
+        type="button"
+        class="wide-only"
+        aria-pressed={isThisDayOnly.value}
+        disabled={all.at.length === 0}
+        title="Show only the snapshots of this day on the strip"
+        onClick={() => (isThisDayOnly.value = !isThisDayOnly.value)}
+      >
+        This day
+      </button>
     </>
   );
 }
@@ -189,7 +254,7 @@ const KEYS: Readonly<Record<string, () => void>> = {
   ArrowUp: () => moveInTime(1, 'snapshot'),
   PageDown: () => moveInTime(-1, 'day'),
   PageUp: () => moveInTime(1, 'day'),
-  Home: () => moveToStop(0),
+  Home: () => stripStops.value.at[0] && moveToMoment(stripStops.value.at[0]),
   End: () => navigate({ at: null }),
 };
 
@@ -203,9 +268,12 @@ function Flag({ letter, at }: { letter: 'A' | 'B'; at: number }) {
   );
 }
 
+/** Maximum number of dates on the time strip. */
+const LABELS_MOST = 7;
+
 /** Renders the background of the slider: a tick per snapshot, the spot curve, day boundaries, and hatched areas for missing data. */
 function StripMarks() {
-  const all = stopList.value;
+  const all = stripStops.value;
   const axis = stripAxis.value;
   const gaps = feeds.asked.value.answer?.body.feeds.flatMap((feed) => feed.gaps) ?? [];
   const paths = useMemo(() => {
@@ -238,6 +306,11 @@ function StripMarks() {
         ];
         return end > begin && <i key={from} class="feed-gap" style={box(begin, end)} />;
       })}
+      {tradingTicks(axis, 0, axis.length, LABELS_MOST).map(({ at, label }) => (
+        <small key={at} class="strip-date" style={{ left: `${(100 * at) / axis.length}%` }}>
+          {label}
+        </small>
+      ))}
       <svg viewBox={`0 0 ${axis.length} 100`} preserveAspectRatio="none" width="100%" height="100%" aria-hidden="true">
         <path class="days" d={paths.days} />
         <path class="spark" d={paths.spot} />

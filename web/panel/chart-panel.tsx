@@ -7,7 +7,7 @@ import { PlainTable } from '../grid/plain-table.tsx';
 import { type Call, curlOf, WEB_OPERATIONS } from '../operations.ts';
 import { newYorkMoment } from '../page-format.ts';
 import { navigate, page, pageTicker } from '../state/page.ts';
-import { asOf, isSimulated } from '../state/page-market.ts';
+import { asOf, isSimulated, isWithoutData, tickersWithData } from '../state/page-market.ts';
 import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTable } from '../state/panels.ts';
 import { callScope, pageScope } from '../state/scope.ts';
 import { copy, save } from '../state/ui.ts';
@@ -111,12 +111,14 @@ export function ChartPanel(props: ChartPanelProps) {
 
 /** Renders the error message of a failed call, and its hint. */
 export function Problem({ problem }: { problem: RequestProblem }) {
+  // Sentences with the names of tools are for agents.
+  const hint = problem.hint.replace(/[^.]*\b[a-z]+_[a-z_]+\b[^.]*\.?/g, '').trim();
   return (
     <div class="problem" role="note">
       <p>
         <strong>{problem.message}</strong>
       </p>
-      {problem.hint && <p>{problem.hint}</p>}
+      {hint && <p>{hint}</p>}
     </div>
   );
 }
@@ -143,7 +145,52 @@ export function ViewState({ asked }: { asked: Asked<unknown> }) {
           Back to live
         </button>
       )}
+      {isWithoutData(problem) && <OtherData />}
     </div>
+  );
+}
+
+/** Commands that bring the first data, each with what it does. */
+const FIRST_DATA = [
+  ['zomma ingest FILE', 'loads files of chains, closes, dividends or trades once'],
+  ['zomma serve --feed files:DIR', 'loads each file that appears in a folder'],
+  ['zomma serve --feed tradier', 'polls a provider (or massive, thetadata, cboe)'],
+  ['zomma start', 'runs a simulated market'],
+] as const;
+/** Maximum number of other tickers that the page offers. */
+const OTHERS_MOST = 8;
+
+/** Renders the tickers that have data or, if there is none at all, the commands that bring the first data. */
+function OtherData() {
+  const others = tickersWithData.value.slice(0, OTHERS_MOST);
+  if (others.length > 0) {
+    return (
+      <p>
+        These tickers have data:{' '}
+        {others.map(({ ticker, asOf: moment }) => (
+          <button type="button" key={ticker} onClick={() => navigate({ ticker, at: null })}>
+            {ticker}, {newYorkMoment(moment)}
+          </button>
+        ))}
+      </p>
+    );
+  }
+  return (
+    <section data-first-data>
+      <h2>The first data</h2>
+      <p>On the machine of the server, run one of these:</p>
+      <ul>
+        {FIRST_DATA.map(([command, effect]) => (
+          <li key={command}>
+            <code>{command}</code>{' '}
+            <button type="button" aria-label={`Copy ${command}`} onClick={() => copy(command, command)}>
+              Copy
+            </button>{' '}
+            <span class="muted">{effect}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -8,13 +8,15 @@ export interface FigureProps {
   /** The exact value, for the tooltip and for copying. */
   readonly exact: string;
   readonly note: string;
+  /** The words that say what the value means, such as the regime or the distance from spot. They are larger than the note. */
+  readonly meaning?: string;
   readonly tone?: 'positive' | 'negative' | '';
   /** In a comparison, the earlier value and the difference, as texts. */
   readonly before?: { readonly value: string; readonly difference: string } | undefined;
 }
 
 /** Renders a figure with its name, its unit and a note. A click opens the Explain panel for the figure. */
-export function Figure({ id, name, value, exact, note, tone = '', before }: FigureProps) {
+export function Figure({ id, name, value, exact, note, meaning, tone = '', before }: FigureProps) {
   const isOpen = page.value.explain === id;
   return (
     <button
@@ -29,7 +31,8 @@ export function Figure({ id, name, value, exact, note, tone = '', before }: Figu
       <span class={`figure-value ${tone}`} key={value}>
         {value}
       </span>
-      <span class="figure-note small clip">{before ? `was ${before.value}, ${before.difference}` : note}</span>
+      {meaning && <span class={`figure-meaning ${tone}`}>{meaning}</span>}
+      <span class="figure-note small">{before ? `was ${before.value}, ${before.difference}` : note}</span>
     </button>
   );
 }

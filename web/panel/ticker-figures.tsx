@@ -1,5 +1,6 @@
 import type { Levels } from '../data/page-answers.ts';
 import {
+  amount,
   differenceText,
   newYorkDay,
   newYorkMoment,
@@ -11,14 +12,16 @@ import {
   UNKNOWN,
 } from '../page-format.ts';
 import { asOf } from '../state/page-market.ts';
+import { freshness } from '../state/ribbon.ts';
+import { previousClose } from '../state/time-stops.ts';
 import { Figure, type FigureProps } from './figure.tsx';
 
 /** Renders the seven figures of a ticker. `before` are the levels at the earlier moment of a comparison. */
 export function TickerFigures({ levels, before }: { levels: Levels; before?: Levels | undefined }) {
   return (
     <div class="figures" data-figures>
-      {tickerFigures(levels, asOf.value).map((figure) => {
-        const earlier = before && tickerFigures(before, undefined).find(({ id }) => id === figure.id);
+      {tickerFigures(levels, asOf.value, freshness.value, previousClose.value?.spot).map((figure) => {
+        const earlier = before && tickerFigures(before).find(({ id }) => id === figure.id);
         return (
           <Figure
             key={figure.id}
@@ -37,8 +40,16 @@ export interface TickerFigure extends FigureProps {
   readonly print: (value: number) => string;
 }
 
-/** Returns the figures of a ticker. A dash and a reason replace the flip if it is unresolved, and the share of volume if it is unknown. */
-export function tickerFigures(levels: Levels, moment: string | undefined): TickerFigure[] {
+const REGIMES: Readonly<Record<string, readonly [name: string, effect: string]>> = {
+  positive_gamma: ['positive gamma', 'dealers damp moves'],
+  negative_gamma: ['negative gamma', 'dealers amplify moves'],
+};
+
+/**
+ * Returns the figures of a ticker. A dash and a reason replace the flip if it is unresolved, and the share of volume if it is unknown.
+ * `moment` is the time of the quotes, `age` is their age as text, and `closed` is the spot at the previous close.
+ */
+export function tickerFigures(levels: Levels, moment?: string, age = '', closed?: number): TickerFigure[] {
   const { spot_price: spot, hedging } = levels;
   const distance = (level: number) => percent(100 * (level / spot - 1));
   const isFlipKnown = levels.flip_resolved;
@@ -61,33 +72,37 @@ export function tickerFigures(levels: Levels, moment: string | undefined): Ticke
     note,
     ...more,
   });
+  const [regime, effect] = REGIMES[levels.regime] ?? ['undetermined', 'too near zero to say'];
+  const shares = hedging.shares_per_pct;
+  const change = closed === undefined ? 0 : spot / closed - 1;
   return [
-    figure('spot_price', 'Spot', spot, price, moment ? `${newYorkMoment(moment)} NY` : ''),
-    figure('call_wall', 'Call wall', levels.call_wall, strikeText, distance(levels.call_wall)),
+    figure('spot_price', 'Spot', spot, price, [moment && newYorkMoment(moment), age].filter(Boolean).join(' · '), {
+      meaning: closed === undefined ? '' : `${change < 0 ? '▼' : '▲'} ${percent(100 * change)} on the day`,
+      exact: closed === undefined ? String(spot) : `${spot}, previous close ${closed}`,
+    }),
+    figure('call_wall', 'Call wall', levels.call_wall, strikeText, 'from spot', {
+      meaning: distance(levels.call_wall),
+    }),
     figure(
       'gex_flip',
       'Gamma flip',
       isFlipKnown ? levels.gex_flip : null,
       price,
-      isFlipKnown ? distance(levels.gex_flip) : 'changes sign nowhere within half of spot',
+      isFlipKnown ? 'from spot' : 'changes sign nowhere within half of spot',
+      { meaning: isFlipKnown ? distance(levels.gex_flip) : '' },
     ),
-    figure('put_wall', 'Put wall', levels.put_wall, strikeText, distance(levels.put_wall)),
-    figure('max_pain', 'Max pain', levels.max_pain, strikeText, `${newYorkDay(levels.expiry)} expiry`),
-    figure(
-      'net_gex',
-      'Net GEX',
-      net,
-      signedAmount,
-      `per 1 % · ${levels.regime.replace('ative_', '. ').replace('itive_', '. ')}`,
-      { tone: signTone(net) },
-    ),
+    figure('put_wall', 'Put wall', levels.put_wall, strikeText, 'from spot', { meaning: distance(levels.put_wall) }),
+    figure('max_pain', 'Max pain', levels.max_pain, strikeText, `${newYorkDay(levels.expiry)} expiry`, {
+      meaning: distance(levels.max_pain),
+    }),
+    figure('net_gex', 'Net GEX, $ per 1 %', net, signedAmount, effect, { meaning: regime, tone: signTone(net) }),
     figure(
       'hedging',
-      'Hedging',
-      hedging.shares_per_pct,
-      (value) => `${signedAmount(value)} sh`,
-      volume === null ? 'per 1 % · volume unknown' : `per 1 % · ${percent(volume, 1, false)} ADV`,
-      { tone: signTone(hedging.shares_per_pct) },
+      'Hedging, on ±1 %',
+      shares,
+      (value) => `${amount(Math.abs(value))} sh`,
+      volume === null ? 'volume unknown' : `${percent(volume, 1, false)} of daily volume`,
+      { meaning: shares === 0 ? '' : shares > 0 ? 'buy falls, sell rises' : 'sell falls, buy rises' },
     ),
   ];
 }

@@ -15,7 +15,7 @@ export const VIEW_NAMES: Readonly<
   history: { name: 'History', key: 'h', question: 'How did the levels move, and did they hold?' },
   scan: { name: 'Scan', key: 's', question: 'The whole universe, and the probabilities of one ticker.' },
   surface: { name: 'Surface', key: 'v', question: 'How are smiles, the term structure and events priced?' },
-  house: { name: 'House', key: 'd', question: 'Is the data good, and how do others get it?' },
+  house: { name: 'Data', key: 'd', question: 'Is the data good, and how do others get it?' },
 };
 
 /** An action of the member on the page. An action has a keyboard shortcut, or is a command, or both. */
@@ -55,7 +55,12 @@ const LIST = [
   action('Time', 'live', 'Back to live', 'l'),
   action('Time', 'play', 'Play the snapshots, or stop'),
   action('Time', 'pin', 'Pin this moment as A', 'p'),
-  action('Time', 'diff', 'Difference from A', 'd'),
+  action('Time', 'diff', 'Difference from A, or from the previous close', 'd'),
+  action('Time', 'since_close', 'Since the previous close: compare with yesterday'),
+  action('Time', 'since_open', "Since the day's open: compare"),
+  action('Time', 'since_hour', 'Since an hour before: compare'),
+  action('Time', 'calendar', 'Calendar: go to a day'),
+  action('Time', 'this_day', 'This day only, on the time strip'),
   action('Time', 'swap', 'Swap A and the present moment', 'x'),
   ...MEASURES.map((measure, i) => action('Analysis', `measure_${measure}`, `Measure: ${measure}`, String(i + 1))),
   action('Analysis', 'weight', 'Weight: open interest or volume', 'w'),

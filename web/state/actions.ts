@@ -7,7 +7,7 @@ import { navigate, page, pageTicker, zoomBy } from './page.ts';
 import { asOf, isSimulated, neighbour } from './page-market.ts';
 import { activePanel, toggleTable } from './panels.ts';
 import { scopeSummary, toggleFirstExpiry, toggleScope } from './scope.ts';
-import { moveInTime, moveToMoment, togglePlay } from './time-stops.ts';
+import { isThisDayOnly, moveInTime, moveToMoment, togglePlay, toggleSince } from './time-stops.ts';
 import { areLettersOn, copy, type DialogName, dialog, notify, THEMES, theme } from './ui.ts';
 
 const walk = (step: number) => {
@@ -59,7 +59,14 @@ const RUN: Readonly<Record<ActionId, () => void>> = {
   live: () => navigate({ at: null }),
   play: togglePlay,
   pin,
-  diff: () => (page.value.pinned ? navigate({ isDiff: !page.value.isDiff }) : pin()),
+  diff: () => (page.value.pinned ? navigate({ isDiff: !page.value.isDiff }) : toggleSince('close')),
+  since_close: () => toggleSince('close'),
+  since_open: () => toggleSince('open'),
+  since_hour: () => toggleSince('hour'),
+  calendar: () => open('calendar'),
+  this_day: () => {
+    isThisDayOnly.value = !isThisDayOnly.value;
+  },
   swap: () => {
     const { pinned, at } = page.value;
     if (pinned) moveToMoment(pinned, { pinned: at ?? asOf.value ?? null });

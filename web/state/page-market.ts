@@ -9,10 +9,11 @@ import {
   type UniverseAnswer,
   useAnswer,
 } from '../data/page-answers.ts';
+import type { RequestProblem } from '../data/request.ts';
 import { serverNow } from '../data/server-connection.ts';
 import type { Call, CallValue, WebOperationName } from '../operations.ts';
 import { isComparable } from './moment-diff.ts';
-import { page, pageTicker, tickerCall } from './page.ts';
+import { navigate, page, pageTicker, tickerCall } from './page.ts';
 
 /** The answer with all tickers of the universe, by theme. */
 export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_target_universe', args: {} }));
@@ -32,12 +33,24 @@ const tickerNames = computed(() => {
 /** The list has the tickers of the universe by theme, followed by the other tickers of the feeds. */
 export const tickers = computed(() => tickerNames.value.split(' ').filter(Boolean));
 
+/** The tickers that have data, newest quotes first, with the time of their quotes. */
+export const tickersWithData = computed(() =>
+  (feeds.asked.value.answer?.body.feeds ?? [])
+    .flatMap((feed) => feed.tickers.flatMap(({ ticker, as_of }) => (as_of === null ? [] : [{ ticker, asOf: as_of }])))
+    .toSorted((a, b) => b.asOf.localeCompare(a.asOf)),
+);
+
 /** Returns the ticker that is `step` positions below the page's ticker in the watchlist. */
 export function neighbour(step: number): string | undefined {
   const names = tickers.value;
   const index = names.indexOf(pageTicker.value);
   if (names.length === 0) return undefined;
   return names[Math.max(0, Math.min(names.length - 1, index + step))];
+}
+
+/** Returns whether a problem means that the ticker has no data at any moment. */
+export function isWithoutData(problem: RequestProblem | undefined): boolean {
+  return (problem?.code === 'no_chain' && problem.nearest.length === 0) || problem?.code === 'unknown_ticker';
 }
 
 /** The arguments of every analysis on the page: the ticker and the options. */
@@ -137,6 +150,12 @@ export function followMarket(): void {
   });
   effect(() => {
     if (page.value.at === null) newerCount.value = 0;
+  });
+  // An address without a ticker opens the newest ticker if the usual one has no data.
+  effect(() => {
+    const { problem } = gexView.asked.value;
+    const newest = tickersWithData.value[0];
+    if (location.hash === '' && isWithoutData(problem) && newest) navigate({ ticker: newest.ticker }, false);
   });
   let askedAt = 0;
   const everyMs = () => (fillingPast.value === null ? FEEDS_EVERY_MS : FILLING_EVERY_MS);

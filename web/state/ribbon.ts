@@ -3,7 +3,7 @@ import { isStreaming } from '../data/live-levels.ts';
 import { memberKey } from '../data/member-key.ts';
 import { rateLimit } from '../data/request.ts';
 import { clockOffsetMs, connection, serverNow } from '../data/server-connection.ts';
-import { cleanText } from '../page-format.ts';
+import { cleanText, duration } from '../page-format.ts';
 import { page, pageTicker } from './page.ts';
 import { asOf, feeds, gexView, isSimulated, newerCount } from './page-market.ts';
 import { isOtherVersion } from './page-version.ts';
@@ -56,3 +56,9 @@ const input = computed((): RibbonInput => {
 
 /** The current items of the status ribbon. */
 export const ribbon = computed(() => ribbonItems(input.value));
+
+/** The age of the quotes on a live page, as text. The signal changes only with the text. Empty in a replay. */
+export const freshness = computed(() => {
+  if (page.value.at !== null || asOf.value === undefined) return '';
+  return `${duration(Math.max(0, (serverNow.value - Date.parse(asOf.value)) / 1000))} old`;
+});

@@ -39,6 +39,20 @@ export function dayBeside({ day }: Stops, date: string, step: 1 | -1): number | 
 }
 
 /**
+ * Returns an earlier snapshot than a moment of the New York date `date`: the last one of an earlier day (`close`), the first one of the day
+ * (`open`), or the newest one that is at least an hour earlier (`hour`). Returns -1 if there is none.
+ */
+export function earlierStop(stops: Stops, momentMs: number, date: string, name: 'close' | 'open' | 'hour'): number {
+  const index =
+    name === 'close'
+      ? stops.day.findLastIndex((each) => each < date)
+      : name === 'open'
+        ? stops.day.indexOf(date)
+        : stopAt(stops, momentMs - 3_600_000);
+  return stops.ms[index]! < momentMs ? index : -1;
+}
+
+/**
  * Returns the first snapshot of the newest day with several snapshots. Playback that is started at the newest snapshot begins with this
  * first snapshot.
  */

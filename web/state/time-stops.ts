@@ -7,7 +7,7 @@ import { type TradingAxis, tradingAxis } from '../time/trading-axis.ts';
 import type { PageState } from './address.ts';
 import { navigate, page, pageTicker } from './page.ts';
 import { analysisArguments, asOf, gexView, past } from './page-market.ts';
-import { dayBeside, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from './stop-steps.ts';
+import { dayBeside, earlierStop, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from './stop-steps.ts';
 
 /** The history of the ticker, with one row per stored snapshot. */
 export const stops = shareAnswer<History>(() => ({
@@ -56,13 +56,34 @@ export const stopList = computed((): Stops => {
 /** The moments with a snapshot, ISO 8601, ascending. */
 export const moments = computed(() => stopList.value.at);
 
+/** True if the time strip shows only the day of the page's moment. */
+export const isThisDayOnly = signal(false);
+
+/** The snapshots on the time strip: all, or those of the day of the page's moment. */
+export const stripStops = computed((): Stops => {
+  const all = stopList.value;
+  const ms = shownMs.value;
+  if (!isThisDayOnly.value || Number.isNaN(ms)) return all;
+  const date = newYorkIsoDate(ms);
+  const [from, to] = [all.day.indexOf(date), all.day.lastIndexOf(date) + 1];
+  if (from < 0) return all;
+  return {
+    at: all.at.slice(from, to),
+    ms: all.ms.slice(from, to),
+    day: all.day.slice(from, to),
+    spot: all.spot.slice(from, to),
+  };
+});
+
 /**
  * The axis of the time strip. The width of a day is proportional to the day's number of snapshots. Each snapshot can therefore be selected
  * with a finger, even if a day has hundreds of snapshots. Time is linear within a day. Missing data is visible as a gap within a day, or as
  * a day without a tick. On a linear time axis with months of daily closes, half an hour would be one pixel wide. An axis with equal
  * distances between snapshots would show no gaps.
  */
-export const stripAxis = computed((): TradingAxis => tradingAxis(stopList.value.ms, ({ count }) => Math.max(1, count)));
+export const stripAxis = computed(
+  (): TradingAxis => tradingAxis(stripStops.value.ms, ({ count }) => Math.max(1, count)),
+);
 
 /** The moment that the page shows, in ms since the epoch. NaN while the moment is unknown. */
 export const shownMs = computed(() => Date.parse(page.value.at ?? asOf.value ?? ''));
@@ -80,6 +101,43 @@ export function moveToStop(index: number, isStep = true): void {
 /** Sets the page's moment to a snapshot, and applies `change` to the page state. For the newest snapshot, the page shows live data. */
 export function moveToMoment(at: string, change: Partial<PageState> = {}): void {
   navigate({ ...change, at: Date.parse(at) === stopList.value.ms.at(-1) ? null : at });
+}
+
+/** The moments with which the page compares at one press. */
+export const SINCE_TEXTS = {
+  close: 'previous close',
+  open: 'open',
+  hour: '1 h before',
+  pinned: 'A',
+} as const;
+export type SinceName = keyof typeof SINCE_TEXTS;
+
+/** The moment that the button *Since* compares with. */
+export const since = signal<SinceName>('close');
+
+/** Returns the snapshot of an earlier moment, ISO 8601. Undefined if there is none before the page's moment. */
+export function sinceMoment(name: SinceName): string | undefined {
+  if (name === 'pinned') return page.value.pinned ?? undefined;
+  const ms = shownMs.value;
+  const all = stopList.value;
+  const index = Number.isNaN(ms) ? -1 : earlierStop(all, ms, newYorkIsoDate(ms), name);
+  return all.at[index];
+}
+
+/** The last snapshot of an earlier day than the page's moment: its time and its spot. Undefined if there is none. */
+export const previousClose = computed(() => {
+  const at = sinceMoment('close');
+  const { at: moments, spot } = stopList.value;
+  return at === undefined ? undefined : { at, spot: spot[moments.indexOf(at)]! };
+});
+
+/** Compares the page with the moment of *Since*. If it compares already, ends the comparison. */
+export function toggleSince(name: SinceName = since.value): void {
+  const { isDiff, pinned } = page.value;
+  const moment = sinceMoment(name);
+  since.value = name;
+  if (isDiff && (pinned === moment || moment === undefined)) navigate({ isDiff: false });
+  else if (moment !== undefined) navigate({ pinned: moment, isDiff: true });
 }
 
 /** Moves the page by one snapshot, or to the last snapshot of the previous or next day. */

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 
-export type DialogName = 'keys' | 'commands' | 'ticker' | 'options' | 'menu';
+export type DialogName = 'keys' | 'commands' | 'ticker' | 'options' | 'menu' | 'calendar';
 
 /** The open dialog. At most one dialog is open. */
 export const dialog = signal<DialogName | null>(null);

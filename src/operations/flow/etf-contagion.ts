@@ -21,7 +21,7 @@ export const evaluateEtfContagion = defineOperation({
   name: 'evaluate_etf_contagion',
   ofMarket: true,
   title: 'Spill into the sector ETF',
-  page: 'flow',
+  page: 'house',
   description:
     "Names the sector ETF that a stock's large flow spills into: if the stock's volatility has reached the ceiling, the flow is large, and " +
     `their correlation, if known, is at least ${CORRELATION_MIN}. Null otherwise; the notes say which condition failed or was not tested.`,

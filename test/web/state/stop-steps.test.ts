@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { dayBeside, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from '../../../web/state/stop-steps.ts';
+import {
+  dayBeside,
+  earlierStop,
+  firstOfReplay,
+  type Stops,
+  stopAt,
+  stopBeside,
+  withStop,
+} from '../../../web/state/stop-steps.ts';
 
 /** Two days of one snapshot, one of three, and one of two. */
 const at = [
@@ -67,4 +75,20 @@ test('only a newer snapshot becomes a stop', () => {
   expect(withStop(more, '2026-11-19T16:00:00.000Z', '2026-11-19', 1)).toBe(more);
   expect(withStop(more, 'soon', '2026-11-23', 1)).toBe(more);
   expect(withStop(none, at[0]!, '2026-11-16', 1).at).toEqual([at[0]!]);
+});
+
+describe('the moment that a page is compared with', () => {
+  test.each([
+    ['close', '2026-11-20T15:30:00Z', '2026-11-20', 4],
+    ['close', '2026-11-19T15:00:00Z', '2026-11-19', 1],
+    ['close', '2026-11-16T21:00:00Z', '2026-11-16', -1],
+    ['open', '2026-11-19T21:00:00Z', '2026-11-19', 2],
+    ['open', '2026-11-19T15:00:00Z', '2026-11-19', -1],
+    ['hour', '2026-11-19T21:00:00Z', '2026-11-19', 3],
+    ['hour', '2026-11-20T15:30:00Z', '2026-11-20', 4],
+    ['hour', '2026-11-16T21:00:00Z', '2026-11-16', -1],
+  ] as const)('%s before %s', (name, moment, date, index) => {
+    expect(earlierStop(stops, Date.parse(moment), date, name)).toBe(index);
+    expect(earlierStop(none, Date.parse(moment), date, name)).toBe(-1);
+  });
 });

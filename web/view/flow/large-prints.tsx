@@ -1,26 +1,13 @@
-import { minIndex } from 'd3-array';
-import { type EtfContagion, type GexView, useAnswer, type WhalePrints } from '../../data/page-answers.ts';
-import type { Call } from '../../operations.ts';
-import {
-  amount,
-  cleanText,
-  counted,
-  countText,
-  newYorkDay,
-  percent,
-  signedAmount,
-  UNKNOWN,
-} from '../../page-format.ts';
-import { ChartPanel, Problem } from '../../panel/chart-panel.tsx';
+import type { GexView, WhalePrints } from '../../data/page-answers.ts';
+import { amount, cleanText, countText, newYorkDay, percent, signedAmount } from '../../page-format.ts';
+import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
-import { navigate, page, setOwn } from '../../state/page.ts';
-import { asOf, useTickerAnswer } from '../../state/page-market.ts';
-import { stops } from '../../state/time-stops.ts';
-import { spillRequirements, spillSentence } from './spill-text.ts';
+import { navigate, page } from '../../state/page.ts';
+import { useTickerAnswer } from '../../state/page-market.ts';
 
 const dayOf = (expiry: string) => newYorkDay(expiry, true);
 
-/** Renders the large prints of one expiry, their sums, and whether the flow spills into the sector ETF. */
+/** Renders the large prints of one expiry, and their sums. */
 export function LargePrints({ view }: { view: GexView }) {
   const { own } = page.value;
   const listed = [...new Set(view.expiries.expiry.map((each) => cleanText(each)))];
@@ -51,7 +38,6 @@ export function LargePrints({ view }: { view: GexView }) {
       >
         {body && <Sums body={body} />}
       </ChartPanel>
-      <Spill view={view} net={body?.net_fiat_exposure} />
     </div>
   );
 }
@@ -129,103 +115,4 @@ function largePrintsTable(body: WhalePrints) {
       ['puts', body.put_fiat_paid, side?.put_at_ask ?? null, side?.put_at_bid ?? null],
     ],
   };
-}
-
-/** The labels of the input fields for the spill. The volatilities in the fields are in percent. */
-const FIELDS = ['Large flow, $', 'Volatility now, %', 'Volatility ceiling, %'] as const;
-
-function Spill({ view, net }: { view: GexView; net: number | undefined }) {
-  const { own, ticker } = page.value;
-  const moment = asOf.value;
-  const history = stops.asked.value.answer?.body;
-  const { atm_iv, tte } = view.expiries;
-  const now = atm_iv[minIndex(tte, (each) => Math.abs(each - 30 / 365.25))] ?? null;
-  const high = history?.iv_high == null ? null : Math.max(history.iv_high, now ?? 0);
-  // The inputs that the member has typed for this ticker, such as `NVDA:25000000:62:55`. If an input is empty, the value from the page is
-  // used.
-  const [of, ...typed] = own.spill?.split(':') ?? [];
-  const mine = FIELDS.map((_, i) => (of === ticker && typed[i]) || '');
-  const isOwn = mine.some(Boolean);
-  const pages = [net === undefined ? '' : String(Math.round(net)), inPercent(now), inPercent(high ?? now)];
-  const shown = mine.map((text, i) => text || pages[i]!);
-  const [fiat, iv, ceiling] = [Number(shown[0]), Number(shown[1]) / 100, Number(shown[2]) / 100];
-  const isWhole = shown[0] !== '' && Number.isFinite(fiat) && iv > 0 && ceiling > 0;
-  const args = { single_name_ticker: ticker, whale_fiat: fiat, current_iv: iv, iv_ceiling: ceiling };
-  const call: Call | undefined =
-    moment === undefined || !isWhole
-      ? undefined
-      : { operation: 'evaluate_etf_contagion', args: { ...args, at: moment } };
-  const asked = useAnswer<EtfContagion>(call);
-  // The component itself checks the ticker of the answer, because this call names the ticker in the argument `single_name_ticker`, not
-  // `ticker`.
-  const answer = asked.answer?.call.args.single_name_ticker === ticker ? asked.answer : undefined;
-  const body = answer?.body;
-  const source =
-    history && high !== null
-      ? `the highest 30-day volatility of ${counted(history.iv_days, 'day')} kept`
-      : 'the present volatility, as no earlier one is kept';
-  return (
-    <ChartPanel
-      id="spill"
-      title="Spill into the sector ETF"
-      call={call}
-      answer={answer}
-      isSlow={asked.isSlow}
-      controls={
-        isOwn && (
-          <button type="button" onClick={() => setOwn('spill', null)}>
-            Use the page’s values
-          </button>
-        )
-      }
-    >
-      <div class="spill stack inset" data-proxy={body ? (body.etf_proxy ?? 'none') : undefined}>
-        <div class="fields">
-          {FIELDS.map((label, i) => (
-            <label key={label}>
-              {label}
-              <input
-                type="text"
-                inputMode="decimal"
-                value={shown[i]}
-                data-spill={i}
-                onChange={({ currentTarget: { value } }) => {
-                  const next = mine.with(i, value.replace(/[:\s]/g, '').replace('−', '-'));
-                  setOwn('spill', next.some(Boolean) ? [ticker, ...next].join(':') : null);
-                }}
-              />
-            </label>
-          ))}
-        </div>
-        {!isWhole && (
-          <p class="muted">{net === undefined ? '' : `${UNKNOWN} All three must be numbers, volatilities above 0.`}</p>
-        )}
-        {asked.problem && <Problem problem={asked.problem} />}
-        {body && (
-          <>
-            <p>
-              <strong>{spillSentence(ticker, body)}</strong>
-            </p>
-            {body.proxy !== null && (
-              <ul>
-                {spillRequirements(body, iv, ceiling, fiat).map(({ isMet, text }) => (
-                  <li key={text}>
-                    {isMet ? '✓' : '✕'} {text}
-                  </li>
-                ))}
-              </ul>
-            )}
-          </>
-        )}
-        <p class="muted">
-          The flow is that of the large prints above. The ceiling is {source}
-          {isOwn ? ', unless you typed another' : ''}.
-        </p>
-      </div>
-    </ChartPanel>
-  );
-}
-
-function inPercent(value: number | null): string {
-  return value === null ? '' : String(Number((100 * value).toFixed(2)));
 }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { evaluateEtfContagion } from '../../../../src/operations/flow/etf-contagion.ts';
 import { runStrategicOmniRadar } from '../../../../src/operations/surface/omni-radar.ts';
 import {
   type CursorPair,
@@ -9,8 +8,7 @@ import {
   fitSentence,
   lognormalReadout,
 } from '../../../../web/chart/density-text.ts';
-import type { EtfContagion, Radar } from '../../../../web/data/page-answers.ts';
-import { spillRequirements, spillSentence } from '../../../../web/view/flow/spill-text.ts';
+import type { Radar } from '../../../../web/data/page-answers.ts';
 import { distanceOf, universeRows } from '../../../../web/view/scan/universe-grid.tsx';
 import { whipsawParts } from '../../../../web/view/scan/whipsaw-parts.ts';
 import { callExtended } from '../../../operations/small-market.ts';
@@ -73,36 +71,6 @@ describe('whipsaw', () => {
     });
     expect(parts[0]).toMatchObject({ value: null, why: 'net gamma changes sign nowhere within half of spot' });
     expect(parts[2]).toMatchObject({ value: null, why: 'too few closes are known for 20 daily returns' });
-  });
-});
-
-describe('spill', () => {
-  const of = (args: object) =>
-    callExtended(
-      evaluateEtfContagion,
-      { single_name_ticker: 'NVDA', whale_fiat: 25e6, current_iv: 0.62, iv_ceiling: 0.55, ...args },
-      context,
-    ) as unknown as EtfContagion;
-
-  test.each([
-    ['all met', {}, [true, true, true], 'The flow of NVDA spills into SMH:'],
-    ['calm', { current_iv: 0.5 }, [false, true, true], 'The flow of NVDA does not spill into SMH:'],
-    ['small', { whale_fiat: -10 }, [true, false, true], 'The flow of NVDA does not spill into SMH:'],
-  ])('%s', (_, args, met, sentence) => {
-    const body = of(args);
-    expect(spillRequirements(body, 0.62, 0.55, 25e6).map(({ isMet }) => isMet)).toEqual(met);
-    expect(spillSentence('NVDA', body)).toBe(sentence);
-  });
-
-  test('without a proxy there is nothing to meet, and a low correlation is not met', () => {
-    expect(spillSentence('SPY', of({ single_name_ticker: 'SPY' }))).toBe(
-      'The universe names no sector ETF for SPY, so its flow spills nowhere.',
-    );
-    const low = { ...of({}), correlation: 0.1 };
-    expect(spillRequirements(low, 0.62, 0.55, 1)[2]).toEqual({
-      isMet: false,
-      text: 'correlation of 0.1 with the ETF is below 0.5',
-    });
   });
 });
 
