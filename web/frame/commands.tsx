@@ -1,8 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
+import { newYorkDay } from '../page-format.ts';
 import { ACTION_LIST, CHART_KEYS } from '../state/action-list.ts';
 import { runAction } from '../state/actions.ts';
 import { navigate, page } from '../state/page.ts';
 import { tickers } from '../state/page-market.ts';
+import { allExpiries, setScope } from '../state/scope.ts';
 import { moments } from '../state/time-stops.ts';
 import { areLettersOn, dialog } from '../state/ui.ts';
 import { parseCommand } from './command-line.ts';
@@ -88,7 +90,25 @@ function choicesFor(text: string, isTickerOnly: boolean): Choice[] {
     // Actions with a word that starts with the typed text come first in the list.
     .toSorted((a, b) => Number(hasWord(b.label, wanted)) - Number(hasWord(a.label, wanted)))
     .map(({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAction(id) }));
-  return [...direct, ...(wanted === '' ? [] : names), ...actions].slice(0, wanted === '' ? 100 : CHOICES_MAX);
+  return [...direct, ...(wanted === '' ? [] : names), ...expiriesFor(wanted), ...actions].slice(
+    0,
+    wanted === '' ? 100 : CHOICES_MAX,
+  );
+}
+
+/** Returns a choice for each expiry whose date contains the typed words: `18 sep`, `expiry 18 sep` or `2026-09-18`. */
+function expiriesFor(wanted: string): Choice[] {
+  const text = wanted.toLowerCase().replace(/^expiry\s+/, '');
+  if (text.length < 3 || !/\d/.test(text)) return [];
+  const dates = [...new Set(allExpiries.value.answer?.body.expiry ?? [])];
+  return dates
+    .filter((date) => ` ${newYorkDay(date, true)} ${date}`.toLowerCase().includes(` ${text}`))
+    .slice(0, CHOICES_MAX / 2)
+    .map((date) => ({
+      id: `expiry ${date}`,
+      label: `Only the expiry ${newYorkDay(date, true)}`,
+      run: () => setScope('expiries', date),
+    }));
 }
 
 function hasWord(label: string, start: string): boolean {

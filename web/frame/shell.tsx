@@ -5,13 +5,13 @@ import { VIEW_NAMES } from '../state/action-list.ts';
 import { formatAddress, VIEWS, type ViewName } from '../state/address.ts';
 import { navigate, page, pageTicker, view } from '../state/page.ts';
 import { type DialogName, dialog, notice } from '../state/ui.ts';
-import { Calendar } from './calendar.tsx';
 import { Commands, KeyMap } from './commands.tsx';
 import { OptionsSheet } from './options-sheet.tsx';
 import { RibbonBar } from './ribbon-bar.tsx';
 import { ScopeBar } from './scope-bar.tsx';
 import { Sheet } from './sheet.tsx';
 import { SignIn } from './sign-in.tsx';
+import { Calendar } from './snapshot-calendar.tsx';
 import { TimeStrip } from './time-strip.tsx';
 import { Watchlist } from './watchlist.tsx';
 

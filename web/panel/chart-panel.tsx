@@ -41,9 +41,10 @@ export interface ChartPanelProps {
 export function ChartPanel(props: ChartPanelProps) {
   const { id, title, unit, call, answer, problem, isSlow, table, readout, controls, menu, children } = props;
   const ref = useRef<HTMLElement>(null);
+  const saver = useRef<(kind: 'csv' | 'png') => void>(() => {});
   useEffect(() => {
     const element = ref.current!;
-    registerPanel({ id, title, element, call, table });
+    registerPanel({ id, title, element, call, table, save: (kind) => saver.current(kind) });
     return () => forgetPanel(id, element);
   }, [id, title, call, table]);
   const isTable = asTables.value.has(id) && table !== undefined;
@@ -55,6 +56,10 @@ export function ChartPanel(props: ChartPanelProps) {
   const scope = callScope(answer?.call ?? call, moment);
   const isOtherScope = call !== undefined && WEB_OPERATIONS[call.operation].ofMarket && scope !== pageScope(moment);
   const origin = () => ({ ticker: pageTicker.value, asOf: moment ?? '', isSimulated: isSimulated.value, scope });
+  saver.current = (kind) => {
+    if (kind === 'png') void savePicture(ref.current!, fileName(kind), { title, unit: unit ?? '', ...origin() });
+    else if (table) save(fileName(kind), new Blob([csvOf(table, origin())], { type: 'text/csv' }));
+  };
   return (
     <section ref={ref} class={`panel ${props.class ?? ''}`} data-panel={id} data-as-of={moment} aria-label={title}>
       <header class="panel-head row">
@@ -79,18 +84,11 @@ export function ChartPanel(props: ChartPanelProps) {
               </button>
             )}
             {table && (
-              <button
-                type="button"
-                onClick={() => save(fileName('csv'), new Blob([csvOf(table, origin())], { type: 'text/csv' }))}
-              >
+              <button type="button" onClick={() => saver.current('csv')}>
                 Save CSV
               </button>
             )}
-            <button
-              type="button"
-              class="png"
-              onClick={() => savePicture(ref.current!, fileName('png'), { title, unit: unit ?? '', ...origin() })}
-            >
+            <button type="button" class="png" onClick={() => saver.current('png')}>
               Save picture
             </button>
             {menu}

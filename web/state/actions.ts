@@ -82,6 +82,8 @@ const RUN: Readonly<Record<ActionId, () => void>> = {
   copy_curl: () => copyCall('curl'),
   copy_mcp: () => copyCall('mcp'),
   copy_command: () => copyCall('command'),
+  save_csv: () => activePanel()?.save('csv'),
+  save_picture: () => activePanel()?.save('png'),
   zoom_in: () => zoomBy(1 / 1.3),
   zoom_out: () => zoomBy(1.3),
   zoom_reset: () => navigate({ zoom: START.zoom, shift: 0 }, false),

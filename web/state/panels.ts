@@ -9,6 +9,8 @@ export interface Panel {
   /** The call whose answer the panel shows. */
   readonly call: Call | undefined;
   readonly table: PanelTable | undefined;
+  /** Saves the table as CSV, or the chart as a picture. */
+  save(kind: 'csv' | 'png'): void;
 }
 
 /** The data of a panel as a table. The shortcut `v` shows the table in the panel, and the export saves it as a file. */

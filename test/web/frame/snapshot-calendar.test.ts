@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { weeksOf } from '../../../web/frame/calendar.tsx';
+import { weeksOf } from '../../../web/frame/snapshot-calendar.tsx';
 
 test.each([
   ['2026-11', 6, '2026-11-01', 6],
