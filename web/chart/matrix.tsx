@@ -36,8 +36,8 @@ interface MatrixProps extends Pick<TermStructureProps, 'moment' | 'chosen' | 'on
 const PRICES = 46;
 /** `share` is the target height of the matrix as a share of the window's height. The matrix also has a minimum height in pixels. */
 const HEIGHT = { share: 0.6, least: 300 } as const;
-/** In a window that is at least `from` pixels wide, the matrix is as high as the window minus `around` pixels. */
-const WIDE = { from: 1900, around: 300 } as const;
+/** In a view that is at least `from` pixels wide, the matrix is as high as the window minus `around` pixels. */
+const WIDE = { from: 1480, around: 300 } as const;
 const LABEL_HEIGHT = 18;
 /** In pixels: the minimum size of a cell for showing the sign of its value, and the minimum width for showing the value. */
 const TEXT_FROM = { sign: 18, value: 54 } as const;
@@ -52,7 +52,9 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
     matrix.count,
     PRICES,
     size.width,
-    innerWidth < WIDE.from ? Math.max(HEIGHT.least, HEIGHT.share * innerHeight) : innerHeight - WIDE.around,
+    (ref.current?.closest('.view')?.clientWidth ?? 0) < WIDE.from
+      ? Math.max(HEIGHT.least, HEIGHT.share * innerHeight)
+      : innerHeight - WIDE.around,
   );
   const height = layout.rows * layout.cellHeight;
   const y = (at: number) => yOfPrice(strikes, layout, at);
