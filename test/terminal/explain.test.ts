@@ -100,13 +100,15 @@ describeInBrowser('the panel Explain', () => {
     expect(await page.textContent('[data-call="MCP"]')).toMatch(/strikes\/all\?at=20/);
   });
 
-  test('a wide page explains the flip while nothing is chosen, and a narrow page has a sheet', async () => {
+  test('even a wide page explains only what is chosen, and closes it; a narrow page has a sheet', async () => {
     const wide = await terminal.open('#/SPY/ticker', { width: 1920, height: 1000 });
     await figuresOf(wide);
+    expect(await wide.$('.explain')).toBeNull();
+    await wide.click('[data-figure="gex_flip"]');
     expect(await headingOf(wide)).toBe('Gamma flip');
+    await wide.locator('.explain').getByRole('button', { name: 'Close' }).click();
+    await wide.waitForSelector('.explain', { state: 'detached' });
     expect(new URL(wide.url()).hash).toBe('#/SPY/ticker');
-    await wide.keyboard.press('Escape');
-    expect(await headingOf(wide)).toBe('Gamma flip');
     await wide.context().close();
     const narrow = await terminal.open('#/SPY/ticker', { width: 360, height: 740 });
     await figuresOf(narrow);

@@ -73,7 +73,7 @@ describeInBrowser('the key in the browser', () => {
     expect(page.url()).not.toContain(given);
   });
 
-  test('the printed link signs in once, and leaves nothing that signs in again', async () => {
+  test('the printed link signs in once, and its key stays in this tab alone', async () => {
     terminal.expected.push(/status of 403/);
     const printed = terminal.server.before.find((line) => line.startsWith('open: '))!;
     const [, url] = /^open: (\S+)/.exec(printed)!;
@@ -82,11 +82,15 @@ describeInBrowser('the key in the browser', () => {
     await first.goto('about:blank');
     await first.goto(url!);
     await figuresOf(first);
-    expect(await storageOf(first)).not.toMatch(/ZOMMA_|code=/);
-    await first.goto('about:blank');
-    await first.goto(url!);
-    await first.waitForSelector('.sign-in .problem');
-    expect(await first.textContent('.sign-in .problem')).toContain('This link has been used');
+    await first.reload();
+    await figuresOf(first);
+    const other = await terminal.open('', { isSignedIn: false });
+    await other.goto('about:blank');
+    await other.goto(url!);
+    await other.waitForSelector('.sign-in .problem');
+    expect(await other.textContent('.sign-in .problem')).toContain('This link has been used');
+    expect(await storageOf(other)).not.toMatch(/ZOMMA_|code=/);
+    expect(await first.evaluate(() => JSON.stringify(localStorage) + document.cookie)).not.toContain('ZOMMA_');
   });
 
   test('a link in an open tab signs in, and replaces another key only after a question', async () => {

@@ -31,7 +31,7 @@ interface Answer {
 
 /** What stands on the page with the reason why a number is unknown. */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
-  'ticker?_with=QQQ&explain=hedging': ['per 1 % · volume unknown', 'unknown: no stored close has a volume'],
+  'ticker?_with=QQQ&explain=hedging': ['volume unknown', 'unknown: no stored close has a volume'],
   expiries: [' · no contract · '],
   history: ['a rank needs 20 days of volatilities'],
   scan: ['not counted: too few closes are known', 'not counted: net gamma changes sign nowhere'],

@@ -1,5 +1,5 @@
-import { accountStatus, keyOfCode } from './member-account.ts';
-import { isKey, keepKey, memberKey, signedOutReason, signIn, takeStoredKey } from './member-key.ts';
+import { keyOfCode } from './member-account.ts';
+import { isKey, memberKey, signedOutReason, signIn, takeStoredKey } from './member-key.ts';
 
 /**
  * Signs in by the fragment of the address: `#code=…`, which `zomma start` prints and which works once, or `#key=…`. Also follows a link that
@@ -20,25 +20,18 @@ function takeLink(previous: () => string): boolean {
   if (given === undefined) return false;
   history.replaceState(null, '', `${location.pathname}${rest ? `#${rest}` : previous()}`);
   if (kind === 'code') void signInByCode(given);
-  else if (isKey(given) && mayReplace(given)) signInByLink(given);
+  else if (isKey(given) && mayReplace(given)) signIn(given, false);
   return true;
 }
 
 async function signInByCode(code: string): Promise<void> {
   if (!mayReplace(undefined)) return;
   try {
-    signInByLink(await keyOfCode(code));
+    // `zomma start` prints the code of the demo member. It works once, so its key stays in this tab after a reload.
+    signIn(await keyOfCode(code), true);
   } catch (error) {
     signedOutReason.value = (error as Error).message;
   }
-}
-
-/** Signs in. The demo member stays signed in after a reload of this tab, because the link works only once. */
-function signInByLink(key: string): void {
-  signIn(key, false);
-  accountStatus()
-    .then(({ tier }) => tier === 'demo' && memberKey.value === key && keepKey(true))
-    .catch(() => {});
 }
 
 /** Returns whether a link may sign in. If another key is in use, the member decides, because the link may be somebody else's. */

@@ -225,7 +225,7 @@ function StripSlider({ children }: { children: ComponentChildren }) {
       {children}
       <button
         type="button"
-        class="strip-moment bare"
+        class="strip-moment"
         data-moment={typeof moment === 'number' ? new Date(moment).toISOString() : moment}
         title="Calendar: go to a day"
         onClick={() => (dialog.value = 'calendar')}

@@ -27,7 +27,7 @@ export function Figure({ id, name, value, exact, note, meaning, tone = '', befor
       title={exact}
       onClick={() => navigate({ explain: isOpen ? null : id })}
     >
-      <span class="figure-name small clip">{name}</span>
+      <span class="figure-name small">{name}</span>
       <span class={`figure-value ${tone}`} key={value}>
         {value}
       </span>

@@ -22,13 +22,7 @@ export function TickerFigures({ levels, before }: { levels: Levels; before?: Lev
     <div class="figures" data-figures>
       {tickerFigures(levels, asOf.value, freshness.value, previousClose.value?.spot).map((figure) => {
         const earlier = before && tickerFigures(before).find(({ id }) => id === figure.id);
-        return (
-          <Figure
-            key={figure.id}
-            {...figure}
-            before={earlier && comparison(figure.number, earlier.number, earlier.value, figure.print)}
-          />
-        );
+        return <Figure key={figure.id} {...figure} before={earlier && comparison(figure, earlier)} />;
       })}
     </div>
   );
@@ -100,17 +94,19 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
       'hedging',
       'Hedging, on ±1 %',
       shares,
-      (value) => `${amount(Math.abs(value))} sh`,
+      (value) => `${signedAmount(value)} sh`,
       volume === null ? 'volume unknown' : `${percent(volume, 1, false)} of daily volume`,
-      { meaning: shares === 0 ? '' : shares > 0 ? 'buy falls, sell rises' : 'sell falls, buy rises' },
+      {
+        value: `${amount(Math.abs(shares))} sh`,
+        meaning: shares === 0 ? '' : shares > 0 ? 'buy falls, sell rises' : 'sell falls, buy rises',
+      },
     ),
   ];
 }
 
-function comparison(now: number | null, then: number | null, was: string, print: (value: number) => string) {
-  if (now === null || then === null)
-    return { value: was, difference: now === then ? 'still unknown' : 'not comparable' };
-  return { value: was, difference: differenceText(now - then, print) };
+function comparison({ number: now, print }: TickerFigure, { number: then, value }: TickerFigure) {
+  if (now === null || then === null) return { value, difference: now === then ? 'still unknown' : 'not comparable' };
+  return { value: print(then), difference: differenceText(now - then, print) };
 }
 
 /** Returns one line of text with the names and prices of the levels. Chart platforms accept this format. */
