@@ -145,7 +145,10 @@ async function web(): Promise<void> {
     asFile('style', 'css', Buffer.from(await style.text())),
     // Parsed here, so that the page needs no parsers.
     asJson('methods', methodsPage()),
-    asJson('figures', FIGURE_TEXTS),
+    asJson('figures', {
+      ...FIGURE_TEXTS,
+      fields: JSON.parse(readFileSync(join(ROOT, 'web/figure-fields.json'), 'utf8')),
+    }),
     asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
     asJson('terminal', parseMarkdown(readFileSync(join(ROOT, TERMINAL), 'utf8'))),
     asJson('licences', [

@@ -100,6 +100,20 @@ describeInBrowser('the panel Explain', () => {
     expect(await page.textContent('[data-call="MCP"]')).toMatch(/strikes\/all\?at=20/);
   });
 
+  test('every panel explains its figures, and a column of a grid explains its own', async () => {
+    const page = await terminal.open('#/SPY/expiries');
+    await page.locator('[data-panel="term"] .panel-menu summary').click();
+    await page.locator('[data-panel="term"]').getByRole('button', { name: 'Explain the figures' }).click();
+    expect(await headingOf(page)).toBe('GEX and volatility by expiry');
+    await page.getByText('Years to settlement.').waitFor();
+    await page.locator('.explain').getByRole('button', { name: 'Close' }).click();
+    await page.locator('[data-panel="expiries"] [role="gridcell"][data-column="skew_25d"]').first().click();
+    await page.keyboard.press('i');
+    await page.waitForSelector('[data-sentence="skew_25d"]');
+    expect(await headingOf(page)).toBe('skew 25d');
+    expect(await page.textContent('#call-text')).toContain('/expiries?at=');
+  });
+
   test('even a wide page explains only what is chosen, and closes it; a narrow page has a sheet', async () => {
     const wide = await terminal.open('#/SPY/ticker', { width: 1920, height: 1000 });
     await figuresOf(wide);

@@ -9,6 +9,8 @@ export interface ReadingDot {
   readonly value: number | null;
   /** Applies the variant to the whole page. Undefined if the page already uses the variant. Null if the server refuses the variant. */
   readonly onChoose: (() => void) | null | undefined;
+  /** True if the value rests on little data, so that it is greyed. */
+  readonly isFaint?: boolean;
 }
 
 interface ReadingDotsProps {
@@ -35,7 +37,7 @@ export function ReadingDots({ dots, band, isSigned, print }: ReadingDotsProps) {
   return (
     <div class="readings" data-chart="readings">
       <ul>
-        {dots.map(({ id, name, note, value, onChoose }) => {
+        {dots.map(({ id, name, note, value, onChoose, isFaint }) => {
           const text = value === null ? UNKNOWN : print(value);
           const row = (
             <>
@@ -54,7 +56,7 @@ export function ReadingDots({ dots, band, isSigned, print }: ReadingDotsProps) {
             </>
           );
           return (
-            <li key={id} data-reading={id} data-value={value}>
+            <li key={id} data-reading={id} data-value={value} class={isFaint ? 'muted' : undefined}>
               {onChoose ? (
                 <button type="button" class="reading" onClick={onChoose} title="Use this reading for the page">
                   {row}

@@ -33,6 +33,18 @@ export interface FigureTexts {
   readonly notes: Readonly<Record<FigureNote, string>>;
 }
 
+/** The file of the Explain panel: the texts above, and the fields of all answers on the page, by operation. */
+export interface FigureFile extends FigureTexts {
+  readonly fields: Readonly<Record<string, OperationFields>>;
+}
+
+/** The figures of an operation: the sentence of each field, and the anchor of the operation's section in docs/methods, or ''. */
+export interface OperationFields {
+  readonly title: string;
+  readonly method: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
 export type FigureNote = 'symbols' | 'given' | 'no_record' | 'too_few_days' | 'held' | 'mcp_options' | 'mcp_none';
 
 const NODES = 'gex-nodes-get_live_gex_nodes-get-apiv1nodesgexticker';

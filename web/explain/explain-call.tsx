@@ -15,12 +15,22 @@ const LINES_SHOWN = 40;
 
 /** Renders the API call that returns the figure. The call contains the moment of the snapshot and therefore returns the same figure. */
 export function ExplainCall({ figure, snapshot, notes }: ExplainSectionProps) {
-  const tab = useSignal<Tab>('curl');
   const { ticker, moment, options } = snapshot;
   const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options, ticker);
+  return <CallForms call={call} hasOptions={Object.keys(options).length > 0} notes={notes} />;
+}
+
+interface CallFormsProps {
+  readonly call: Call;
+  /** True if the call has options of the analysis, which MCP tools and `zomma` commands for tools do not accept. */
+  readonly hasOptions: boolean;
+  readonly notes: ExplainSectionProps['notes'];
+}
+
+/** Renders a call as curl, as an MCP message, as a `zomma` command, and its answer as JSON. */
+export function CallForms({ call, hasOptions, notes }: CallFormsProps) {
+  const tab = useSignal<Tab>('curl');
   const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
-  const hasOptions = Object.keys(options).length > 0;
-  // MCP tools, and `zomma` commands for tools, do not accept analysis options.
   const text = {
     curl: () => curlOf(call, location.origin),
     MCP: () => (hasOptions ? undefined : mcpOf(call)),

@@ -30,6 +30,9 @@ interface ReadingSet {
   readonly others: readonly FigureReading[];
 }
 
+/** Below this share of open interest with a known side, in percent, the reading by signed flow is greyed. */
+const FAINT_SHARE = 5;
+
 /** Renders how much a figure depends on the analysis options. In each row after the first, one option differs from the page. */
 export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainSectionProps) {
   const { ticker, moment, options, levels } = snapshot;
@@ -60,6 +63,17 @@ export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainS
   const { isFirm, text } = firmnessOf(EXPLANATIONS[figure].kind, set.value, set.others, deviation?.dollars, print);
   const room = FIRM_SHARE * (deviation?.dollars ?? 0);
   const share = set.snapshot.levels.by_flow?.signed_share_pct;
+  const isFaint = ({ name }: FigureReading) => name === 'signed flow' && share !== undefined && share < FAINT_SHARE;
+  const dotOf = (each: FigureReading) => ({
+    id: each.option,
+    name: each.name,
+    note: noteOf(each),
+    value: each.value,
+    isFaint: isFaint(each),
+    onChoose: each.refusal ? null : () => navigate({ options: each.options }),
+  });
+  const band: readonly [number, number] | undefined =
+    isPrice && set.value !== null && deviation ? [set.value - room, set.value + room] : undefined;
   const noteOf = ({ name, refusal, value }: FigureReading) =>
     refusal ||
     (value === null ? 'does not resolve it' : '') ||
@@ -74,17 +88,18 @@ export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainS
       <ReadingDots
         print={print}
         isSigned={!isPrice}
-        band={isPrice && set.value !== null && deviation ? [set.value - room, set.value + room] : undefined}
+        band={band}
         dots={[
           { id: 'page', name: 'as the page', note: '', value: set.value, onChoose: undefined },
-          ...set.others.map((each) => ({
-            id: each.option,
-            name: each.name,
-            note: noteOf(each),
-            value: each.value,
-            onChoose: each.refusal ? null : () => navigate({ options: each.options }),
-          })),
+          ...set.others.filter(({ isOtherQuestion }) => !isOtherQuestion).map(dotOf),
         ]}
+      />
+      <h4>Another question, without a verdict</h4>
+      <ReadingDots
+        print={print}
+        isSigned={!isPrice}
+        band={band}
+        dots={set.others.filter(({ isOtherQuestion }) => isOtherQuestion).map(dotOf)}
       />
       <p class="muted">
         {isPrice && deviation

@@ -35,7 +35,7 @@ export interface ExplainSectionProps {
 }
 
 /** The ids of the open sections. An open section stays open if the member selects another figure. */
-const openParts = signal<ReadonlySet<string>>(new Set(['inputs', 'firmness', 'call']));
+const openParts = signal<ReadonlySet<string>>(new Set(['inputs', 'firmness', 'call', 'all-fields']));
 
 interface ExplainPartProps {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { FigureTexts } from '../data/figure-texts.ts';
+import type { FigureFile } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
 import { serverNow } from '../data/server-connection.ts';
@@ -11,6 +11,7 @@ import { usePageFile } from '../state/page-files.ts';
 import { gexView } from '../state/page-market.ts';
 import { ExplainCall } from './explain-call.tsx';
 import { ExplainChanges } from './explain-changes.tsx';
+import { ExplainFields, fieldsName, fieldsOfId } from './explain-fields.tsx';
 import { ExplainFirmness } from './explain-firmness.tsx';
 import { ExplainInputs } from './explain-inputs.tsx';
 import { ExplainMethod } from './explain-method.tsx';
@@ -28,9 +29,10 @@ export function Explain({ id }: { id: string }) {
   const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const asked = gexView.asked.value;
-  const texts = usePageFile<FigureTexts>('figures');
+  const texts = usePageFile<FigureFile>('figures');
   const chosen = page.value.explain;
   const known = figureOfId(id);
+  const fields = known ? undefined : fieldsOfId(id);
   const told = known && asked.answer && tell(known, asked.answer);
   useLayoutEffect(() => {
     const element = panel.current!;
@@ -51,7 +53,7 @@ export function Explain({ id }: { id: string }) {
     // A change of the ticker removes the sections from the document. If a section had the focus, the focus moves to the heading.
     if (hadFocus && !panel.current!.contains(document.activeElement)) heading.current!.focus();
   });
-  const name = told?.name ?? (known ? 'Explain' : 'No such figure');
+  const name = told?.name ?? (fields ? fieldsName(fields) : known ? 'Explain' : 'No such figure');
   return (
     <aside ref={panel} class="explain" data-explain={id} aria-label={`Explain: ${name}`}>
       <header class="ends">
@@ -62,7 +64,9 @@ export function Explain({ id }: { id: string }) {
           Close <kbd>Esc</kbd>
         </button>
       </header>
-      {!known ? (
+      {fields ? (
+        <ExplainFields key={id} {...fields} texts={texts} />
+      ) : !known ? (
         <p>This page has no figure of this name.</p>
       ) : told ? (
         <Told told={told} answer={asked.answer!} texts={texts} />
@@ -79,8 +83,20 @@ type Known = NonNullable<ReturnType<typeof figureOfId>>;
 function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
   const { levels, strikes } = body;
   if (strike === null) {
-    const { name, value, note, number, tone, print } = tickerFigures(levels, asOf).find((each) => each.id === figure)!;
-    return { figure, strike, name, value, note, number, tone, print, row: undefined };
+    const { name, value, note, meaning, number, tone, print } = tickerFigures(levels, asOf).find(
+      (each) => each.id === figure,
+    )!;
+    return {
+      figure,
+      strike,
+      name,
+      value,
+      note: [meaning, note].filter(Boolean).join(' · '),
+      number,
+      tone,
+      print,
+      row: undefined,
+    };
   }
   const row = strikeRow(strikes, levels.gross_gex_mil, strike);
   return {
@@ -99,7 +115,7 @@ function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
 interface ToldProps {
   readonly told: ReturnType<typeof tell>;
   readonly answer: WebAnswer<GexView>;
-  readonly texts: FigureTexts | undefined;
+  readonly texts: FigureFile | undefined;
 }
 
 /** Renders the figure's value immediately. The texts appear when their separate file has loaded. */
@@ -114,7 +130,7 @@ function Told({ told, answer, texts }: ToldProps) {
     <>
       <p class="explain-value">
         <strong class={`lead ${tone ?? ''}`}>{value}</strong> {number !== null && text?.unit}
-        {aside && <span class="muted"> {number === null ? aside : `(${aside.replace(/^per 1 % · /, '')})`}</span>}
+        {aside && <span class="muted"> {number === null ? aside : `(${aside})`}</span>}
       </p>
       {number !== null && Math.abs(number) >= 1e5 && <p class="muted">exactly {countText(number)}</p>}
       <Moment moment={snapshot.moment} />

@@ -7,7 +7,15 @@ export interface OtherReading {
   readonly option: OptionName;
   readonly name: string;
   readonly options: ChosenOptions;
+  /**
+   * True if the variant asks another question: whom the contracts belong to, or how many traded on the day. Such a variant says nothing on
+   * whether the method makes the figure firm.
+   */
+  readonly isOtherQuestion: boolean;
 }
+
+/** The options that ask another question. */
+const QUESTIONS: ReadonlySet<OptionName> = new Set(['weight', 'sign']);
 
 /** The options that the analysis variants change. Each option has a name for its default value, and another value with its own name. */
 const CHOICES: readonly (readonly [option: OptionName, standard: string, value: string, other: string])[] = [
@@ -26,9 +34,10 @@ export function otherReadings(options: ChosenOptions): OtherReading[] {
   return CHOICES.map(([option, standard, value, other]) => {
     const { [option]: chosen, ...rest } = options;
     const isDefault = chosen === undefined || chosen === OPTION_VALUES[option][0];
+    const isOtherQuestion = QUESTIONS.has(option);
     return isDefault
-      ? { option, name: other, options: { ...rest, [option]: value } }
-      : { option, name: standard, options: rest };
+      ? { option, isOtherQuestion, name: other, options: { ...rest, [option]: value } }
+      : { option, isOtherQuestion, name: standard, options: rest };
   });
 }
 
@@ -53,7 +62,7 @@ export interface Firmness {
 export const FIRM_SHARE = 0.25;
 
 /**
- * Compares a figure on the page with its values in the other analysis variants. A price is firm if it has a value in all variants, and the
+ * Compares a figure on the page with its values in the variants of the method (not in those that ask another question). A price is firm if it has a value in all variants, and the
  * values differ by less than a quarter of `dayMove`. An amount is firm if it has the same sign in all variants. Variants that the server
  * refuses are ignored. The function `print` formats a value of the figure.
  */
@@ -64,7 +73,7 @@ export function firmnessOf(
   dayMove: number | undefined,
   print: (value: number) => string,
 ): Firmness {
-  const answered = others.filter(({ refusal }) => refusal === '');
+  const answered = others.filter(({ refusal, isOtherQuestion }) => refusal === '' && !isOtherQuestion);
   const known = answered.filter((each): each is FigureReading & { value: number } => each.value !== null);
   const names = (all: readonly FigureReading[]) => all.map(({ name }) => name).join(', ');
   if (value === null) {

@@ -192,6 +192,7 @@ export function DataGrid<Row>(props: GridProps<Row>) {
             return (
               <div
                 role="columnheader"
+                data-column={id}
                 aria-sort={isSorted ? (sort!.isDescending ? 'descending' : 'ascending') : 'none'}
                 tabIndex={focused.row < 0 && focused.column === column ? 0 : -1}
                 class={`clip ${isNumber ? 'number' : ''}`}
@@ -224,6 +225,7 @@ export function DataGrid<Row>(props: GridProps<Row>) {
                   <div
                     role={column === 0 ? 'rowheader' : 'gridcell'}
                     aria-colindex={column + 1}
+                    data-column={each.id}
                     tabIndex={focused.row === index && focused.column === column ? 0 : -1}
                     class={`clip ${each.isNumber ? 'number' : ''} ${each.tone?.(row) ?? ''}`}
                     onClick={() => setCell({ row: index, column })}

@@ -91,6 +91,11 @@ export function ChartPanel(props: ChartPanelProps) {
             <button type="button" class="png" onClick={() => saver.current('png')}>
               Save picture
             </button>
+            {call && WEB_OPERATIONS[call.operation].ofMarket && (
+              <button type="button" title="Key: i" onClick={() => navigate({ explain: call.operation })}>
+                Explain the figures
+              </button>
+            )}
             {menu}
           </PanelMenu>
         </div>

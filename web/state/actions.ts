@@ -1,5 +1,5 @@
 import { signOut } from '../data/member-key.ts';
-import { commandOf, curlOf, mcpOf } from '../operations.ts';
+import { commandOf, curlOf, mcpOf, WEB_OPERATIONS } from '../operations.ts';
 import { newYorkMoment } from '../page-format.ts';
 import { ACTION_LIST, type ActionId, VIEW_NAMES } from './action-list.ts';
 import { formatAddress, MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
@@ -110,8 +110,22 @@ function pin(): void {
 }
 
 function explain(): void {
-  const focused = document.activeElement?.closest<HTMLElement>('[data-figure]')?.dataset.figure;
+  const { activeElement } = document;
+  const focused =
+    activeElement?.closest<HTMLElement>('[data-figure]')?.dataset.figure ??
+    figureOfPanel(activeElement?.closest<HTMLElement>('[data-column]')?.dataset.column);
   navigate({ explain: page.value.explain && !focused ? null : (focused ?? 'gex_flip') });
+}
+
+/** Returns the id of the focused panel's figures, or of the field of a column. Undefined if the focus is in no panel with market data. */
+function figureOfPanel(column: string | undefined): string | undefined {
+  const panel = activePanel();
+  if (!panel?.call || !panel.element.contains(document.activeElement)) return undefined;
+  const { operation } = panel.call;
+  // The charts of the levels explain the levels, as ever.
+  if (!WEB_OPERATIONS[operation].ofMarket || (column === undefined && operation.startsWith('get_gex_by_strike')))
+    return undefined;
+  return column === undefined ? operation : `${operation}.${column}`;
 }
 
 function focusFilterOrTicker(): void {

@@ -69,7 +69,7 @@ const TICKER = /^\^?[A-Z0-9][A-Z0-9.-]{0,18}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z$/;
 const EXPIRIES = /^(?:0dte|\d{4}-\d{2}-\d{2}|next:\d{1,4})$/;
 const NAME = /^[a-z][a-z_]{0,23}$/;
-const FIGURE = /^[a-z][a-z0-9_.]{0,39}$/;
+const FIGURE = /^[a-z][a-z0-9_.]{0,79}$/i;
 const OWN_LENGTH_MAX = 200;
 /** The prefix of a view's settings in the address. The prefix prevents collisions with the settings of the page. */
 const OWN_PREFIX = '_';

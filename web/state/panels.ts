@@ -43,6 +43,11 @@ export function activePanel(): Panel | undefined {
   );
 }
 
+/** Returns the call of the panel that shows the answer of an operation. */
+export function panelCall(operation: string): Call | undefined {
+  return [...panels.values()].find(({ call }) => call?.operation === operation)?.call;
+}
+
 /** Switches a panel between table and chart. */
 export function toggleTable(id: string): void {
   const next = new Set(asTables.value);

@@ -56,6 +56,7 @@ const reading = (name: string, value: number | null, refusal = ''): FigureReadin
   refusal,
   option: 'forward',
   options: {},
+  isOtherQuestion: false,
 });
 
 describe('firmness of a price', () => {
@@ -78,6 +79,18 @@ describe('firmness of a price', () => {
 
   test('a reading that the server refuses does not count', () => {
     expect(judge(650, [reading('a', 650), reading('b', null, 'no prints')]).isFirm).toBe(true);
+  });
+
+  test('a reading that asks another question does not count, however far it is', () => {
+    const volume = { ...reading('volume weight', 100), isOtherQuestion: true };
+    expect(judge(650, [reading('a', 650.5), volume])).toMatchObject({ isFirm: true });
+    expect(otherReadings({}).map(({ option, isOtherQuestion }) => [option, isOtherQuestion])).toEqual([
+      ['forward', false],
+      ['gamma', false],
+      ['iv', false],
+      ['weight', true],
+      ['sign', true],
+    ]);
   });
 
   test('a reading without a flip is not firm', () => {
