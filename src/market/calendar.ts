@@ -23,6 +23,19 @@ export function isHalfDay(date: string): boolean {
   return yearOf(date.slice(0, 4)).halfDays.has(date);
 }
 
+/** The first year of the calendar. */
+export const FIRST_YEAR = 1990;
+
+/** Returns the weekdays of a year on which the exchange is shut, and those on which trading ends at 13:00, ascending. */
+export function closedDatesOf(year: number): { holidays: string[]; halfDays: string[] } {
+  const { holidays, halfDays } = yearOf(String(year));
+  const isWeekday = (date: string) => ![SATURDAY, SUNDAY].includes(weekdayOf(date));
+  return {
+    holidays: [...holidays].filter(isWeekday).toSorted(),
+    halfDays: [...halfDays].filter(isTradingDay).toSorted(),
+  };
+}
+
 /** Returns the open on a date, 09:30 in New York, or the open of the trading day before it. */
 export const openOf = memoize(DATES_MAX, (date: string): number =>
   newYorkInstant(isTradingDay(date) ? date : previousTradingDay(date), '09:30'),

@@ -1,4 +1,5 @@
 import type { Operation } from './engine/operation.ts';
+import { getExchangeCalendar } from './exchange-calendar.ts';
 import { getFeedStatus } from './feed-status.ts';
 import { evaluateEtfContagion } from './flow/etf-contagion.ts';
 import { getFlowByAggressor } from './flow/flow-by-aggressor.ts';
@@ -70,6 +71,7 @@ export const REGISTRY = {
   get_level_record: getLevelRecord,
   get_open_interest_changes: getOpenInterestChanges,
   get_feed_status: getFeedStatus,
+  get_exchange_calendar: getExchangeCalendar,
 };
 
 export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operation[];

@@ -14,6 +14,8 @@ export interface ReadingDot {
 }
 
 interface ReadingDotsProps {
+  /** The name of the chart, for tests: `readings` for those of the method. */
+  readonly id?: string;
   readonly dots: readonly ReadingDot[];
   readonly band: readonly [low: number, high: number] | undefined;
   readonly isSigned: boolean;
@@ -27,7 +29,7 @@ const ROOM = 0.06;
  * Renders the values of one figure in several analysis variants, as dots on one axis. Values in the range `band` agree with the page's
  * value. An axis of signed amounts includes zero.
  */
-export function ReadingDots({ dots, band, isSigned, print }: ReadingDotsProps) {
+export function ReadingDots({ id: chart = 'readings', dots, band, isSigned, print }: ReadingDotsProps) {
   const known = dots.flatMap(({ value }) => (value === null ? [] : [value]));
   const ends = [...known, ...(band ?? []), ...(isSigned ? [0] : [])];
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
@@ -35,7 +37,7 @@ export function ReadingDots({ dots, band, isSigned, print }: ReadingDotsProps) {
   const end = isSigned ? amount : price;
   const percent = (share: number) => `${(100 * share).toFixed(2)}%`;
   return (
-    <div class="readings" data-chart="readings">
+    <div class="readings" data-chart={chart}>
       <ul>
         {dots.map(({ id, name, note, value, onChoose, isFaint }) => {
           const text = value === null ? UNKNOWN : print(value);

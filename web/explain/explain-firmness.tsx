@@ -96,6 +96,7 @@ export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainS
       />
       <h4>Another question, without a verdict</h4>
       <ReadingDots
+        id="questions"
         print={print}
         isSigned={!isPrice}
         band={band}

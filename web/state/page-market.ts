@@ -1,4 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
+import type { FullAnswer } from '../../src/client/client.ts';
 import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
 import { memberKey } from '../data/member-key.ts';
 import {
@@ -12,6 +13,7 @@ import {
 import type { RequestProblem } from '../data/request.ts';
 import { serverNow } from '../data/server-connection.ts';
 import type { Call, CallValue, WebOperationName } from '../operations.ts';
+import { exchangeCalendar } from '../time/exchange-days.ts';
 import { isComparable } from './moment-diff.ts';
 import { navigate, page, pageTicker, tickerCall } from './page.ts';
 
@@ -126,6 +128,11 @@ export const fillingPast = computed(() => {
   return value && value.done < value.total ? `${value.done} of ${value.total} snapshots` : null;
 });
 
+/** The calendar of the exchange. It is asked for after the first figure, which does not need it. */
+const calendar = shareAnswer<FullAnswer<'get_exchange_calendar'>>(() =>
+  asOf.value === undefined ? undefined : { operation: 'get_exchange_calendar', args: {} },
+);
+
 const FEEDS_EVERY_MS = 30_000;
 /** Interval of the requests for the feed status while the simulated market computes its past, in ms. */
 const FILLING_EVERY_MS = 3_000;
@@ -150,6 +157,10 @@ export function followMarket(): void {
   });
   effect(() => {
     if (page.value.at === null) newerCount.value = 0;
+  });
+  effect(() => {
+    const body = calendar.asked.value.answer?.body;
+    if (body) exchangeCalendar.value = { holidays: new Set(body.holidays), halfDays: new Set(body.half_days) };
   });
   // An address without a ticker opens the newest ticker if the usual one has no data.
   effect(() => {

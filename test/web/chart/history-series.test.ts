@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { historyRange, historySeries } from '../../../web/chart/history-series.ts';
 import type { History } from '../../../web/data/page-answers.ts';
+import { loadCalendar } from '../time/server-calendar.ts';
+
+loadCalendar();
 
 /** A history with rows at given moments, whose spots count up from 100. */
 function historyAt(per: 'day' | 'snapshot', moments: readonly string[], more: Partial<History> = {}): History {

@@ -12,6 +12,9 @@ import {
   strikeDifferences,
 } from '../../../web/state/moment-diff.ts';
 import { differenceTexts } from '../../../web/view/ticker/diff-summary.tsx';
+import { loadCalendar } from '../time/server-calendar.ts';
+
+loadCalendar();
 
 /** Net gamma by strike. */
 const strikesOf = (rows: Readonly<Record<number, number>>) =>

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { type AxisDay, tradingAxis, tradingTicks } from '../../../web/time/trading-axis.ts';
+import { loadCalendar } from './server-calendar.ts';
+
+loadCalendar();
 
 const HOUR = 3_600_000;
 const hours = ({ from, to }: Omit<AxisDay, 'start' | 'width'>) => (to - from) / HOUR;
