@@ -175,6 +175,9 @@ describeInBrowser('no data', () => {
   test('every view of an empty folder says what to do, and none waits for ever', async () => {
     terminal.expected.push(/status of 400/);
     const page = await terminal.open();
+    await page.locator('[data-first-data]').getByText('zomma ingest FILE').waitFor();
+    // Names of tools are for agents.
+    expect(await page.textContent('main')).not.toMatch(/[a-z]_[a-z]/);
     for (const view of ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house']) {
       await page.evaluate((name) => {
         location.hash = `#/SPY/${name}`;

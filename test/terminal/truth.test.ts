@@ -19,6 +19,17 @@ describeRecorded('recorded chains on the page', (dir) => {
       return ['--feed', `files:${drop}`];
     });
 
+    test('an address without a ticker opens the newest one with data, and a ticker without data offers those that have some', async () => {
+      terminal.expected.push(/status of 400/);
+      const page = await terminal.open('');
+      await figuresOf(page);
+      expect(await page.evaluate(() => location.hash)).toMatch(/^#\/(?!SPY)\w+\/ticker/);
+      await goTo(page, '#/SPY/ticker');
+      await page.getByRole('button', { name: /^AAPL, Fri 21 Aug/ }).click();
+      await page.waitForFunction(() => location.hash === '#/AAPL/ticker');
+      await figuresOf(page);
+    });
+
     test('each figure is that of the REST answer of the same moment', async () => {
       const page = await terminal.open('#/AAPL/ticker');
       for (const ticker of CHAINS) {
