@@ -1,7 +1,7 @@
 import { memoize } from '../../core/cache.ts';
 import { cleanLine } from '../../core/clean-text.ts';
 import { nearestNames } from '../../core/nearest-names.ts';
-import { lastQuoted, newYorkDate } from '../../market/calendar.ts';
+import { newYorkDate } from '../../market/calendar.ts';
 import {
   canonicalTicker,
   formatOptionSymbol,
@@ -15,6 +15,7 @@ import type { FileFacts } from '../files/format.ts';
 import { cellNumber } from '../numbers.ts';
 import { PRICE_MAX } from '../print-execution.ts';
 import { unreadable } from '../rejections.ts';
+import { ChainTimes } from './chain-times.ts';
 import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
 import { findColumns, placesOf } from './find-columns.ts';
 import { joinKey } from './join-file.ts';
@@ -67,15 +68,11 @@ export class TableTranslator {
   readonly #shared: Readonly<Partial<Record<MappedField, string>>>;
   readonly #timeField: 'as_of' | 'executed_at' | 'date';
   readonly #times = new Set<string>();
+  readonly #chainTimes = new ChainTimes(this.#times);
   readonly #expiries = new Set<string>();
   readonly #scales = new ScaleSamples();
   #instantOf: (text: string) => number | undefined = () => undefined;
   #dateOf: (text: string) => string | undefined = () => undefined;
-  #newest: string | undefined;
-  readonly #newestOfDay = new Map<string, number>();
-  /** Number of rows whose contract has an earlier row. */
-  #repeats = 0;
-  readonly #seen = new Set<string>();
   #contracts = 0;
   #unmatched = 0;
   readonly #joinedFields: readonly SideField[];
@@ -133,9 +130,7 @@ export class TableTranslator {
   #noteContract(cells: Cells): void {
     const fields = ['underlying', 'root', 'expiry', 'put_call', 'strike'] as const;
     const texts = fields.map((field) => this.#text(cells, field));
-    const key = [cellIn(cells, this.#sides[0]!.columns.symbol), ...texts].join(' ');
-    if (this.#seen.has(key)) this.#repeats++;
-    else this.#seen.add(key);
+    this.#chainTimes.noteContract([cellIn(cells, this.#sides[0]!.columns.symbol), ...texts].join(' '));
   }
 
   /** Decides the forms of the columns. Throws a `ClientError` if a column could be read in two ways. */
@@ -149,11 +144,12 @@ export class TableTranslator {
       this.#timeField === 'date'
         ? dayReader(this.#nameOf('date'), times, forms.order)
         : memoize(TIMES_CACHED_MAX, instantReader(this.#nameOf(this.#timeField), times, time));
+    this.#chainTimes.decideEach(this.#instantOf);
     if (this.mapping.kind === 'chain' && this.#shared.as_of === undefined && this.#times.size === 0) {
       const asOf = timeOfFile(this.file);
       if (asOf === undefined) throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
-      this.#newest = isoOf(1_000 * asOf);
-    } else if (forms.asOf !== undefined && !this.#hasSnapshots()) this.#findNewest(forms.asOf);
+      this.#chainTimes.decideShared(asOf);
+    } else if (forms.asOf !== undefined) this.#chainTimes.decideNewest(forms.asOf);
     this.#ivScale = forms.ivScale ?? this.#scales.ivScale();
     this.#strikeScale = forms.strikeScale ?? this.#scales.strikeScale(this.#nameOf('strike'));
   }
@@ -169,7 +165,7 @@ export class TableTranslator {
   /** Returns the texts of a row from which its snapshot follows. */
   snapshotOf(cells: Cells): { ticker: string; time: string } {
     const ticker = canonicalTicker(this.#text(cells, 'underlying'));
-    const isShared = this.#newest !== undefined || this.#shared.as_of !== undefined;
+    const isShared = this.#chainTimes.isShared || this.#shared.as_of !== undefined;
     const symbol = isTicker(ticker) ? undefined : symbolOf(cellIn(cells, this.#sides[0]!.columns.symbol));
     return {
       ticker: symbol?.underlying ?? (ticker || this.#text(cells, 'root')),
@@ -179,8 +175,7 @@ export class TableTranslator {
 
   /** Returns the time of a snapshot, ms since the epoch, or NaN if its text is not a time. */
   timeOf(time: string): number {
-    if (this.#newest !== undefined) return Date.parse(this.#newest);
-    return Math.floor((this.#chainMicros(time || (this.#shared.as_of ?? '')) ?? Number.NaN) / 1_000);
+    return this.#chainTimes.msOf(time || (this.#shared.as_of ?? ''));
   }
 
   get kind(): Mapping['kind'] {
@@ -291,47 +286,11 @@ export class TableTranslator {
   }
 
   #asOf(cells: Cells): string {
-    if (this.#newest !== undefined) return this.#newest;
     const text = this.#text(cells, 'as_of');
-    const micros = this.#chainMicros(text);
-    if (micros !== undefined) return isoOf(micros);
+    const time = this.#chainTimes.isoOf(text);
+    if (time !== undefined) return time;
     this.#bad('as_of', text, TIME_FORMS);
     return text === '' ? '?' : text;
-  }
-
-  /**
-   * Returns whether the rows are several chains, each with a time of its own. Few repeated contracts are repeated rows of one chain. Throws a
-   * `ClientError` if the contracts repeat, but their times are not those of chains.
-   */
-  #hasSnapshots(): boolean {
-    if (this.#repeats <= REPEATED_SHARE_MAX * this.#seen.size) return false;
-    if (this.#times.size * ROWS_OF_CHAIN_MIN <= this.#repeats + this.#seen.size) return true;
-    throw unreadable(
-      `${this.#repeats} rows have the contract of another row, and each row has a time of its own. Keep the rows of one moment, or state as_of = "day" in a mapping`,
-    );
-  }
-
-  /** Finds the newest time of all rows, or of the rows of each New York day. After the close, quotes do not change. */
-  #findNewest(of: 'newest' | 'day'): void {
-    let newest = Number.NEGATIVE_INFINITY;
-    for (const text of this.#times) {
-      const ms = (this.#instantOf(text) ?? Number.NaN) / 1_000;
-      if (Number.isNaN(ms)) continue;
-      newest = Math.max(newest, ms);
-      const day = newYorkDate(ms);
-      this.#newestOfDay.set(day, Math.max(ms, this.#newestOfDay.get(day) ?? ms));
-    }
-    for (const [day, ms] of this.#newestOfDay) this.#newestOfDay.set(day, Math.floor(lastQuoted(ms)));
-    if (of === 'day') return;
-    this.#newestOfDay.clear();
-    if (newest > 0) this.#newest = isoOf(1_000 * lastQuoted(newest));
-  }
-
-  /** Returns the time of the chain to which a row with a time belongs, microseconds since the epoch. */
-  #chainMicros(text: string): number | undefined {
-    const micros = this.#instantOf(text);
-    const ofDay = micros === undefined ? undefined : this.#newestOfDay.get(newYorkDate(micros / 1_000));
-    return ofDay === undefined ? micros : 1_000 * ofDay;
   }
 
   #underlying(cells: Cells, parsed: OptionSymbol | undefined, root: string): string {
@@ -406,14 +365,6 @@ export class TableTranslator {
 /** The fields of which each listed option has one. */
 const QUOTED = ['bid', 'ask', 'last', 'volume', 'open_interest', 'iv'] as const;
 
-function isoOf(micros: number): string {
-  return new Date(micros / 1_000).toISOString();
-}
-
-/** The largest share of repeated contracts in the rows of one chain. */
-const REPEATED_SHARE_MAX = 0.1;
-/** The least mean number of rows of a chain in a table of several chains. */
-const ROWS_OF_CHAIN_MIN = 5;
 /** The largest share of contracts that a second file may lack. */
 const UNMATCHED_SHARE_MAX = 0.1;
 const TIMES_CACHED_MAX = 4_096;
