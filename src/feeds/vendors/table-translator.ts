@@ -273,7 +273,7 @@ export class TableTranslator {
         text('delta'),
         text('exchange'),
       ],
-      ...[text('report_flags'), text('condition'), text('canceled'), text('id'), text('sequence')],
+      ...[text('report_flags'), text('condition'), wordOf(text('canceled')), text('id'), text('sequence')],
     ]);
   }
 
@@ -405,6 +405,12 @@ function contractOf(
   const strike = cellNumber(text);
   if (root === '' || expiry === undefined || callPut === undefined || !(strike > 0 && strike < 1e5)) return undefined;
   return { root: root.replace(/^\^/, '').toUpperCase(), expiry, callPut, strike };
+}
+
+/** A number states whether a trade is canceled as the condition of the cancellation, which is 0 without one. */
+function wordOf(canceled: string): string {
+  const condition = cellNumber(canceled);
+  return Number.isFinite(condition) ? String(condition !== 0) : canceled;
 }
 
 /** Writes cells as a line. Tabs and line breaks become spaces. */
