@@ -59,7 +59,8 @@ export async function loadFiles(
           file,
           {
             ...readOptions(nowMs(), reportProgress),
-            stated: stated?.mapping ? stated : { ...stated, ...folderStated },
+            // A folder may have files of other vendors, which are read in their own way.
+            stated: stated?.mapping ? { ...stated, isOfFolder: !isNamed } : { ...stated, ...folderStated },
           },
           isNamed,
         ),

@@ -109,6 +109,36 @@ test('loads tapes, chains, closes and dividends from a folder by their content, 
   expect(answer.call_fiat_paid).toBe(2 * 2.5 * 500 * 100);
 });
 
+test('a mapping for a folder leaves the files of others to their own readers, and names the files that nothing fits', async () => {
+  mkdirSync(path('in'));
+  const head = 'Sym,When,Exp,T,K,Bid,Ask,Open';
+  const rows = ['ABC,2026-08-21,2026-09-18,C,100,3,3.2,10', 'ABC,2026-08-21,2026-09-18,P,100,2.5,2.7,20'];
+  const columns =
+    'underlying = "Sym"\nas_of = "When"\nexpiry = "Exp"\nput_call = "T"\nstrike = "K"\nopen_interest = "Open"';
+  writeFileSync(path('m.toml'), `[columns]\n${columns}\n`);
+  writeFileSync(path('in/mapped.csv'), `${[head, ...rows].join('\n')}\n`);
+  writeFileSync(path('in/renamed.csv'), `${[head.replace('Open', 'Offen'), ...rows].join('\n')}\n`);
+  writeFileSync(path('in/notes.txt'), 'Bought, sold, held.\nNothing more.\n');
+  writeChain(path('in/plain.csv'));
+  writeTape('in/tape.csv', [trade(0)]);
+  const load = async (...args: string[]) => {
+    const { code, stdout } = await ingest(...args, '--json');
+    const { files } = JSON.parse(stdout) as { files: { path: string; kept: number; refusals: string[] }[] };
+    return [code, ...files.map((file) => [file.path.replace(path('in/'), ''), file.kept, file.refusals.join()])];
+  };
+  const refusal = 'the table has no column Open (nearest: offen, when), which mapping m.toml names';
+  expect(await load(path('in'), '--map', path('m.toml'))).toEqual([
+    0,
+    ['mapped.csv', 2, ''],
+    ['plain.csv', 18, ''],
+    ['renamed.csv', 0, refusal],
+    ['tape.csv', 1, ''],
+  ]);
+  // The mapping of one file must fit it.
+  const [code, file] = await load(path('in/plain.csv'), '--map', path('m.toml'));
+  expect([code, String(file)]).toEqual([1, expect.stringContaining('no column Sym (nearest:')]);
+});
+
 test('applies the feed’s rules to chains', async () => {
   writeChain(path('good.csv'));
   writeChain(path('ahead.csv'), 'TEST', '2999-08-21T16:00:00-04:00');

@@ -2,6 +2,7 @@ import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { parseMarketJson, quotedChain } from '../files/delayed-quotes.ts';
 import { type Format, type MarketFile, READING, STEP_ROWS, sourceOf } from '../files/format.ts';
+import { unreadable } from '../rejections.ts';
 import { fitsSignature, type JsonTable, jsonCells, jsonTable, pointedValues } from './json-rows.ts';
 import type { Mapping } from './mapping.ts';
 import type { Stated } from './stated.ts';
@@ -23,10 +24,19 @@ export const marketJson: Format = {
   },
 };
 
-/** Reads a chain from the saved answer of a provider. Returns no delivery if no mapping fits the document. */
+/**
+ * Reads a chain from the saved answer of a provider. Returns no delivery if no mapping fits the document. Throws a `ClientError` if the stated
+ * one is for JSON and does not fit either.
+ */
 function* readVendorJson(document: unknown, file: MarketFile): Steps<Delivery[]> {
   const found = fittingTable(document, file.stated);
-  if (found === undefined) return [];
+  if (found === undefined) {
+    const mapping = file.stated?.mapping;
+    if (mapping === undefined || mapping.rows.length === 0) return [];
+    throw unreadable(
+      `the JSON has no rows at ${mapping.rows.join(' or ')}, or they lack a column of the signature of mapping ${mapping.vendor}`,
+    );
+  }
   const { mapping, table } = found;
   const translator = new TableTranslator(mapping, table.names, file, pointedValues(document, mapping));
   const cells = jsonCells(table);

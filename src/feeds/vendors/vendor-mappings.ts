@@ -72,12 +72,21 @@ export function mappingFor(names: readonly string[], kind: MappingKind, stated?:
   const own = stated?.mapping;
   if (own?.kind === kind && own.rows.length === 0 && absentColumns(own, plain).length === 0) {
     // A folder's mapping without columns is for the tables that have usual names.
-    if (!stated?.isOfFolder || namesColumns(own) || (isUsualChain(names) && !plain.has('calls'))) return own;
+    if (!stated?.isOfFolder || namesColumns(own) || isUsual(names, kind)) return own;
   }
   const fits = vendorMappings().filter(
     (each) => each.kind === kind && each.rows.length === 0 && each.signature.every((name) => plain.has(name)),
   );
   return fits.find(({ forms }) => stated?.close !== undefined && forms.close === stated.close) ?? fits[0];
+}
+
+function isUsual(names: readonly string[], kind: MappingKind): boolean {
+  if (kind === 'chain') return isUsualChain(names) && !names.some((name) => plainName(name) === 'calls');
+  const plain = new Set(names.map(plainName));
+  const has = (field: keyof typeof USUAL_NAMES) => USUAL_NAMES[field]!.some((name) => plain.has(name));
+  return kind === 'closes'
+    ? has('date') && has('close') && !has('strike')
+    : has('executed_at') && has('price') && has('size');
 }
 
 function namesColumns({ signature, columns, call, put }: Mapping): boolean {

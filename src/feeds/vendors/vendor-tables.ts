@@ -6,7 +6,7 @@ import type { Delivery } from '../../market/feed.ts';
 import { readTable } from '../files/cells.ts';
 import { chainCsv } from '../files/chain-rows.ts';
 import { closesCsv } from '../files/daily-rows.ts';
-import { FileHead } from '../files/file-head.ts';
+import { FileHead, type TableHeader } from '../files/file-head.ts';
 import { type FileFacts, type Format, type MarketFile, READING } from '../files/format.ts';
 import { unreadable } from '../rejections.ts';
 import { type Mapping, plainName } from './mapping.ts';
@@ -69,10 +69,7 @@ function tableOf(
  */
 export const unknownTable: Format = {
   claims(head) {
-    const found = head.findHeader(hasUsualNames, DATA_WORDS);
-    // In prose, the next line has other commas.
-    const next = found && head.firstLines(found.row + 2, NEXT_CHARS_MAX)[found.row + 1];
-    return next !== undefined && next.split(found!.delimiter).length >= found!.cells.length;
+    return hasRows(head, head.findHeader(hasUsualNames, DATA_WORDS));
   },
 
   *read({ head }) {
@@ -85,25 +82,37 @@ export const unknownTable: Format = {
   },
 };
 
+/** Returns whether a text has a table of at least three columns with names, which are not numbers. */
+export function isTable(head: FileHead): boolean {
+  const isNames = (cells: readonly string[]) =>
+    cells.length >= 3 && cells.every((cell) => Number.isNaN(Number(cell || 'x')));
+  // Tables of notes begin with a bar.
+  return !head.text.startsWith('|') && hasRows(head, head.findHeader(isNames, /./));
+}
+
+/** Returns whether the line after a header has as many cells. In prose, the next line has other commas. */
+function hasRows(head: FileHead, found: TableHeader | undefined): boolean {
+  const next = found && head.firstLines(found.row + 2, NEXT_CHARS_MAX)[found.row + 1];
+  return next !== undefined && next.split(found!.delimiter).length >= found!.cells.length;
+}
+
 /** Words of which each header of market data has one. */
 const DATA_WORDS = /strike|option|expir|exdate|contract|bid|ask|price|close/;
 const SHOWN_COLUMNS = 12;
 const NEXT_CHARS_MAX = 10_000;
 
-/** Throws a `ClientError` that names the nearest columns if a table does not have the columns of a mapping that was stated for it alone. */
+/** Throws a `ClientError` that names the nearest columns if a table does not have the columns of the stated mapping. */
 export function assertMapped(head: FileHead, stated: Stated | undefined): void {
-  const { mapping, isOfFolder } = stated ?? {};
-  if (mapping === undefined || isOfFolder || mapping.rows.length > 0) return;
+  const mapping = stated?.mapping;
+  if (mapping === undefined || mapping.rows.length > 0) return;
   const isHeader = (cells: readonly string[]) => mappingFor(cells, mapping.kind, stated) === mapping;
   if (head.findHeader(isHeader, /./) !== undefined) return;
   const { cells = [] } = head.findHeader((names) => names.length > 1, /./) ?? {};
-  const absent = absentColumns(mapping, new Set(cells.map(plainName))).map(
-    (name) =>
-      `${name} (nearest: ${nearestNames(name, cells)
-        .slice(0, 2)
-        .map((each) => cleanLine(each, 30))
-        .join(', ')})`,
-  );
+  const absent = absentColumns(mapping, new Set(cells.map(plainName))).map((name) => {
+    const near = nearestNames(name, cells).slice(0, 2);
+    return `${name} (nearest: ${near.map((each) => cleanLine(each, 30)).join(', ')})`;
+  });
+  if (absent.length === 0) return;
   throw unreadable(`the table has no column ${absent.join(', ')}, which mapping ${mapping.vendor} names`);
 }
 

@@ -66,7 +66,11 @@ test.each(TAPES)('reads the trades of %s', async (_vendor, text, refused) => {
 test('a trade of Cboe DataShop with the condition of a cancellation is canceled', async () => {
   const [, text] = TAPES.find(([vendor]) => vendor === 'Cboe DataShop')!;
   const [header, trade = ''] = text.split('\n');
-  const rows = [trade, trade.replace(',18,0,', ',18,40,'), trade.replace(',18,0,', ',18,,').replace('123,1,', '123,2,')];
+  const rows = [
+    trade,
+    trade.replace(',18,0,', ',18,40,'),
+    trade.replace(',18,0,', ',18,,').replace('123,1,', '123,2,'),
+  ];
   const bytes = Buffer.from(`${[header, ...rows].join('\n')}\n`);
   const pieces = async function* () {
     yield bytes;
