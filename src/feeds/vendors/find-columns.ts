@@ -1,4 +1,7 @@
-import { type ColumnNames, type MappedField, plainName, USUAL_NAMES } from './mapping.ts';
+import { cleanLine } from '../../core/clean-text.ts';
+import { nearestNames } from '../../core/nearest-names.ts';
+import { unreadable } from '../rejections.ts';
+import { type ColumnNames, type MappedField, type Mapping, plainName, USUAL_NAMES } from './mapping.ts';
 
 /** Finds the column of each field. With `isExact`, only the names that the mapping gives count. */
 export function findColumns<Field extends MappedField>(
@@ -17,4 +20,30 @@ export function findColumns<Field extends MappedField>(
 /** Returns the index of each column by its plain name. Of columns with equal names, the first counts. */
 export function placesOf(names: readonly string[]): ReadonlyMap<string, number> {
   return new Map(names.map((name, i) => [plainName(name), i] as const).reverse());
+}
+
+/**
+ * Throws a `ClientError` that names the nearest columns if a table does not have what each row needs. `has` says whether it has a field, `isNamed`
+ * whether it has the symbols of all options, and `isWide` whether a row has a call and a put.
+ */
+export function assertComplete(
+  { kind, vendor }: Mapping,
+  names: readonly string[],
+  has: (field: MappedField) => boolean,
+  { isNamed, isWide }: { readonly isNamed: boolean; readonly isWide: boolean },
+): void {
+  const contract = ['expiry', 'strike', ...(isWide ? [] : ['put_call'])] as MappedField[];
+  const needed: MappedField[] = [];
+  if (kind === 'closes') needed.push('ticker', 'date', 'close');
+  else if (!isNamed) needed.push(...(has('root') ? [] : ['underlying' as const]), ...contract);
+  if (kind === 'prints') needed.push('executed_at', 'price', 'size');
+  const missing = needed.filter((field) => !has(field));
+  if (missing.length === 0) return;
+  const words = missing.map((field) => {
+    const near = nearestNames(USUAL_NAMES[field]?.[0] ?? field, names).slice(0, 2);
+    return `${field} (nearest: ${near.map((each) => cleanLine(each, 30)).join(', ')})`;
+  });
+  throw unreadable(
+    `read as ${vendor}, the table has no column for ${words.join(' and ')}. Name the column in a mapping: docs/vendors.md`,
+  );
 }

@@ -3,6 +3,7 @@ import { nearestNames } from '../../core/nearest-names.ts';
 import { canonicalTicker, isTicker, parseCallPut, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { RowScanner } from '../../math/delimited-rows.ts';
 import { ROW_CHARS_MAX } from '../files/cells.ts';
+import { isDecimalComma } from '../files/decimal-commas.ts';
 import { parseMarketJson } from '../files/delayed-quotes.ts';
 import type { FileHead } from '../files/file-head.ts';
 import { cellNumber } from '../numbers.ts';
@@ -68,6 +69,7 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
     '# close = "15:45"               # the time of dates without a time',
     `${/1000/.test(sample.names[columns.get('strike') ?? -1] ?? '') ? '' : '# '}strike = 0.001                # strikes in thousandths`,
     '# iv = 0.01                     # volatilities in percent',
+    ...(hasCommas(sample, columns) ? ['decimal = ","                  # numbers such as 12,5'] : []),
     '',
     `# Columns without a use: ${unused(sample, columns)}`,
   ];
@@ -80,6 +82,11 @@ function isNaive({ columns }: Sample, place: number | undefined): boolean {
     place !== undefined &&
     columns[place]!.some((cell) => /\d[T ](?!0?0:00)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?$/.test(cell))
   );
+}
+
+/** Returns whether a column has numbers with decimal commas. */
+function hasCommas({ columns }: Sample, found: ReadonlyMap<MappedField, number>): boolean {
+  return found.values().some((place) => columns[place]!.some(isDecimalComma));
 }
 
 function missingIn(kind: 'chain' | 'prints', columns: ReadonlyMap<MappedField, number>): MappedField[] {

@@ -1,6 +1,5 @@
 import { memoize } from '../../core/cache.ts';
 import { cleanLine } from '../../core/clean-text.ts';
-import { nearestNames } from '../../core/nearest-names.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import {
   canonicalTicker,
@@ -10,6 +9,7 @@ import {
   parseCallPut,
   parseOptionSymbol,
 } from '../../market/option-symbol.ts';
+import { DecimalCommas, withPoint } from '../files/decimal-commas.ts';
 import { STATE_THE_TIME, timeOfFile } from '../files/file-time.ts';
 import type { FileFacts } from '../files/format.ts';
 import { cellNumber } from '../numbers.ts';
@@ -17,17 +17,10 @@ import { PRICE_MAX } from '../print-execution.ts';
 import { unreadable } from '../rejections.ts';
 import { ChainTimes } from './chain-times.ts';
 import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
-import { findColumns, placesOf } from './find-columns.ts';
+import { assertComplete, findColumns, placesOf } from './find-columns.ts';
 import { joinKey } from './join-file.ts';
-import {
-  FIELDS_OF,
-  type MappedField,
-  type Mapping,
-  plainName,
-  SIDE_FIELDS,
-  type SideField,
-  USUAL_NAMES,
-} from './mapping.ts';
+import { FIELDS_OF, type MappedField, type Mapping, plainName, SIDE_FIELDS, type SideField } from './mapping.ts';
+import { contractOf, type RowContract, symbolOf } from './row-contract.ts';
 import { cellDollars, ScaleSamples } from './scale-samples.ts';
 
 /** The cells of a row of a vendor's table. The cell of an index that the row does not have is empty. */
@@ -49,6 +42,8 @@ const WRITTEN = {
   closes: ['ticker', 'date', 'close', 'volume'],
 } as const;
 
+type Places = Readonly<Partial<Record<MappedField, number>>>;
+
 /** The columns that an option has of its own: of a wide row's call or put, or of the one option of a row. */
 interface Side {
   readonly side: '' | 'C' | 'P';
@@ -63,8 +58,10 @@ interface Side {
 export class TableTranslator {
   /** The header line. */
   readonly header: string;
-  readonly #columns: Readonly<Partial<Record<MappedField, number>>>;
+  readonly #columns: Places;
   readonly #sides: readonly Side[];
+  /** The columns with numbers. */
+  readonly #numbers: ReadonlySet<number>;
   readonly #shared: Readonly<Partial<Record<MappedField, string>>>;
   readonly #timeField: 'as_of' | 'executed_at' | 'date';
   readonly #times = new Set<string>();
@@ -78,6 +75,7 @@ export class TableTranslator {
   readonly #joinedFields: readonly SideField[];
   #ivScale = 1;
   #strikeScale = 1;
+  readonly #commas = new DecimalCommas();
   #row = 0;
   #firstBad: string | undefined;
 
@@ -106,15 +104,20 @@ export class TableTranslator {
           { side: 'P', columns: findColumns(SIDE_FIELDS, put, places, true) },
         ]
       : [{ side: '', columns: findColumns(kind === 'chain' ? SIDE_FIELDS : [], columns, places) }];
+    const numbers = [this.#columns, ...this.#sides.map((side) => side.columns)];
+    this.#numbers = new Set(numbers.flatMap((each) => NUMBERS.flatMap((field) => (each as Places)[field] ?? [])));
     this.#shared = { ...shared, ...capturesOf(mapping, file.origin), ...mapping.constants };
     this.#joinedFields = file.stated?.joined?.fields ?? [];
     this.#timeField = kind === 'chain' ? 'as_of' : kind === 'prints' ? 'executed_at' : 'date';
-    this.#assertComplete();
+    const has = (field: MappedField) => this.#columns[field] !== undefined || this.#shared[field] !== undefined;
+    const isNamed = has('symbol') || this.#sides.every((side) => side.columns.symbol !== undefined);
+    assertComplete(mapping, names, has, { isWide, isNamed });
     this.header = `${WRITTEN[kind].join('\t')}\n`;
   }
 
   /** Notes the forms of a row's cells. */
-  observe(cells: Cells): void {
+  observe(written: Cells): void {
+    const cells = this.#withPoints(written);
     note(this.#times, this.#text(cells, this.#timeField));
     note(this.#expiries, this.#text(cells, 'expiry'));
     if (this.mapping.kind !== 'chain') return;
@@ -155,11 +158,18 @@ export class TableTranslator {
   }
 
   /** Returns the lines of a row: two for a wide row with a call and a put. */
-  translate(cells: Cells): string {
+  translate(written: Cells): string {
+    const cells = this.#withPoints(written);
     this.#row++;
     const { kind } = this.mapping;
     if (kind === 'closes') return this.#close(cells);
     return kind === 'prints' ? this.#print(cells) : this.#sides.map((side) => this.#contract(cells, side)).join('');
+  }
+
+  /** Returns cells whose numbers have decimal points. */
+  #withPoints(cells: Cells): Cells {
+    if (this.mapping.forms.decimal === undefined) return cells;
+    return { text: (cell) => (this.#numbers.has(cell) ? withPoint(cells.text(cell)) : cells.text(cell)) };
   }
 
   /** Returns the texts of a row from which its snapshot follows. */
@@ -204,7 +214,7 @@ export class TableTranslator {
     const contract = parsed ?? contractOf(root || underlying.toUpperCase(), date, parseCallPut(putCall), strike);
     const joined = contract && this.#joined(contract, at);
     const own = (field: SideField) => given(field) || (joined?.[this.#joinedFields.indexOf(field)] ?? '');
-    return line([
+    const written = [
       underlying,
       at,
       this.#spot(cells),
@@ -221,11 +231,14 @@ export class TableTranslator {
       own('delta'),
       own('gamma'),
       this.#text(cells, 'multiplier'),
-    ]);
+    ];
+    for (const [i, text] of written.entries())
+      if (text.includes(',')) this.#noteComma(text, WRITTEN.chain[i]!, columns);
+    return line(written);
   }
 
   /** Returns the texts of a contract in the second file, and counts the contracts that it lacks. */
-  #joined(contract: Contract, at: string): readonly string[] | undefined {
+  #joined(contract: RowContract, at: string): readonly string[] | undefined {
     const joined = this.file.stated?.joined;
     if (joined === undefined) return undefined;
     const { root, expiry, callPut, strike } = contract;
@@ -234,7 +247,7 @@ export class TableTranslator {
     const texts = joined.values.get(key(day)) ?? joined.values.get(key());
     this.#contracts++;
     if (texts === undefined) this.#unmatched++;
-    return texts;
+    return this.mapping.forms.decimal === undefined ? texts : texts?.map(withPoint);
   }
 
   /** Throws a `ClientError` if the second file lacks more than a tenth of the contracts. */
@@ -243,6 +256,17 @@ export class TableTranslator {
     throw unreadable(
       `${this.#unmatched} of ${this.#contracts} contracts are not in ${cleanLine(this.file.stated!.joined!.file)}. The two files must be of the same day`,
     );
+  }
+
+  #noteComma(text: string, field: (typeof WRITTEN.chain)[number], columns: Places): void {
+    const place = columns[field] ?? this.#columns[field];
+    if ((NUMBERS as readonly string[]).includes(field) && place !== undefined)
+      this.#commas.add(text, this.#row, `"${cleanLine(this.names[place]!, 40)}"`);
+  }
+
+  /** Throws a `ClientError` if the numbers of the translated rows have decimal commas that no mapping states. */
+  assertPoints(): void {
+    this.#commas.assertFew(this.#row);
   }
 
   #print(cells: Cells): string {
@@ -338,29 +362,23 @@ export class TableTranslator {
   #bad(field: MappedField, text: string, forms: string): void {
     this.#firstBad ??= `row ${this.#row}, column ${this.#nameOf(field)}: "${cleanLine(text, 40)}" is not ${forms}`;
   }
-
-  /** Throws a `ClientError` if the table cannot have what a row needs. */
-  #assertComplete(): void {
-    const has = (field: MappedField) => this.#columns[field] !== undefined || this.#shared[field] !== undefined;
-    const { kind } = this.mapping;
-    const isNamed =
-      kind !== 'closes' && (has('symbol') || this.#sides.every(({ columns }) => columns.symbol !== undefined));
-    const contract = ['expiry', 'strike', ...(this.#sides.length === 2 ? [] : ['put_call'])] as MappedField[];
-    const needed: MappedField[] = [];
-    if (kind === 'closes') needed.push('ticker', 'date', 'close');
-    else if (!isNamed) needed.push(...(has('root') ? [] : ['underlying' as const]), ...contract);
-    if (kind === 'prints') needed.push('executed_at', 'price', 'size');
-    const missing = needed.filter((field) => !has(field));
-    if (missing.length === 0) return;
-    const words = missing.map((field) => {
-      const near = nearestNames(USUAL_NAMES[field]?.[0] ?? field, this.names).slice(0, 2);
-      return `${field} (nearest: ${near.map((each) => cleanLine(each, 30)).join(', ')})`;
-    });
-    throw unreadable(
-      `read as ${this.mapping.vendor}, the table has no column for ${words.join(' and ')}. Name the column in a mapping: docs/vendors.md`,
-    );
-  }
 }
+
+const NUMBERS = [
+  ...([
+    'spot',
+    'spot_bid',
+    'spot_ask',
+    'strike',
+    'multiplier',
+    'bid',
+    'ask',
+    'last',
+    'volume',
+    'open_interest',
+  ] as const),
+  ...(['iv', 'delta', 'gamma', 'price', 'size', 'close'] as const),
+];
 
 /** The fields of which each listed option has one. */
 const QUOTED = ['bid', 'ask', 'last', 'volume', 'open_interest', 'iv'] as const;
@@ -390,21 +408,6 @@ function dayReader(...[column, texts, order]: Parameters<typeof dateReader>): (t
     const date = dateOf(text);
     return date === undefined ? undefined : Date.parse(`${date}T00:00:00Z`);
   };
-}
-
-const symbolOf = memoize(65_536, (text: string) => parseOptionSymbol(text.trim()));
-
-type Contract = Pick<OptionSymbol, 'root' | 'expiry' | 'callPut' | 'strike'>;
-
-function contractOf(
-  root: string,
-  expiry: string | undefined,
-  callPut: 1 | -1 | undefined,
-  text: string,
-): Contract | undefined {
-  const strike = cellNumber(text);
-  if (root === '' || expiry === undefined || callPut === undefined || !(strike > 0 && strike < 1e5)) return undefined;
-  return { root: root.replace(/^\^/, '').toUpperCase(), expiry, callPut, strike };
 }
 
 /** A number states whether a trade is canceled as the condition of the cancellation, which is 0 without one. */

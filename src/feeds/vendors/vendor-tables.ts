@@ -120,6 +120,7 @@ export function assertMapped(head: FileHead, stated: Stated | undefined): void {
 export function* readTranslated(bytes: Uint8Array, file: FileFacts, translator: TableTranslator): Steps<Delivery[]> {
   const translated: MarketFile = { ...file, bytes, head: new FileHead(bytes) };
   translator.assertJoined();
+  translator.assertPoints();
   try {
     return yield* (translator.kind === 'closes' ? closesCsv : chainCsv).read(translated);
   } catch (error) {

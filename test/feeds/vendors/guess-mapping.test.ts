@@ -23,6 +23,19 @@ ABC,2026-08-21 16:00:00,100,20261016,Put,110000,12,12.1,20
     },
   ],
   [
+    'a table with decimal commas',
+    `Symbol;Quote Date;Last Price;Expiration;Type;Strike;Bid;Ask;Open Int;IV
+ABC;2026-08-21;1,5;2026-09-18;C;102,5;1,25;1,35;1.250;0,250
+ABC;2026-08-21;4,25;2026-09-18;P;102,5;4,05;4,15;20;25,5%
+`,
+    {
+      underlying: 'ABC',
+      count: 2,
+      ...{ strike: new Float64Array([102.5, 102.5]), bid: new Float64Array([1.25, 4.05]) },
+      ...{ openInterest: new Float64Array([1250, 20]), iv: new Float64Array([0.25, 0.255]) },
+    },
+  ],
+  [
     'JSON in which the rows are not at the top',
     JSON.stringify({ meta: { n: 1 }, book: { ABC: [row('C', 10), row('P', 20)] } }),
     { underlying: 'ABC', count: 2, openInterest: new Float64Array([10, 20]) },
