@@ -10,6 +10,7 @@ import type { RowScanner } from '../../math/delimited-rows.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf, numbersOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
+import { TwinColumns } from '../vendors/twin-columns.ts';
 import { type Table, tableFormat } from './cells.ts';
 import { DecimalCommas } from './decimal-commas.ts';
 import { instantIn, STATE_THE_TIME, timeOfFile } from './file-time.ts';
@@ -23,8 +24,8 @@ export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chains
 /**
  * Reads Zomma's own chain table, with the columns of COLUMNS in any order, and others, which are ignored. `underlying`, `open_interest`, and
  * `symbol` or all of `expiry`, `put_call` and `strike` are required. Rows with the same underlying and time are one chain. Without `as_of`,
- * the time is that of `timeOfFile`. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read, if no time is stated, or if
- * the numbers have decimal commas.
+ * the time is that of `timeOfFile`. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read, if no time is stated, if the
+ * numbers have decimal commas, or if two columns of one meaning differ.
  */
 function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
@@ -44,6 +45,7 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
   /** The rows of the block whose contracts have been added. */
   let added: number[] = [];
   const commas = new DecimalCommas();
+  const twins = new TwinColumns(header, at);
   const addNumbers = () => {
     if (block === undefined) return;
     const { length } = added;
@@ -64,6 +66,7 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     }
     block = row;
     count++;
+    if (twins.isAny) twins.add(row);
     const contract = row.isWhole(header.length) ? contractOf(row) : 'malformed_row';
     const asOf = asOfIn(row.bytes, row.start(at.as_of), row.end(at.as_of));
     if (typeof contract === 'string' || asOf === undefined) {
@@ -93,6 +96,7 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
   if (first === undefined) throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(refusedBefore)}`);
   addNumbers();
   commas.assertFew(count);
+  twins.assertEqual();
   for (const [reason, rows] of Object.entries(refusedBefore)) countRejected(first.refused, reason, rows);
   const deliveries: Delivery[] = [];
   for (const snapshot of withoutStrays([...snapshots.values()])) {

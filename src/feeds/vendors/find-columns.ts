@@ -11,15 +11,28 @@ export function findColumns<Field extends MappedField>(
   isExact = false,
 ): Readonly<Partial<Record<Field, number>>> {
   const found = fields.map((field) => {
-    const names = [...(named[field] ?? []).map(plainName), ...(isExact ? [] : (USUAL_NAMES[field] ?? []))];
-    return [field, names.map((name) => places.get(name)).find((place) => place !== undefined)] as const;
+    const given = (named[field] ?? []).map((name) => places.get(asWritten(name)) ?? places.get(plainName(name)));
+    const usual = isExact ? [] : (USUAL_NAMES[field] ?? []).map((name) => places.get(name));
+    return [field, [...given, ...usual].find((place) => place !== undefined)] as const;
   });
   return Object.fromEntries(found.filter(([, place]) => place !== undefined)) as Partial<Record<Field, number>>;
 }
 
-/** Returns the index of each column by its plain name. Of columns with equal names, the first counts. */
+/** Returns the index of each column by its plain name, and by its name as it is written. Of columns with equal names, the first counts. */
 export function placesOf(names: readonly string[]): ReadonlyMap<string, number> {
-  return new Map(names.map((name, i) => [plainName(name), i] as const).reverse());
+  const places = names.map((name, i) => [plainName(name), i] as const);
+  return new Map([...places, ...names.map((name, i) => [asWritten(name), i] as const)].reverse());
+}
+
+/** Returns the key of a name as it is written, which no plain name equals. */
+function asWritten(name: string): string {
+  return `=${name.trim().toLowerCase()}`;
+}
+
+/** Returns how a mapping names the column of a field, at `place` of a table, for `TwinColumns`. */
+export function namingOf(names: readonly string[] | undefined, place: string | undefined, isStated: boolean) {
+  if (names === undefined || names.length === 0) return undefined;
+  return isStated && names.some((name) => asWritten(name) === asWritten(place ?? '')) ? 'sure' : 'plain';
 }
 
 /**

@@ -3,7 +3,7 @@ import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol
 import { cellNumber } from '../numbers.ts';
 
 /** Parses a symbol, which may be padded. Rows of many days repeat it. */
-export const symbolOf = memoize(65_536, (text: string) => parseOptionSymbol(text.trim()));
+export const rowSymbol = memoize(65_536, (text: string) => parseOptionSymbol(text.trim()));
 
 export type RowContract = Pick<OptionSymbol, 'root' | 'expiry' | 'callPut' | 'strike'>;
 

@@ -17,11 +17,12 @@ import { PRICE_MAX } from '../print-execution.ts';
 import { unreadable } from '../rejections.ts';
 import { ChainTimes } from './chain-times.ts';
 import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
-import { assertComplete, findColumns, placesOf } from './find-columns.ts';
+import { assertComplete, findColumns, namingOf, placesOf } from './find-columns.ts';
 import { joinKey } from './join-file.ts';
 import { FIELDS_OF, type MappedField, type Mapping, plainName, SIDE_FIELDS, type SideField } from './mapping.ts';
-import { contractOf, type RowContract, symbolOf } from './row-contract.ts';
+import { contractOf, type RowContract, rowSymbol } from './row-contract.ts';
 import { cellDollars, ScaleSamples } from './scale-samples.ts';
+import { TwinColumns } from './twin-columns.ts';
 
 /** The cells of a row of a vendor's table. The cell of an index that the row does not have is empty. */
 export interface Cells {
@@ -60,6 +61,7 @@ export class TableTranslator {
   readonly header: string;
   readonly #columns: Places;
   readonly #sides: readonly Side[];
+  readonly #twins: TwinColumns;
   /** The columns with numbers. */
   readonly #numbers: ReadonlySet<number>;
   readonly #shared: Readonly<Partial<Record<MappedField, string>>>;
@@ -91,7 +93,7 @@ export class TableTranslator {
   ) {
     const { kind, columns, call, put } = mapping;
     const places = placesOf(names);
-    const repeated = names.filter((name, i) => plainName(name) !== '' && places.get(plainName(name)) !== i);
+    const repeated = names.filter((name, i) => plainName(name) !== '' && names.indexOf(name) !== i);
     if (repeated.length > 0)
       throw unreadable(`column ${repeated.map((name) => cleanLine(name, 30)).join(', ')} is named twice`);
     const fields = FIELDS_OF[kind];
@@ -104,6 +106,11 @@ export class TableTranslator {
           { side: 'P', columns: findColumns(SIDE_FIELDS, put, places, true) },
         ]
       : [{ side: '', columns: findColumns(kind === 'chain' ? SIDE_FIELDS : [], columns, places) }];
+    const taken: Places = isWide ? this.#columns : { ...this.#columns, ...this.#sides[0]!.columns };
+    const isStated = mapping === file.stated?.mapping;
+    this.#twins = new TwinColumns(names, taken, (field) =>
+      namingOf(mapping.columns[field], names[taken[field]!], isStated),
+    );
     const numbers = [this.#columns, ...this.#sides.map((side) => side.columns)];
     this.#numbers = new Set(numbers.flatMap((each) => NUMBERS.flatMap((field) => (each as Places)[field] ?? [])));
     this.#shared = { ...shared, ...capturesOf(mapping, file.origin), ...mapping.constants };
@@ -118,6 +125,7 @@ export class TableTranslator {
   /** Notes the forms of a row's cells. */
   observe(written: Cells): void {
     const cells = this.#withPoints(written);
+    if (this.#twins.isAny) this.#twins.add(cells);
     note(this.#times, this.#text(cells, this.#timeField));
     note(this.#expiries, this.#text(cells, 'expiry'));
     if (this.mapping.kind !== 'chain') return;
@@ -140,6 +148,7 @@ export class TableTranslator {
   decide(): void {
     const { forms } = this.mapping;
     const { stated } = this.file;
+    this.#twins.assertEqual(forms.order);
     this.#dateOf = dateReader(this.#nameOf('expiry'), this.#expiries, forms.order);
     const time = { order: forms.order, zone: stated?.zone ?? forms.zone, close: stated?.close ?? forms.close };
     const times = this.#shared[this.#timeField] === undefined ? this.#times : [this.#shared[this.#timeField]!];
@@ -176,7 +185,7 @@ export class TableTranslator {
   snapshotOf(cells: Cells): { ticker: string; time: string } {
     const ticker = canonicalTicker(this.#text(cells, 'underlying'));
     const isShared = this.#chainTimes.isShared || this.#shared.as_of !== undefined;
-    const symbol = isTicker(ticker) ? undefined : symbolOf(cellIn(cells, this.#sides[0]!.columns.symbol));
+    const symbol = isTicker(ticker) ? undefined : rowSymbol(cellIn(cells, this.#sides[0]!.columns.symbol));
     return {
       ticker: symbol?.underlying ?? (ticker || this.#text(cells, 'root')),
       time: isShared ? '' : this.#text(cells, 'as_of'),
@@ -202,7 +211,7 @@ export class TableTranslator {
     // A wide row has both options even if only one is listed.
     if (side !== '' && QUOTED.every((field) => given(field) === '')) return '';
     const symbol = given('symbol').trim();
-    const parsed = symbolOf(symbol);
+    const parsed = rowSymbol(symbol);
     const expiry = this.#text(cells, 'expiry');
     const date = this.#dateOf(expiry);
     const putCall = side || this.#text(cells, 'put_call');
@@ -272,7 +281,7 @@ export class TableTranslator {
   #print(cells: Cells): string {
     const text = (field: MappedField) => this.#text(cells, field);
     const given = text('symbol');
-    const parsed = symbolOf(given);
+    const parsed = rowSymbol(given);
     const expiry = text('expiry');
     const time = text('executed_at');
     const micros = this.#instantOf(time);
