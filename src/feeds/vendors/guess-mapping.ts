@@ -9,8 +9,9 @@ import type { FileHead } from '../files/file-head.ts';
 import { cellNumber } from '../numbers.ts';
 import { dateReader } from './date-forms.ts';
 import { jsonCells, jsonTable } from './json-rows.ts';
-import { CHAIN_FIELDS, type MappedField, PRINT_FIELDS, plainName, USUAL_NAMES } from './mapping.ts';
+import { CHAIN_FIELDS, type MappedField, PRINT_FIELDS, plainName, SIDE_FIELDS, USUAL_NAMES } from './mapping.ts';
 import { vendorMappings } from './vendor-mappings.ts';
+import { wideColumns } from './wide-columns.ts';
 
 /** Number of rows whose cells show what a column is. */
 const SAMPLED_ROWS = 300;
@@ -46,9 +47,14 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
       signature.length > 1 &&
       signature.every((each) => plain.has(each)),
   )?.vendor;
+  const wide = wideColumns(sample.names);
   const has = (field: MappedField) => USUAL_NAMES[field]!.some((each) => plain.has(each));
-  const kind = has('price') && has('size') && !has('open_interest') ? 'prints' : 'chain';
-  const columns = columnsFor(kind === 'chain' ? CHAIN_FIELDS : PRINT_FIELDS, sample);
+  const kind = wide === undefined && has('price') && has('size') && !has('open_interest') ? 'prints' : 'chain';
+  const sided: readonly MappedField[] = wide ? [...SIDE_FIELDS, 'put_call'] : [];
+  const fields = (kind === 'chain' ? CHAIN_FIELDS : PRINT_FIELDS).filter((field) => !sided.includes(field));
+  const columns = columnsFor(fields, sample, wide?.all);
+  const used = new Set([columns, wide?.call, wide?.put].flatMap((each) => [...(each?.values() ?? [])]));
+  const missing = missingIn(kind, columns, sided);
   const lines = [
     `# A draft for ${name}. Check each line, and delete the comments. docs/vendors.md says what a mapping has.`,
     `vendor = ${JSON.stringify(name)}`,
@@ -56,10 +62,12 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
     ...(sample.rows === undefined ? [] : [`rows = [${JSON.stringify(sample.rows)}]`]),
     '',
     '[columns]',
-    ...[...columns].map(([field, column]) => `${field} = ${JSON.stringify(sample.names[column])}`),
-    ...missingIn(kind, columns).map(
+    ...linesOf(columns, sample),
+    ...missing.map(
       (field) => `# ${field} = "?"     # nearest: ${cleanLine(nearestNames(field, sample.names).join(', '))}`,
     ),
+    ...(wide ? ['', '[call]', ...linesOf(wide.call, sample), '', '[put]', ...linesOf(wide.put, sample)] : []),
+    ...(missing.some((field) => CONSTANT.includes(field)) ? ['', '# [constants]', ...CONSTANTS] : []),
     '',
     '[forms]',
     '# date = "MDY"                  # the order of dates such as 04/05/2019, if no date decides it',
@@ -69,9 +77,9 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
     '# close = "15:45"               # the time of dates without a time',
     `${/1000/.test(sample.names[columns.get('strike') ?? -1] ?? '') ? '' : '# '}strike = 0.001                # strikes in thousandths`,
     '# iv = 0.01                     # volatilities in percent',
-    ...(hasCommas(sample, columns) ? ['decimal = ","                  # numbers such as 12,5'] : []),
+    ...(hasCommas(sample, used) ? ['decimal = ","                  # numbers such as 12,5'] : []),
     '',
-    `# Columns without a use: ${unused(sample, columns)}`,
+    `# Columns without a use: ${unused(sample, used)}`,
   ];
   return { toml: `${lines.join('\n')}\n`, ...(vendor === undefined ? {} : { vendor }) };
 }
@@ -85,36 +93,53 @@ function isNaive({ columns }: Sample, place: number | undefined): boolean {
 }
 
 /** Returns whether a column has numbers with decimal commas. */
-function hasCommas({ columns }: Sample, found: ReadonlyMap<MappedField, number>): boolean {
-  return found.values().some((place) => columns[place]!.some(isDecimalComma));
+function hasCommas({ columns }: Sample, used: ReadonlySet<number>): boolean {
+  return used.values().some((place) => columns[place]!.some(isDecimalComma));
 }
 
-function missingIn(kind: 'chain' | 'prints', columns: ReadonlyMap<MappedField, number>): MappedField[] {
+/** The fields that a whole file often shares, and lines that state them. */
+const CONSTANT: readonly MappedField[] = ['underlying', 'expiry'];
+const CONSTANTS = ['# underlying = "SPX"            # what all rows share', '# expiry = "2026-09-18"'];
+
+function linesOf(columns: ReadonlyMap<MappedField, number>, { names }: Sample): string[] {
+  return [...columns].map(([field, column]) => `${field} = ${JSON.stringify(names[column])}`);
+}
+
+/** Returns the fields that a table needs and lacks, without those of `sided`, which each side of a row has. */
+function missingIn(
+  kind: 'chain' | 'prints',
+  columns: ReadonlyMap<MappedField, number>,
+  sided: readonly MappedField[],
+): MappedField[] {
   const contract = columns.has('symbol') ? [] : (['underlying', 'expiry', 'put_call', 'strike'] as const);
   const others =
     kind === 'chain'
       ? (['as_of', 'spot', 'bid', 'ask', 'open_interest'] as const)
       : (['executed_at', 'price', 'size'] as const);
-  return [...contract, ...others].filter((field) => !columns.has(field));
+  return [...contract, ...others].filter((field) => !columns.has(field) && !sided.includes(field));
 }
 
-function unused({ names }: Sample, columns: ReadonlyMap<MappedField, number>): string {
-  const used = new Set(columns.values());
+function unused({ names }: Sample, used: ReadonlySet<number>): string {
   return cleanLine(names.filter((_, i) => !used.has(i)).join(', '), 2_000) || 'none';
 }
 
-/** Returns the column of each field, by its name, or else by what its cells are. */
-function columnsFor(fields: readonly MappedField[], { names, columns }: Sample): Map<MappedField, number> {
-  const plain = names.map(plainName);
+/** Returns the column of each field, by its name, or else by what its cells are. Columns of `taken` have no field. */
+function columnsFor(
+  fields: readonly MappedField[],
+  { names, columns }: Sample,
+  taken: ReadonlySet<number> = new Set(),
+): Map<MappedField, number> {
+  const plain = names.map((name, i) => (taken.has(i) ? '' : plainName(name)));
   // Of a nested JSON value, the last key is the name.
-  const last = names.map((name) => plainName(name.split('.').at(-1)!));
+  const last = names.map((name, i) => (taken.has(i) ? '' : plainName(name.split('.').at(-1)!)));
   const found = new Map<MappedField, number>();
   for (const field of fields) {
     const places = USUAL_NAMES[field]?.flatMap((name) => [plain.indexOf(name), last.indexOf(name)]) ?? [];
     const place = places.find((each) => each >= 0 && (field !== 'symbol' || areSymbols(columns[each]!)));
     if (place !== undefined) found.set(field, place);
   }
-  const free = () => names.map((_, i) => i).filter((i) => columns[i]!.length > 0 && ![...found.values()].includes(i));
+  const isFree = (i: number) => columns[i]!.length > 0 && !taken.has(i) && ![...found.values()].includes(i);
+  const free = () => names.map((_, i) => i).filter(isFree);
   const add = (field: MappedField, place: number | undefined) => {
     if (place !== undefined && fields.includes(field) && !found.has(field)) found.set(field, place);
   };
