@@ -2,6 +2,7 @@ import { ClientError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { isSecondFile } from '../vendors/join-file.ts';
+import { unsupportedTable } from '../vendors/unsupported-chains.ts';
 import { marketJson } from '../vendors/vendor-json.ts';
 import {
   assertMapped,
@@ -49,7 +50,8 @@ export function* readMarketFile(bytes: Uint8Array, file: FileFacts): Steps<Deliv
 }
 
 const FORMATS: readonly Format[] = [
-  ...[marketJson, vendorChains, quoteTable, chainCsv, closesCsv, dividendsCsv, vendorCloses, usualChains, unknownTable],
+  ...[marketJson, unsupportedTable, vendorChains, quoteTable, chainCsv, closesCsv, dividendsCsv, vendorCloses],
+  ...[usualChains, unknownTable],
 ];
 
 /** The first bytes of ZIP archives and workbooks, and of 7z and RAR archives. */

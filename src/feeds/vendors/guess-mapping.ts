@@ -8,6 +8,7 @@ import { parseMarketJson } from '../files/delayed-quotes.ts';
 import type { FileHead } from '../files/file-head.ts';
 import { cellNumber } from '../numbers.ts';
 import { dateReader } from './date-forms.ts';
+import { type PointedValue, valuesBeside } from './json-pointers.ts';
 import { jsonCells, jsonTable } from './json-rows.ts';
 import { CHAIN_FIELDS, type MappedField, PRINT_FIELDS, plainName, SIDE_FIELDS, USUAL_NAMES } from './mapping.ts';
 import { vendorMappings } from './vendor-mappings.ts';
@@ -28,6 +29,8 @@ export interface GuessedMapping {
 }
 
 interface Sample {
+  /** Values beside the rows of a JSON document. */
+  readonly beside?: ReadonlyMap<MappedField, PointedValue>;
   readonly names: readonly string[];
   /** The cells of each column. */
   readonly columns: readonly (readonly string[])[];
@@ -51,27 +54,36 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
   const has = (field: MappedField) => USUAL_NAMES[field]!.some((each) => plain.has(each));
   const kind = wide === undefined && has('price') && has('size') && !has('open_interest') ? 'prints' : 'chain';
   const sided: readonly MappedField[] = wide ? [...SIDE_FIELDS, 'put_call'] : [];
-  const fields = (kind === 'chain' ? CHAIN_FIELDS : PRINT_FIELDS).filter((field) => !sided.includes(field));
+  const fields: readonly MappedField[] = (kind === 'chain' ? CHAIN_FIELDS : PRINT_FIELDS).filter(
+    (field) => !sided.includes(field),
+  );
   const columns = columnsFor(fields, sample, wide?.all);
   const used = new Set([columns, wide?.call, wide?.put].flatMap((each) => [...(each?.values() ?? [])]));
-  const missing = missingIn(kind, columns, sided);
+  const beside = new Map([...(sample.beside ?? [])].filter(([field]) => fields.includes(field) && !columns.has(field)));
+  const missing = missingIn(kind, columns, sided).filter((field) => !beside.has(field));
+  const constants = missing.flatMap((field) => CONSTANTS[field] ?? []);
   const lines = [
     `# A draft for ${name}. Check each line, and delete the comments. docs/vendors.md says what a mapping has.`,
     `vendor = ${JSON.stringify(name)}`,
     ...(kind === 'prints' ? ['kind = "prints"'] : []),
     ...(sample.rows === undefined ? [] : [`rows = [${JSON.stringify(sample.rows)}]`]),
+    ...(missing.includes('as_of') ? [PATH] : []),
     '',
     '[columns]',
     ...linesOf(columns, sample),
     ...missing.map(
       (field) => `# ${field} = "?"     # nearest: ${cleanLine(nearestNames(field, sample.names).join(', '))}`,
     ),
+    ...(beside.size > 0 ? ['', '[pointers]'] : []),
+    ...[...beside].map(([field, { pointer }]) => `${field} = ${JSON.stringify(pointer)}`),
     ...(wide ? ['', '[call]', ...linesOf(wide.call, sample), '', '[put]', ...linesOf(wide.put, sample)] : []),
-    ...(missing.some((field) => CONSTANT.includes(field)) ? ['', '# [constants]', ...CONSTANTS] : []),
+    ...(constants.length > 0 ? ['', '# [constants]', ...constants] : []),
     '',
     '[forms]',
     '# date = "MDY"                  # the order of dates such as 04/05/2019, if no date decides it',
-    isNaive(sample, columns.get('as_of') ?? columns.get('executed_at'))
+    isNaive(
+      sample.columns[columns.get('as_of') ?? columns.get('executed_at') ?? -1] ?? [beside.get('as_of')?.text ?? ''],
+    )
       ? 'zone = "America/New_York"       # a guess: the times state no zone'
       : '# zone = "America/New_York"     # the zone of times that state none',
     '# close = "15:45"               # the time of dates without a time',
@@ -84,12 +96,9 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
   return { toml: `${lines.join('\n')}\n`, ...(vendor === undefined ? {} : { vendor }) };
 }
 
-/** Returns whether a column has times of a day that state no zone. */
-function isNaive({ columns }: Sample, place: number | undefined): boolean {
-  return (
-    place !== undefined &&
-    columns[place]!.some((cell) => /\d[T ](?!0?0:00)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?$/.test(cell))
-  );
+/** Returns whether texts are times of a day that state no zone. */
+function isNaive(cells: readonly string[]): boolean {
+  return cells.some((cell) => /\d[T ](?!0?0:00)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?$/.test(cell));
 }
 
 /** Returns whether a column has numbers with decimal commas. */
@@ -97,9 +106,13 @@ function hasCommas({ columns }: Sample, used: ReadonlySet<number>): boolean {
   return used.values().some((place) => columns[place]!.some(isDecimalComma));
 }
 
-/** The fields that a whole file often shares, and lines that state them. */
-const CONSTANT: readonly MappedField[] = ['underlying', 'expiry'];
-const CONSTANTS = ['# underlying = "SPX"            # what all rows share', '# expiry = "2026-09-18"'];
+/** For fields that a whole file often shares, a line that states the value. */
+const CONSTANTS: { readonly [field in MappedField]?: string } = {
+  underlying: '# underlying = "SPX"            # what all rows share',
+  expiry: '# expiry = "2026-09-18"',
+};
+
+const PATH = "# path = '(?<underlying>[A-Za-z]+)/(?<as_of>\\d{8})'   # what the path of the file states";
 
 function linesOf(columns: ReadonlyMap<MappedField, number>, { names }: Sample): string[] {
   return [...columns].map(([field, column]) => `${field} = ${JSON.stringify(names[column])}`);
@@ -135,7 +148,10 @@ function columnsFor(
   const found = new Map<MappedField, number>();
   for (const field of fields) {
     const places = USUAL_NAMES[field]?.flatMap((name) => [plain.indexOf(name), last.indexOf(name)]) ?? [];
-    const place = places.find((each) => each >= 0 && (field !== 'symbol' || areSymbols(columns[each]!)));
+    // Names such as `symbol` and `contract` may be those of the underlying or of the option.
+    const isOption = (each: number) => areSymbols(columns[each]!);
+    const isRight = (each: number) => (field === 'symbol' ? isOption(each) : field !== 'underlying' || !isOption(each));
+    const place = places.find((each) => each >= 0 && isRight(each));
     if (place !== undefined) found.set(field, place);
   }
   const isFree = (i: number) => columns[i]!.length > 0 && !taken.has(i) && ![...found.values()].includes(i);
@@ -228,7 +244,7 @@ function jsonSample(bytes: Uint8Array): Sample | undefined {
         return cells.text(i) || [];
       }),
     );
-    return { names: table.names, columns, rows };
+    return { names: table.names, columns, rows, beside: valuesBeside(document) };
   }
   return undefined;
 }

@@ -47,6 +47,8 @@ export interface Mapping {
   /** The columns of the call and of the put in a wide table, whose rows have both. */
   readonly call?: ColumnNames | undefined;
   readonly put?: ColumnNames | undefined;
+  /** The columns with values of the underlying in the row that names no contract. */
+  readonly underlyingRow?: ColumnNames | undefined;
   /** True if `call` and `put` follow from prefixes, so that a table may lack some of their columns. */
   readonly isPrefixed: boolean;
   /** Values that all rows share. */
@@ -116,6 +118,7 @@ export function mappingOf(document: unknown, name: string): Mapping {
     columns: names('columns', fields) ?? {},
     call: names('call', SIDE_FIELDS) ?? prefixed('call'),
     put: names('put', SIDE_FIELDS) ?? prefixed('put'),
+    underlyingRow: names('underlying_row', ['spot']),
     isPrefixed: top.wide !== undefined,
     constants: texts('constants'),
     path,
@@ -138,7 +141,7 @@ export function mappingOf(document: unknown, name: string): Mapping {
   };
 }
 
-const REST = ['wide', 'constants', 'path', 'rows', 'pointers', 'forms', 'join'];
+const REST = ['wide', 'underlying_row', 'constants', 'path', 'rows', 'pointers', 'forms', 'join'];
 const FORMS = ['date', 'zone', 'close', 'as_of', 'strike', 'iv', 'price', 'decimal'];
 
 type Fail = (key: string, reason: string) => ClientError;

@@ -64,7 +64,9 @@ export class TableTranslator {
   readonly #twins: TwinColumns;
   /** The columns with numbers. */
   readonly #numbers: ReadonlySet<number>;
-  readonly #shared: Readonly<Partial<Record<MappedField, string>>>;
+  readonly #shared: Partial<Record<MappedField, string>>;
+  /** The column of the spot in the row of the underlying. */
+  readonly #spotOfRow: number | undefined;
   readonly #timeField: 'as_of' | 'executed_at' | 'date';
   readonly #times = new Set<string>();
   readonly #chainTimes = new ChainTimes(this.#times);
@@ -88,7 +90,7 @@ export class TableTranslator {
   constructor(
     private readonly mapping: Mapping,
     private readonly names: readonly string[],
-    private readonly file: Pick<FileFacts, 'origin' | 'stated'>,
+    private readonly file: Pick<FileFacts, 'origin' | 'path' | 'stated'>,
     shared: Readonly<Partial<Record<MappedField, string>>> = {},
   ) {
     const { kind, columns, call, put } = mapping;
@@ -113,7 +115,8 @@ export class TableTranslator {
     );
     const numbers = [this.#columns, ...this.#sides.map((side) => side.columns)];
     this.#numbers = new Set(numbers.flatMap((each) => NUMBERS.flatMap((field) => (each as Places)[field] ?? [])));
-    this.#shared = { ...shared, ...capturesOf(mapping, file.origin), ...mapping.constants };
+    this.#shared = { ...shared, ...capturesOf(mapping, file), ...mapping.constants };
+    this.#spotOfRow = findColumns(['spot'], mapping.underlyingRow ?? {}, places, true).spot;
     this.#joinedFields = file.stated?.joined?.fields ?? [];
     this.#timeField = kind === 'chain' ? 'as_of' : kind === 'prints' ? 'executed_at' : 'date';
     const has = (field: MappedField) => this.#columns[field] !== undefined || this.#shared[field] !== undefined;
@@ -126,6 +129,7 @@ export class TableTranslator {
   observe(written: Cells): void {
     const cells = this.#withPoints(written);
     if (this.#twins.isAny) this.#twins.add(cells);
+    if (this.#isOfUnderlying(cells)) this.#shared.spot ??= cells.text(this.#spotOfRow!).trim();
     note(this.#times, this.#text(cells, this.#timeField));
     note(this.#expiries, this.#text(cells, 'expiry'));
     if (this.mapping.kind !== 'chain') return;
@@ -171,8 +175,15 @@ export class TableTranslator {
     const cells = this.#withPoints(written);
     this.#row++;
     const { kind } = this.mapping;
+    if (this.#isOfUnderlying(cells)) return '';
     if (kind === 'closes') return this.#close(cells);
     return kind === 'prints' ? this.#print(cells) : this.#sides.map((side) => this.#contract(cells, side)).join('');
+  }
+
+  /** Returns whether a row names no contract, and the mapping says that such a row is that of the underlying. */
+  #isOfUnderlying(cells: Cells): boolean {
+    const named = ['expiry', 'put_call', 'strike'] as const;
+    return this.#spotOfRow !== undefined && named.every((field) => this.#text(cells, field) === '');
   }
 
   /** Returns cells whose numbers have decimal points. */
@@ -398,9 +409,12 @@ const TIMES_CACHED_MAX = 4_096;
 const EXPIRY_FORMS = 'a date: 2026-08-21, 20260821, 08/21/2026 or 21-Aug-2026';
 const TIME_FORMS = 'a time: 2026-08-21, 2026-08-21 15:45, 2026-08-21T19:45:00Z or a number of s, ms, µs or ns';
 
-/** Returns the fields that the path of a file states. */
-function capturesOf({ path }: Mapping, origin: string): Partial<Record<MappedField, string>> {
-  return path === undefined ? {} : { ...new RegExp(path).exec(origin)?.groups };
+/** Returns the fields that the path of a file states. A person's mapping may also capture folders above those that are read. */
+function capturesOf(mapping: Mapping, { origin, path = '', stated }: Pick<FileFacts, 'origin' | 'path' | 'stated'>) {
+  if (mapping.path === undefined) return {};
+  const pattern = new RegExp(mapping.path);
+  const found = pattern.exec(origin) ?? (mapping === stated?.mapping ? pattern.exec(path) : null);
+  return { ...found?.groups } as Partial<Record<MappedField, string>>;
 }
 
 function cellIn(cells: Cells, cell: number | undefined): string {

@@ -7,6 +7,7 @@ import { fitsSignature, type JsonTable, jsonCells, jsonTable, pointedValues } fr
 import type { Mapping } from './mapping.ts';
 import type { Stated } from './stated.ts';
 import { TableTranslator } from './table-translator.ts';
+import { assertSupported } from './unsupported-chains.ts';
 import { vendorMappings } from './vendor-mappings.ts';
 import { readTranslated } from './vendor-tables.ts';
 
@@ -25,10 +26,11 @@ export const marketJson: Format = {
 };
 
 /**
- * Reads a chain from the saved answer of a provider. Returns no delivery if no mapping fits the document. Throws a `ClientError` if the stated
- * one is for JSON and does not fit either.
+ * Reads a chain from the saved answer of a provider. Returns no delivery if no mapping fits the document. Throws a `ClientError` if the chain is
+ * not supported, or if the stated mapping is for JSON and none fits.
  */
 function* readVendorJson(document: unknown, file: MarketFile): Steps<Delivery[]> {
+  assertSupported(document);
   const found = fittingTable(document, file.stated);
   if (found === undefined) {
     const mapping = file.stated?.mapping;

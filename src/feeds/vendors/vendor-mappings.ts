@@ -95,13 +95,15 @@ function namesColumns({ signature, columns, call, put }: Mapping): boolean {
 
 /** Returns the columns that a mapping names and a table does not have. Of several names of a field, one is enough. */
 export function absentColumns(
-  { signature, columns, isPrefixed, ...sides }: Mapping,
+  { signature, columns, underlyingRow = {}, isPrefixed, ...sides }: Mapping,
   plain: ReadonlySet<string>,
 ): string[] {
   const { call = {}, put = {} } = sides;
   // Of columns with a prefix, one is enough.
   const ofSides = [call, put].flatMap((side) => (isPrefixed ? [Object.values(side).flat()] : Object.values(side)));
-  const named = [...Object.values(columns), ...ofSides].filter((names) => names!.length > 0);
+  const named = [...Object.values(columns), ...Object.values(underlyingRow), ...ofSides].filter(
+    (names) => names!.length > 0,
+  );
   const absent = named.filter((names) => !names!.some((name) => plain.has(plainName(name)))).map((names) => names![0]!);
   return [...signature.filter((name) => !plain.has(name)), ...absent];
 }

@@ -55,6 +55,18 @@ ABC,2026-08-21,101.5,2026-09-18,1,1.2,30,110,9.5,9.7,40
     { underlying: 'ABC', count: 4, openInterest: new Float64Array([10, 20, 10, 20]) },
   ],
   [
+    'JSON with the ticker, the time and the price beside its records',
+    JSON.stringify({
+      ...{ symbol: 'ABC', updated: '2026-08-21T12:55:11.983-04:00', underlyingPrice: 101.5 },
+      ...{ greeks: { enabled: true, total: 2 }, expirations: ['2026-09-18'] },
+      quotes: ['C', 'P'].map((side) => ({
+        ...{ symbol: `ABC260918${side}00100000`, expiration: '2026-09-18', side: side === 'C' ? 'call' : 'put' },
+        ...{ strike: 100, bid: 2, ask: 2.1, mid: 2.05, openInterest: 4, iv: 0.25 },
+      })),
+    }),
+    { underlying: 'ABC', asOf: Date.parse('2026-08-21T16:55:11.983Z'), spot: 101.5, count: 2 },
+  ],
+  [
     'a table with decimal commas',
     `Symbol;Quote Date;Last Price;Expiration;Type;Strike;Bid;Ask;Open Int;IV
 ABC;2026-08-21;1,5;2026-09-18;C;102,5;1,25;1,35;1.250;0,250
