@@ -23,25 +23,12 @@ import { FIELDS_OF, type MappedField, type Mapping, plainName, SIDE_FIELDS, type
 import { contractOf, type RowContract, rowSymbol } from './row-contract.ts';
 import { cellDollars, ScaleSamples } from './scale-samples.ts';
 import { TwinColumns } from './twin-columns.ts';
+import { lineOf, NUMBER_FIELDS, WRITTEN_COLUMNS } from './written-rows.ts';
 
 /** The cells of a row of a vendor's table. The cell of an index that the row does not have is empty. */
 export interface Cells {
   text(cell: number): string;
 }
-
-/** The columns of Zomma's tables, in the order in which a translator writes them. */
-const WRITTEN = {
-  chain: [
-    ...(['underlying', 'as_of', 'spot', 'symbol', 'expiry', 'put_call', 'strike', 'open_interest'] as const),
-    ...(['bid', 'ask', 'last', 'volume', 'iv', 'delta', 'gamma', 'multiplier'] as const),
-  ],
-  prints: [
-    ...['executed_at', 'option_chain_id', 'underlying_symbol', 'expiry', 'option_type', 'strike', 'price', 'size'],
-    ...['side', 'nbbo_bid', 'nbbo_ask', 'delta', 'exchange', 'report_flags', 'upstream_condition_detail', 'canceled'],
-    ...['id', 'sequence'],
-  ],
-  closes: ['ticker', 'date', 'close', 'volume'],
-} as const;
 
 type Places = Readonly<Partial<Record<MappedField, number>>>;
 
@@ -114,7 +101,7 @@ export class TableTranslator {
       namingOf(mapping.columns[field], names[taken[field]!], isStated),
     );
     const numbers = [this.#columns, ...this.#sides.map((side) => side.columns)];
-    this.#numbers = new Set(numbers.flatMap((each) => NUMBERS.flatMap((field) => (each as Places)[field] ?? [])));
+    this.#numbers = new Set(numbers.flatMap((each) => NUMBER_FIELDS.flatMap((field) => (each as Places)[field] ?? [])));
     this.#shared = { ...shared, ...capturesOf(mapping, file), ...mapping.constants };
     this.#spotOfRow = findColumns(['spot'], mapping.underlyingRow ?? {}, places, true).spot;
     this.#joinedFields = file.stated?.joined?.fields ?? [];
@@ -122,7 +109,7 @@ export class TableTranslator {
     const has = (field: MappedField) => this.#columns[field] !== undefined || this.#shared[field] !== undefined;
     const isNamed = has('symbol') || this.#sides.every((side) => side.columns.symbol !== undefined);
     assertComplete(mapping, names, has, { isWide, isNamed });
-    this.header = `${WRITTEN[kind].join('\t')}\n`;
+    this.header = `${WRITTEN_COLUMNS[kind].join('\t')}\n`;
   }
 
   /** Notes the forms of a row's cells. */
@@ -252,9 +239,9 @@ export class TableTranslator {
       own('gamma'),
       this.#text(cells, 'multiplier'),
     ];
-    for (const [i, text] of written.entries())
-      if (text.includes(',')) this.#noteComma(text, WRITTEN.chain[i]!, columns);
-    return line(written);
+    const text = lineOf(written);
+    if (text.includes(',')) this.#noteCommas(written, columns);
+    return text;
   }
 
   /** Returns the texts of a contract in the second file, and counts the contracts that it lacks. */
@@ -278,10 +265,12 @@ export class TableTranslator {
     );
   }
 
-  #noteComma(text: string, field: (typeof WRITTEN.chain)[number], columns: Places): void {
-    const place = columns[field] ?? this.#columns[field];
-    if ((NUMBERS as readonly string[]).includes(field) && place !== undefined)
-      this.#commas.add(text, this.#row, `"${cleanLine(this.names[place]!, 40)}"`);
+  #noteCommas(written: readonly string[], columns: Places): void {
+    for (const [i, field] of WRITTEN_COLUMNS.chain.entries()) {
+      const place = columns[field] ?? this.#columns[field];
+      if (place !== undefined && (NUMBER_FIELDS as readonly string[]).includes(field))
+        this.#commas.add(written[i]!, this.#row, `"${cleanLine(this.names[place]!, 40)}"`);
+    }
   }
 
   /** Throws a `ClientError` if the numbers of the translated rows have decimal commas that no mapping states. */
@@ -301,7 +290,7 @@ export class TableTranslator {
     const date = this.#dateOf(expiry);
     const contract =
       root === '' ? undefined : contractOf(root, date, parseCallPut(text('put_call')), this.#strike(cells));
-    return line([
+    return lineOf([
       micros === undefined ? time : String(micros),
       parsed ? given.trim() : contract ? formatOptionSymbol(contract, 'compact') : '',
       parsed ? '' : this.#underlying(cells, parsed, root),
@@ -326,7 +315,7 @@ export class TableTranslator {
     const date = day === undefined ? this.#text(cells, 'date') : new Date(day).toISOString().slice(0, 10);
     // Stooq writes the market after the ticker.
     const ticker = this.#text(cells, 'ticker').replace(/\.us$/i, '');
-    return line([ticker, date, this.#text(cells, 'close'), this.#text(cells, 'volume')]);
+    return lineOf([ticker, date, this.#text(cells, 'close'), this.#text(cells, 'volume')]);
   }
 
   #asOf(cells: Cells): string {
@@ -384,22 +373,6 @@ export class TableTranslator {
   }
 }
 
-const NUMBERS = [
-  ...([
-    'spot',
-    'spot_bid',
-    'spot_ask',
-    'strike',
-    'multiplier',
-    'bid',
-    'ask',
-    'last',
-    'volume',
-    'open_interest',
-  ] as const),
-  ...(['iv', 'delta', 'gamma', 'price', 'size', 'close'] as const),
-];
-
 /** The fields of which each listed option has one. */
 const QUOTED = ['bid', 'ask', 'last', 'volume', 'open_interest', 'iv'] as const;
 
@@ -437,9 +410,4 @@ function dayReader(...[column, texts, order]: Parameters<typeof dateReader>): (t
 function wordOf(canceled: string): string {
   const condition = cellNumber(canceled);
   return Number.isFinite(condition) ? String(condition !== 0) : canceled;
-}
-
-/** Writes cells as a line. Tabs and line breaks become spaces. */
-function line(cells: readonly string[]): string {
-  return `${cells.map((cell) => (/["\t\r\n]/.test(cell) ? `"${cell.replaceAll(/[\t\r\n]/g, ' ').replaceAll('"', '""')}"` : cell)).join('\t')}\n`;
 }

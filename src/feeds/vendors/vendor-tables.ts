@@ -116,6 +116,17 @@ export function assertMapped(head: FileHead, stated: Stated | undefined): void {
   throw unreadable(`the table has no column ${absent.join(', ')}, which mapping ${mapping.vendor} names`);
 }
 
+/** Returns why the mapping of a folder does not fit a table, or `undefined` if it fits or if there is none. */
+export function whyUnmapped(head: FileHead, stated: Stated | undefined): string | undefined {
+  try {
+    if (stated?.isOfFolder) assertMapped(head, stated);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return error.message;
+  }
+}
+
 /** Reads a translated table. Adds the first unreadable cell to the reason if no row can be read. */
 export function* readTranslated(bytes: Uint8Array, file: FileFacts, translator: TableTranslator): Steps<Delivery[]> {
   const translated: MarketFile = { ...file, bytes, head: new FileHead(bytes) };
