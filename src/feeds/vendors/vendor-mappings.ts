@@ -1,4 +1,5 @@
-import { type Mapping, type MappingKind, mappingOf, plainName, USUAL_NAMES } from './mapping.ts';
+import { findColumns, placesOf } from './find-columns.ts';
+import { type MappedField, type Mapping, type MappingKind, mappingOf, plainName, USUAL_NAMES } from './mapping.ts';
 import alphaVantage from './mappings/alpha-vantage.toml';
 import alphaVantageJson from './mappings/alpha-vantage-json.toml';
 import barchart from './mappings/barchart.toml';
@@ -65,19 +66,36 @@ export function vendorMappings(): readonly Mapping[] {
 
 /**
  * Returns the mapping of a table's columns, or `undefined`: the stated one if the table has all columns that it names, and otherwise that of the
- * vendor whose signature the columns have. With a stated time of day, a vendor's mapping with this time comes first.
+ * vendor whose signature the columns have. A stated mapping without columns completes that of the vendor. With a stated time of day, a vendor's mapping with this time comes first.
  */
 export function mappingFor(names: readonly string[], kind: MappingKind, stated?: Stated): Mapping | undefined {
   const plain = new Set(names.map(plainName));
   const own = stated?.mapping;
+  const vendors = vendorMappings().filter(
+    (each) => each.kind === kind && each.rows.length === 0 && each.signature.every((name) => plain.has(name)),
+  );
+  const vendor = vendors.find(({ forms }) => stated?.close !== undefined && forms.close === stated.close) ?? vendors[0];
+  if (own?.kind === kind && own.rows.length === 0 && !namesColumns(own) && vendor)
+    return completed(vendor, own, stated?.isOfFolder ? placesOf(names) : new Map());
   if (own?.kind === kind && own.rows.length === 0 && absentColumns(own, plain).length === 0) {
     // A folder's mapping without columns is for the tables that have usual names.
     if (!stated?.isOfFolder || namesColumns(own) || isUsual(names, kind)) return own;
   }
-  const fits = vendorMappings().filter(
-    (each) => each.kind === kind && each.rows.length === 0 && each.signature.every((name) => plain.has(name)),
-  );
-  return fits.find(({ forms }) => stated?.close !== undefined && forms.close === stated.close) ?? fits[0];
+  return vendor;
+}
+
+/** Returns the mapping of a vendor with what a mapping without columns states besides. Columns at `places` come before constants. */
+function completed(vendor: Mapping, own: Mapping, places: ReadonlyMap<string, number>): Mapping {
+  const given = (field: MappedField) => findColumns([field], vendor.columns, places)[field] !== undefined;
+  const constants = Object.entries(own.constants).filter(([field]) => !given(field as MappedField));
+  const forms = Object.entries(own.forms).filter(([, value]) => value !== undefined);
+  return {
+    ...vendor,
+    constants: { ...vendor.constants, ...Object.fromEntries(constants) },
+    forms: { ...vendor.forms, ...Object.fromEntries(forms) },
+    path: own.path ?? vendor.path,
+    join: own.join ?? vendor.join,
+  };
 }
 
 function isUsual(names: readonly string[], kind: MappingKind): boolean {

@@ -16,6 +16,9 @@ const WORDS = [
   ['c', 'p'],
 ] as const;
 
+/** Number of characters of a name that count. */
+const NAME_CHARS_MAX = 200;
+
 /** What the rest of a name looks like that vendors abbreviate. */
 const LIKELY: readonly (readonly [SideField, RegExp])[] = [
   ['open_interest', /^oi$|open.?int/],
@@ -53,7 +56,8 @@ export function wideColumns(names: readonly string[]): WideColumns | undefined {
 function restsOf(names: readonly string[], word: string, isFirst: boolean): Map<string, number> {
   const mark = word.length > 2 ? '[^a-z0-9]*' : '[^a-z0-9]+';
   const pattern = isFirst ? `^[^a-z0-9]*${word}${mark}(.+)$` : `^(.+?)${mark}${word}[^a-z0-9]*$`;
-  const rests = names.map((name, i) => [new RegExp(pattern, 'i').exec(name)?.[1]?.toLowerCase(), i] as const);
+  const restOf = (name: string) => new RegExp(pattern, 'i').exec(name.slice(0, NAME_CHARS_MAX))?.[1]?.toLowerCase();
+  const rests = names.map((name, i) => [restOf(name), i] as const);
   return new Map(rests.filter((each): each is [string, number] => each[0] !== undefined).reverse());
 }
 

@@ -100,6 +100,18 @@ describe('reads a table with a mapping', () => {
     ]);
   });
 
+  test.each([true, false])('of a vendor, which a mapping without columns completes (of a folder: %p)', (isOfFolder) => {
+    const header = '[QUOTE_UNIXTIME],[UNDERLYING_LAST],[EXPIRE_DATE],[C_BID],[C_ASK],[STRIKE],[P_BID],[P_ASK]';
+    const toml = '[constants]\nunderlying = "SPX"\n';
+    const text = `${header}\n1787342400,100,2026-09-18,2,2.2,100,1,1.2\n`;
+    expect(read(text, toml, 'renamed.txt', isOfFolder)).toMatchObject({ chain: { underlying: 'SPX', count: 2 } });
+    const orats =
+      'ticker,tradeDate,expirDate,strike,stockPrice,callOpenInterest,putOpenInterest,callBidPrice,callAskPrice,putBidPrice,putAskPrice';
+    const other = `${orats}\nABC,2026-08-21,2026-09-18,100,100,1,2,2,2.2,1,1.2\n`;
+    // In a folder, the mapping is not for one file alone.
+    expect(read(other, toml, 'o.csv', isOfFolder)).toMatchObject({ chain: { underlying: isOfFolder ? 'ABC' : 'SPX' } });
+  });
+
   test('of JSON with wildcards, keys and pointers', () => {
     const document = {
       price: 100,
