@@ -13,6 +13,7 @@ import { type Mapping, plainName } from './mapping.ts';
 import type { Stated } from './stated.ts';
 import { TableTranslator } from './table-translator.ts';
 import { absentColumns, hasUsualNames, isUsualChain, mappingFor, missingFor, USUAL_CHAIN } from './vendor-mappings.ts';
+import { wideColumns } from './wide-columns.ts';
 
 /** The format of the chain tables of vendors that are recognized by their columns. */
 export const vendorChains = tableOf(
@@ -69,18 +70,29 @@ function tableOf(
  */
 export const unknownTable: Format = {
   claims(head) {
-    return hasRows(head, head.findHeader(hasUsualNames, DATA_WORDS));
+    return hasRows(head, head.findHeader(isUnknown, DATA_WORDS));
   },
 
   *read({ head }) {
-    const { cells } = head.findHeader(hasUsualNames, DATA_WORDS)!;
+    const { cells } = head.findHeader(isUnknown, DATA_WORDS)!;
     const shown = cells.slice(0, SHOWN_COLUMNS).map((name) => cleanLine(name, 24));
     const rest = cells.length > SHOWN_COLUMNS ? ` and ${cells.length - SHOWN_COLUMNS} more` : '';
+    const missing = isWideTable(cells)
+      ? 'A row has the call and the put of a strike, which `zomma map guess` drafts'
+      : missingFor(cells);
     throw unreadable(
-      `the columns ${shown.join(', ')}${rest} are no known table. ${missingFor(cells)}. Name the columns in a mapping: docs/vendors.md`,
+      `the columns ${shown.join(', ')}${rest} are no known table. ${missing}. Name the columns in a mapping: docs/vendors.md`,
     );
   },
 };
+
+function isUnknown(names: readonly string[]): boolean {
+  return hasUsualNames(names) || isWideTable(names);
+}
+
+function isWideTable(names: readonly string[]): boolean {
+  return names.some((name) => plainName(name).startsWith('strike')) && wideColumns(names) !== undefined;
+}
 
 /** Returns whether a text has a table of at least three columns with names, which are not numbers. */
 export function isTable(head: FileHead): boolean {
