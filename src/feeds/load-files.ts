@@ -53,6 +53,7 @@ export async function loadFiles(
     const session = new SessionShare();
     const reportProgress = (bytes: number) => onProgress(bytesBefore + bytes, ofBytes, rowsBefore + result.rows);
     let isMarketData = false;
+    let unmapped: string | undefined;
     try {
       for await (const delivery of groupPrints(
         deliveriesOf(
@@ -60,7 +61,9 @@ export async function loadFiles(
           file,
           {
             ...readOptions(nowMs(), reportProgress),
-            stated: stated?.mapping ? stated : { ...stated, ...folderStated },
+            ...(stated?.mapping && { onUnmapped: (reason: string) => (unmapped = reason) }),
+            // A folder may have files of other vendors, which are read in their own way.
+            stated: stated?.mapping ? { ...stated, isOfFolder: !isNamed } : { ...stated, ...folderStated },
           },
           isNamed,
         ),
@@ -94,6 +97,8 @@ export async function loadFiles(
       isMarketData = true;
       result.refusals.push(`cannot be read (${error.code})`);
     }
+    if (unmapped !== undefined && result.kept + result.known > 0)
+      notices.set('unmapped', `read without the mapping: ${unmapped}`);
     const warning = session.warning();
     if (warning !== undefined) notices.set('', `warning: ${warning}`);
     if (isMarketData || isSecondFile(origin, stated))

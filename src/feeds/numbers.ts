@@ -19,13 +19,25 @@ export function numberOf(row: RowScanner, cell: number, value = row.decimal(cell
   return Number.isNaN(value) && row.start(cell) < row.end(cell) ? cellNumber(row.text(cell)) : value;
 }
 
-/** Writes the numbers in a cell of some rows of the block to `column`, as `numberOf` returns them. */
-export function numbersOf(row: RowScanner, cell: number, rows: readonly number[], column: Float64Array): void {
+/**
+ * Writes the numbers in a cell of some rows of the block to `column`, as `numberOf` returns them. Calls `onGarbled` with each text that is no
+ * number, while its row is selected.
+ */
+export function numbersOf(
+  row: RowScanner,
+  cell: number,
+  rows: readonly number[],
+  column: Float64Array,
+  onGarbled: (text: string) => void,
+): void {
   const decimals = cell < 0 ? undefined : row.numbers(cell, arenaColumn(0));
   for (let i = 0; i < rows.length; i++) {
     const value = decimals?.[rows[i]!] ?? Number.NaN;
-    if (Number.isNaN(value)) row.select(rows[i]!);
-    column[i] = Number.isNaN(value) ? numberOf(row, cell, value) : value;
+    column[i] = value;
+    if (!Number.isNaN(value)) continue;
+    row.select(rows[i]!);
+    column[i] = numberOf(row, cell, value);
+    if (column[i] === GARBLED) onGarbled(row.text(cell));
   }
 }
 
@@ -38,4 +50,4 @@ export function jsonNumber(value: unknown): number {
 
 /** Cell texts that mean a missing value, in lower case. */
 const NOT_GIVEN: ReadonlySet<string> = new Set(['', 'nan', 'n/a', 'na', 'null', 'none', '-', '--']);
-const THOUSANDS = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/;
+const THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?$/;

@@ -87,6 +87,21 @@ test('a tape with times without a zone needs --zone, and prints outside the sess
   expect(prints()).toHaveLength(50);
 });
 
+test('a tape with decimal commas is refused, and read with a mapping that states them', async () => {
+  const rows = [trade(0), trade(1)].map((row) => row.replaceAll(',', ';').replace('2.5', '2,5'));
+  writeFileSync(path('tape.csv'), `${[HEADER.replaceAll(',', ';'), ...rows].join('\n')}\n`);
+  expect(await ingest(path('tape.csv'))).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(
+      'the numbers have decimal commas, first "2,5" in row 1, column price. State decimal = ","',
+    ),
+  });
+  const draft = await run(PROGRAM, ['map', 'guess', path('tape.csv')]);
+  writeFileSync(path('m.toml'), draft.stdout);
+  expect(await ingest(path('tape.csv'), '--map', path('m.toml'))).toMatchObject({ code: 0 });
+  expect(prints()).toMatchObject([{ price: 2.5 }, { price: 2.5 }]);
+});
+
 test('loads tapes, chains, closes and dividends from a folder by their content, and serves them', async () => {
   mkdirSync(path('in/deep'), { recursive: true });
   writeTape('in/deep/tape', [trade(0), trade(1)]);
@@ -107,6 +122,45 @@ test('loads tapes, chains, closes and dividends from a folder by their content, 
   const args = ['call', 'get_whale_prints', '{"ticker":"TEST","target_expiry":"2026-09-18"}', '--data-dir', dataDir];
   const answer = JSON.parse((await run(PROGRAM, args)).stdout);
   expect(answer.call_fiat_paid).toBe(2 * 2.5 * 500 * 100);
+});
+
+test('a mapping for a folder leaves the files of others to their own readers, and names the files that nothing fits', async () => {
+  mkdirSync(path('in'));
+  const head = 'Sym,When,Exp,T,K,Bid,Ask,Open';
+  const rows = ['ABC,2026-08-21,2026-09-18,C,100,3,3.2,10', 'ABC,2026-08-21,2026-09-18,P,100,2.5,2.7,20'];
+  const columns =
+    'underlying = "Sym"\nas_of = "When"\nexpiry = "Exp"\nput_call = "T"\nstrike = "K"\nopen_interest = "Open"';
+  writeFileSync(path('m.toml'), `[columns]\n${columns}\n`);
+  writeFileSync(path('in/mapped.csv'), `${[head, ...rows].join('\n')}\n`);
+  writeFileSync(path('in/renamed.csv'), `${[head.replace('Open', 'Offen'), ...rows].join('\n')}\n`);
+  writeFileSync(path('in/notes.txt'), 'Bought, sold, held.\nNothing more.\n');
+  writeChain(path('in/plain.csv'));
+  writeTape('in/tape.csv', [trade(0)]);
+  const load = async (...args: string[]) => {
+    const { code, stdout } = await ingest(...args, '--json');
+    type File = { path: string; kept: number; refusals: string[]; notices?: string[] };
+    const { files } = JSON.parse(stdout) as { files: File[] };
+    return [
+      code,
+      ...files.map((file) => [
+        file.path.replace(path('in/'), ''),
+        file.kept,
+        ...file.refusals,
+        ...(file.notices ?? []).filter((notice: string) => !notice.includes('one expiry only')),
+      ]),
+    ];
+  };
+  const refusal = 'the table has no column Open (nearest: offen, when), which mapping m.toml names';
+  expect(await load(path('in'), '--map', path('m.toml'))).toEqual([
+    0,
+    ['mapped.csv', 2],
+    ['plain.csv', 18, expect.stringContaining('read without the mapping: the table has no column Sym (nearest: ')],
+    ['renamed.csv', 0, refusal],
+    ['tape.csv', 1, expect.stringContaining('read without the mapping: ')],
+  ]);
+  // The mapping of one file must fit it.
+  const [code, file] = await load(path('in/plain.csv'), '--map', path('m.toml'));
+  expect([code, String(file)]).toEqual([1, expect.stringContaining('no column Sym (nearest:')]);
 });
 
 test('applies the feed’s rules to chains', async () => {

@@ -10,7 +10,9 @@ import type { RowScanner } from '../../math/delimited-rows.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf, numbersOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
+import { TwinColumns } from '../vendors/twin-columns.ts';
 import { type Table, tableFormat } from './cells.ts';
+import { DecimalCommas } from './decimal-commas.ts';
 import { instantIn, STATE_THE_TIME, timeOfFile } from './file-time.ts';
 import { type FileFacts, READING, sourceOf } from './format.ts';
 import { seriesOf } from './roots.ts';
@@ -22,7 +24,8 @@ export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chains
 /**
  * Reads Zomma's own chain table, with the columns of COLUMNS in any order, and others, which are ignored. `underlying`, `open_interest`, and
  * `symbol` or all of `expiry`, `put_call` and `strike` are required. Rows with the same underlying and time are one chain. Without `as_of`,
- * the time is that of `timeOfFile`. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read, or if no time is stated.
+ * the time is that of `timeOfFile`. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read, if no time is stated, if the
+ * numbers have decimal commas, or if two columns of one meaning differ.
  */
 function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
@@ -37,14 +40,23 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
   const spotIn = memoizeBytes(CELLS_CACHED_MAX, cellNumber);
   let count = 0;
   let block: RowScanner | undefined;
+  /** Number of rows in the blocks before. */
+  let before = 0;
   /** The rows of the block whose contracts have been added. */
   let added: number[] = [];
+  const commas = new DecimalCommas();
+  const twins = new TwinColumns(header, at);
   const addNumbers = () => {
     if (block === undefined) return;
-    const first = contracts.series.length - added.length;
-    for (const [column, field] of NUMBERS)
-      numbersOf(block, at[field], added, contracts.columns[column].subarray(first));
+    const { length } = added;
+    const first = contracts.series.length - length;
+    const row = block;
+    for (const [column, field] of NUMBERS) {
+      const note = (text: string) => commas.add(text, before + row.row + 1, field);
+      numbersOf(row, at[field], added, contracts.columns[column].subarray(first), note);
+    }
     added = [];
+    before = count;
   };
   for (const row of rows) {
     if (row === undefined) {
@@ -54,6 +66,7 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     }
     block = row;
     count++;
+    if (twins.isAny) twins.add(row);
     const contract = row.isWhole(header.length) ? contractOf(row) : 'malformed_row';
     const asOf = asOfIn(row.bytes, row.start(at.as_of), row.end(at.as_of));
     if (typeof contract === 'string' || asOf === undefined) {
@@ -73,6 +86,7 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     }
     const spot = spotIn(row.bytes, row.start(at.spot), row.end(at.spot));
     if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
+    if (strike === Number.POSITIVE_INFINITY) commas.add(row.text(at.strike), count, 'strike');
     latest.rows.push(contracts.add(series, callPut, strike));
     added.push(row.row);
   }
@@ -81,6 +95,8 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
   if (first === undefined) throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(refusedBefore)}`);
   addNumbers();
+  commas.assertFew(count);
+  twins.assertEqual();
   for (const [reason, rows] of Object.entries(refusedBefore)) countRejected(first.refused, reason, rows);
   const deliveries: Delivery[] = [];
   for (const snapshot of withoutStrays([...snapshots.values()])) {

@@ -9,6 +9,7 @@ import { secondFileOf } from '../vendors/second-file.ts';
 import type { Stated } from '../vendors/stated.ts';
 import { marketJson } from '../vendors/vendor-json.ts';
 import { claimsVendorPrints, readVendorPrints } from '../vendors/vendor-prints.ts';
+import { whyUnmapped } from '../vendors/vendor-tables.ts';
 import type { FileHead } from './file-head.ts';
 import { inflated, isGzip } from './gzip.ts';
 import { Content, openNamed, openWithin } from './opened-file.ts';
@@ -34,6 +35,8 @@ export interface FileReadOptions {
   readonly nowMs: number;
   /** What a person states about the file. */
   readonly stated?: Stated | undefined;
+  /** Called with the reason if the mapping of a folder does not fit a plain table, which is then read without it. */
+  readonly onUnmapped?: (reason: string) => void;
   /** Called with the number of bytes read so far. */
   readonly onProgress?: (bytes: number) => void;
   /** Reads a plain tape. If omitted, each plain tape is read as a whole. */
@@ -97,7 +100,12 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   const pieces = () => (isPacked ? inflated(content, onProgress) : withProgress(content.pieces(), onProgress));
   const bytes = isPacked ? await firstBytes(pieces(), HEAD_BYTES) : start;
   const head = headOf(bytes);
-  if (head && claimsPrints(head))
+  const unmapped = head && options.onUnmapped && !isJson(head) ? whyUnmapped(head, facts.stated) : undefined;
+  if (unmapped !== undefined) options.onUnmapped!(unmapped);
+  const { mapping } = facts.stated ?? {};
+  // The reader of Zomma's own tape knows no decimal commas.
+  const hasCommas = mapping?.kind === 'prints' && mapping.forms.decimal !== undefined;
+  if (head && claimsPrints(head) && !hasCommas)
     return yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs, facts.stated);
   if (head && claimsVendorPrints(head, facts.stated)) return yield* readVendorPrints(pieces, facts, nowMs);
   const isHistory = (isPacked || size > HISTORY_BYTES_MIN) && head !== undefined && claimsHistory(head, facts);

@@ -19,6 +19,8 @@ export interface MarketFile extends FileFacts {
 export interface FileFacts {
   /** Path of the file in the drop folder, with forward slashes. `origin` is also the origin of the file's rejections. */
   readonly origin: string;
+  /** Absolute path of the file, if it is known. */
+  readonly path?: string | undefined;
   /** What the caller states about the file. */
   readonly stated?: Stated | undefined;
 }

@@ -1,6 +1,6 @@
 import { constants, read, readlinkSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { FileFacts } from './format.ts';
 
@@ -70,7 +70,7 @@ export async function openWithin(root: string, origin: string): Promise<OpenedFi
       return open(await realpath(path), OPEN_FLAGS);
     });
     const stats = await handle.stat();
-    if (stats.isFile() && (await isWithin(root, handle, path))) return openedFile(handle, origin, stats);
+    if (stats.isFile() && (await isWithin(root, handle, path))) return openedFile(handle, origin, path, stats);
   } catch (error) {
     if (!PATH_CHANGED.has(errorCode(error) ?? '')) {
       await handle?.close();
@@ -86,7 +86,7 @@ export async function openNamed(path: string, origin: string): Promise<OpenedFil
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();
-    if (stats.isFile()) return openedFile(handle, origin, stats);
+    if (stats.isFile()) return openedFile(handle, origin, resolve(path), stats);
   } catch (error) {
     await handle.close();
     throw error;
@@ -98,8 +98,13 @@ export async function openNamed(path: string, origin: string): Promise<OpenedFil
 /** The error codes for a path that has changed since the folder was scanned. A path that has become a socket causes ENXIO. */
 const PATH_CHANGED: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
 
-function openedFile(handle: FileHandle, origin: string, { size }: { readonly size: number }): OpenedFile {
-  const facts = { origin, size };
+function openedFile(
+  handle: FileHandle,
+  origin: string,
+  path: string,
+  { size }: Pick<ContentFacts, 'size'>,
+): OpenedFile {
+  const facts = { origin, path, size };
   return { handle, content: new Content(handle.fd, facts), [Symbol.asyncDispose]: () => handle.close() };
 }
 

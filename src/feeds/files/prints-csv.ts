@@ -8,6 +8,7 @@ import { CONDITIONS } from '../print-execution.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import type { Stated } from '../vendors/stated.ts';
 import { ROW_CHARS_MAX } from './cells.ts';
+import { DecimalCommas } from './decimal-commas.ts';
 import { FileHead, PREAMBLE_LINES_MAX } from './file-head.ts';
 import { lineBytesOf } from './lines.ts';
 import {
@@ -37,7 +38,7 @@ const STEP_MS = 8;
 
 /**
  * Reads a whole tape. `stated` and `header`, by default that of the text, say the zone of times without a zone. Throws a `ClientError` if the
- * text is not a tape, or if it has such a time and the zone is not known.
+ * text is not a tape, if it has such a time and the zone is not known, or if all prices have decimal commas.
  */
 export function readPrints(
   pieces: AsyncIterable<Uint8Array>,
@@ -60,6 +61,7 @@ export class PrintsCsvReader {
     | undefined;
   #rows = 0;
   #prints = 0;
+  readonly #commas = new DecimalCommas();
 
   constructor(
     private readonly stated?: Stated,
@@ -108,6 +110,7 @@ export class PrintsCsvReader {
           this.#rows++;
           const rejected = this.#add(prints, isUnterminated, nowMs);
           if (rejected === NO_ZONE) throw this.#withoutZone();
+          if (rejected === 'bad_price') this.#commas.add(row.text(this.#table.columns.price), this.#rows, 'price');
           if (rejected !== undefined) countRejected(refused, rejected);
         }
       }
@@ -119,6 +122,7 @@ export class PrintsCsvReader {
       }
     }
     if (!this.#table) throw unreadable('no header row was found');
+    if (this.#prints + prints.length === 0) this.#commas.assertFew(this.#rows);
     yield { kind: 'prints', prints, refused };
   }
 

@@ -2,8 +2,16 @@ import { ClientError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { isSecondFile } from '../vendors/join-file.ts';
+import { unsupportedTable } from '../vendors/unsupported-chains.ts';
 import { marketJson } from '../vendors/vendor-json.ts';
-import { assertMapped, unknownTable, usualChains, vendorChains, vendorCloses } from '../vendors/vendor-tables.ts';
+import {
+  assertMapped,
+  isTable,
+  unknownTable,
+  usualChains,
+  vendorChains,
+  vendorCloses,
+} from '../vendors/vendor-tables.ts';
 import { chainCsv } from './chain-rows.ts';
 import { closesCsv, dividendsCsv } from './daily-rows.ts';
 import { FileHead } from './file-head.ts';
@@ -27,9 +35,12 @@ export function* readMarketFile(bytes: Uint8Array, file: FileFacts): Steps<Deliv
   const head = headOf(bytes);
   const format = head && FORMATS.find(({ claims }) => claims(head, file.stated));
   try {
-    if (head) assertMapped(head, file.stated);
+    const isUnknown = !format || format === unknownTable;
     // The values of a second file belong to the contracts of another file.
-    if (!format || (format === unknownTable && isSecondFile(file.origin, file.stated))) return [];
+    const isOfOther = isUnknown && isSecondFile(file.origin, file.stated);
+    if (head && (!file.stated?.isOfFolder || (isUnknown && !isOfOther && isTable(head))))
+      assertMapped(head, file.stated);
+    if (!format || isOfOther) return [];
     yield READING;
     return yield* format.read({ ...file, bytes: head.bytes, head });
   } catch (error) {
@@ -39,7 +50,8 @@ export function* readMarketFile(bytes: Uint8Array, file: FileFacts): Steps<Deliv
 }
 
 const FORMATS: readonly Format[] = [
-  ...[marketJson, vendorChains, quoteTable, chainCsv, closesCsv, dividendsCsv, vendorCloses, usualChains, unknownTable],
+  ...[marketJson, unsupportedTable, vendorChains, quoteTable, chainCsv, closesCsv, dividendsCsv, vendorCloses],
+  ...[usualChains, unknownTable],
 ];
 
 /** The first bytes of ZIP archives and workbooks, and of 7z and RAR archives. */

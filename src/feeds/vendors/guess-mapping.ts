@@ -3,13 +3,16 @@ import { nearestNames } from '../../core/nearest-names.ts';
 import { canonicalTicker, isTicker, parseCallPut, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { RowScanner } from '../../math/delimited-rows.ts';
 import { ROW_CHARS_MAX } from '../files/cells.ts';
+import { isDecimalComma } from '../files/decimal-commas.ts';
 import { parseMarketJson } from '../files/delayed-quotes.ts';
 import type { FileHead } from '../files/file-head.ts';
 import { cellNumber } from '../numbers.ts';
 import { dateReader } from './date-forms.ts';
+import { type PointedValue, valuesBeside } from './json-pointers.ts';
 import { jsonCells, jsonTable } from './json-rows.ts';
-import { CHAIN_FIELDS, type MappedField, PRINT_FIELDS, plainName, USUAL_NAMES } from './mapping.ts';
+import { CHAIN_FIELDS, type MappedField, PRINT_FIELDS, plainName, SIDE_FIELDS, USUAL_NAMES } from './mapping.ts';
 import { vendorMappings } from './vendor-mappings.ts';
+import { wideColumns } from './wide-columns.ts';
 
 /** Number of rows whose cells show what a column is. */
 const SAMPLED_ROWS = 300;
@@ -26,6 +29,8 @@ export interface GuessedMapping {
 }
 
 interface Sample {
+  /** Values beside the rows of a JSON document. */
+  readonly beside?: ReadonlyMap<MappedField, PointedValue>;
   readonly names: readonly string[];
   /** The cells of each column. */
   readonly columns: readonly (readonly string[])[];
@@ -45,69 +50,112 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
       signature.length > 1 &&
       signature.every((each) => plain.has(each)),
   )?.vendor;
+  const wide = wideColumns(sample.names);
   const has = (field: MappedField) => USUAL_NAMES[field]!.some((each) => plain.has(each));
-  const kind = has('price') && has('size') && !has('open_interest') ? 'prints' : 'chain';
-  const columns = columnsFor(kind === 'chain' ? CHAIN_FIELDS : PRINT_FIELDS, sample);
+  const kind = wide === undefined && has('price') && has('size') && !has('open_interest') ? 'prints' : 'chain';
+  const sided: readonly MappedField[] = wide ? [...SIDE_FIELDS, 'put_call'] : [];
+  const fields: readonly MappedField[] = (kind === 'chain' ? CHAIN_FIELDS : PRINT_FIELDS).filter(
+    (field) => !sided.includes(field),
+  );
+  const columns = columnsFor(fields, sample, wide?.all);
+  const used = new Set([columns, wide?.call, wide?.put].flatMap((each) => [...(each?.values() ?? [])]));
+  const beside = new Map([...(sample.beside ?? [])].filter(([field]) => fields.includes(field) && !columns.has(field)));
+  const missing = missingIn(kind, columns, sided).filter((field) => !beside.has(field));
+  const constants = missing.flatMap((field) => CONSTANTS[field] ?? []);
   const lines = [
     `# A draft for ${name}. Check each line, and delete the comments. docs/vendors.md says what a mapping has.`,
     `vendor = ${JSON.stringify(name)}`,
     ...(kind === 'prints' ? ['kind = "prints"'] : []),
     ...(sample.rows === undefined ? [] : [`rows = [${JSON.stringify(sample.rows)}]`]),
+    ...(missing.includes('as_of') ? [PATH] : []),
     '',
     '[columns]',
-    ...[...columns].map(([field, column]) => `${field} = ${JSON.stringify(sample.names[column])}`),
-    ...missingIn(kind, columns).map(
+    ...linesOf(columns, sample),
+    ...missing.map(
       (field) => `# ${field} = "?"     # nearest: ${cleanLine(nearestNames(field, sample.names).join(', '))}`,
     ),
+    ...(beside.size > 0 ? ['', '[pointers]'] : []),
+    ...[...beside].map(([field, { pointer }]) => `${field} = ${JSON.stringify(pointer)}`),
+    ...(wide ? ['', '[call]', ...linesOf(wide.call, sample), '', '[put]', ...linesOf(wide.put, sample)] : []),
+    ...(constants.length > 0 ? ['', '# [constants]', ...constants] : []),
     '',
     '[forms]',
     '# date = "MDY"                  # the order of dates such as 04/05/2019, if no date decides it',
-    isNaive(sample, columns.get('as_of') ?? columns.get('executed_at'))
+    isNaive(
+      sample.columns[columns.get('as_of') ?? columns.get('executed_at') ?? -1] ?? [beside.get('as_of')?.text ?? ''],
+    )
       ? 'zone = "America/New_York"       # a guess: the times state no zone'
       : '# zone = "America/New_York"     # the zone of times that state none',
     '# close = "15:45"               # the time of dates without a time',
     `${/1000/.test(sample.names[columns.get('strike') ?? -1] ?? '') ? '' : '# '}strike = 0.001                # strikes in thousandths`,
     '# iv = 0.01                     # volatilities in percent',
+    ...(hasCommas(sample, used) ? ['decimal = ","                  # numbers such as 12,5'] : []),
     '',
-    `# Columns without a use: ${unused(sample, columns)}`,
+    `# Columns without a use: ${unused(sample, used)}`,
   ];
   return { toml: `${lines.join('\n')}\n`, ...(vendor === undefined ? {} : { vendor }) };
 }
 
-/** Returns whether a column has times of a day that state no zone. */
-function isNaive({ columns }: Sample, place: number | undefined): boolean {
-  return (
-    place !== undefined &&
-    columns[place]!.some((cell) => /\d[T ](?!0?0:00)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?$/.test(cell))
-  );
+/** Returns whether texts are times of a day that state no zone. */
+function isNaive(cells: readonly string[]): boolean {
+  return cells.some((cell) => /\d[T ](?!0?0:00)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?$/.test(cell));
 }
 
-function missingIn(kind: 'chain' | 'prints', columns: ReadonlyMap<MappedField, number>): MappedField[] {
+/** Returns whether a column has numbers with decimal commas. */
+function hasCommas({ columns }: Sample, used: ReadonlySet<number>): boolean {
+  return used.values().some((place) => columns[place]!.some(isDecimalComma));
+}
+
+/** For fields that a whole file often shares, a line that states the value. */
+const CONSTANTS: { readonly [field in MappedField]?: string } = {
+  underlying: '# underlying = "SPX"            # what all rows share',
+  expiry: '# expiry = "2026-09-18"',
+};
+
+const PATH = "# path = '(?<underlying>[A-Za-z]+)/(?<as_of>\\d{8})'   # what the path of the file states";
+
+function linesOf(columns: ReadonlyMap<MappedField, number>, { names }: Sample): string[] {
+  return [...columns].map(([field, column]) => `${field} = ${JSON.stringify(names[column])}`);
+}
+
+/** Returns the fields that a table needs and lacks, without those of `sided`, which each side of a row has. */
+function missingIn(
+  kind: 'chain' | 'prints',
+  columns: ReadonlyMap<MappedField, number>,
+  sided: readonly MappedField[],
+): MappedField[] {
   const contract = columns.has('symbol') ? [] : (['underlying', 'expiry', 'put_call', 'strike'] as const);
   const others =
     kind === 'chain'
       ? (['as_of', 'spot', 'bid', 'ask', 'open_interest'] as const)
       : (['executed_at', 'price', 'size'] as const);
-  return [...contract, ...others].filter((field) => !columns.has(field));
+  return [...contract, ...others].filter((field) => !columns.has(field) && !sided.includes(field));
 }
 
-function unused({ names }: Sample, columns: ReadonlyMap<MappedField, number>): string {
-  const used = new Set(columns.values());
+function unused({ names }: Sample, used: ReadonlySet<number>): string {
   return cleanLine(names.filter((_, i) => !used.has(i)).join(', '), 2_000) || 'none';
 }
 
-/** Returns the column of each field, by its name, or else by what its cells are. */
-function columnsFor(fields: readonly MappedField[], { names, columns }: Sample): Map<MappedField, number> {
-  const plain = names.map(plainName);
+/** Returns the column of each field, by its name, or else by what its cells are. Columns of `taken` have no field. */
+function columnsFor(
+  fields: readonly MappedField[],
+  { names, columns }: Sample,
+  taken: ReadonlySet<number> = new Set(),
+): Map<MappedField, number> {
+  const plain = names.map((name, i) => (taken.has(i) ? '' : plainName(name)));
   // Of a nested JSON value, the last key is the name.
-  const last = names.map((name) => plainName(name.split('.').at(-1)!));
+  const last = names.map((name, i) => (taken.has(i) ? '' : plainName(name.split('.').at(-1)!)));
   const found = new Map<MappedField, number>();
   for (const field of fields) {
     const places = USUAL_NAMES[field]?.flatMap((name) => [plain.indexOf(name), last.indexOf(name)]) ?? [];
-    const place = places.find((each) => each >= 0 && (field !== 'symbol' || areSymbols(columns[each]!)));
+    // Names such as `symbol` and `contract` may be those of the underlying or of the option.
+    const isOption = (each: number) => areSymbols(columns[each]!);
+    const isRight = (each: number) => (field === 'symbol' ? isOption(each) : field !== 'underlying' || !isOption(each));
+    const place = places.find((each) => each >= 0 && isRight(each));
     if (place !== undefined) found.set(field, place);
   }
-  const free = () => names.map((_, i) => i).filter((i) => columns[i]!.length > 0 && ![...found.values()].includes(i));
+  const isFree = (i: number) => columns[i]!.length > 0 && !taken.has(i) && ![...found.values()].includes(i);
+  const free = () => names.map((_, i) => i).filter(isFree);
   const add = (field: MappedField, place: number | undefined) => {
     if (place !== undefined && fields.includes(field) && !found.has(field)) found.set(field, place);
   };
@@ -196,7 +244,7 @@ function jsonSample(bytes: Uint8Array): Sample | undefined {
         return cells.text(i) || [];
       }),
     );
-    return { names: table.names, columns, rows };
+    return { names: table.names, columns, rows, beside: valuesBeside(document) };
   }
   return undefined;
 }

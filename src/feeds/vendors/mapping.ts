@@ -47,6 +47,8 @@ export interface Mapping {
   /** The columns of the call and of the put in a wide table, whose rows have both. */
   readonly call?: ColumnNames | undefined;
   readonly put?: ColumnNames | undefined;
+  /** The columns with values of the underlying in the row that names no contract. */
+  readonly underlyingRow?: ColumnNames | undefined;
   /** True if `call` and `put` follow from prefixes, so that a table may lack some of their columns. */
   readonly isPrefixed: boolean;
   /** Values that all rows share. */
@@ -68,6 +70,8 @@ export interface Mapping {
     /** The factor from the written strikes to dollars, and from the written volatilities to decimals. If omitted, the column decides. */
     readonly strikeScale?: number | undefined;
     readonly ivScale?: number | undefined;
+    /** The character before the decimals of numbers, if it is a comma. */
+    readonly decimal?: ',' | undefined;
   };
   /** A second file with further columns of the same contracts. */
   readonly join?: { readonly file: string; readonly columns: ColumnNames } | undefined;
@@ -114,6 +118,7 @@ export function mappingOf(document: unknown, name: string): Mapping {
     columns: names('columns', fields) ?? {},
     call: names('call', SIDE_FIELDS) ?? prefixed('call'),
     put: names('put', SIDE_FIELDS) ?? prefixed('put'),
+    underlyingRow: names('underlying_row', ['spot']),
     isPrefixed: top.wide !== undefined,
     constants: texts('constants'),
     path,
@@ -127,6 +132,7 @@ export function mappingOf(document: unknown, name: string): Mapping {
       close: closeTimeOf(forms.close, at),
       strikeScale: scaleOf(forms.strike, 'forms.strike', at),
       ivScale: scaleOf(forms.iv, 'forms.iv', at),
+      decimal: decimalOf(forms.decimal, at),
     },
     join: join && {
       file: fileOf(join.file, at),
@@ -135,8 +141,8 @@ export function mappingOf(document: unknown, name: string): Mapping {
   };
 }
 
-const REST = ['wide', 'constants', 'path', 'rows', 'pointers', 'forms', 'join'];
-const FORMS = ['date', 'zone', 'close', 'as_of', 'strike', 'iv', 'price'];
+const REST = ['wide', 'underlying_row', 'constants', 'path', 'rows', 'pointers', 'forms', 'join'];
+const FORMS = ['date', 'zone', 'close', 'as_of', 'strike', 'iv', 'price', 'decimal'];
 
 type Fail = (key: string, reason: string) => ClientError;
 
@@ -220,6 +226,12 @@ export function isTimeOfDay(text: string): boolean {
 function scaleOf(value: unknown, key: string, at: Fail): number | undefined {
   if (value === undefined || (typeof value === 'number' && value > 0 && Number.isFinite(value))) return value;
   throw at(key, 'is not a factor, such as 0.001 for thousandths');
+}
+
+function decimalOf(value: unknown, at: Fail): ',' | undefined {
+  if (value === ',') return value;
+  if (value === undefined || value === '.') return undefined;
+  throw at('forms.decimal', 'is not "," or "."');
 }
 
 /** Returns the pattern of a second file's name. A mapping cannot name a file outside its folder. */

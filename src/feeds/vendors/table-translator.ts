@@ -1,6 +1,5 @@
 import { memoize } from '../../core/cache.ts';
 import { cleanLine } from '../../core/clean-text.ts';
-import { nearestNames } from '../../core/nearest-names.ts';
 import type { Delivery } from '../../market/feed.ts';
 import {
   canonicalTicker,
@@ -10,6 +9,7 @@ import {
   parseCallPut,
   parseOptionSymbol,
 } from '../../market/option-symbol.ts';
+import { DecimalCommas, withPoint } from '../files/decimal-commas.ts';
 import { STATE_THE_TIME, timeOfFile } from '../files/file-time.ts';
 import type { FileFacts } from '../files/format.ts';
 import { tickerOf } from '../files/roots.ts';
@@ -17,38 +17,21 @@ import { cellNumber } from '../numbers.ts';
 import { PRICE_MAX } from '../print-execution.ts';
 import { unreadable } from '../rejections.ts';
 import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
-import { findColumns, placesOf } from './find-columns.ts';
+import { assertComplete, findColumns, namingOf, placesOf } from './find-columns.ts';
 import { JoinCheck } from './join-check.ts';
-import {
-  FIELDS_OF,
-  type MappedField,
-  type Mapping,
-  plainName,
-  SIDE_FIELDS,
-  type SideField,
-  USUAL_NAMES,
-} from './mapping.ts';
+import { FIELDS_OF, type MappedField, type Mapping, plainName, SIDE_FIELDS, type SideField } from './mapping.ts';
 import { NewestTimes } from './newest-times.ts';
+import { contractOf, rowSymbol } from './row-contract.ts';
 import { cellDollars, ScaleSamples } from './scale-samples.ts';
+import { TwinColumns } from './twin-columns.ts';
+import { lineOf, NUMBER_FIELDS, WRITTEN_COLUMNS } from './written-rows.ts';
 
 /** The cells of a row of a vendor's table. The cell of an index that the row does not have is empty. */
 export interface Cells {
   text(cell: number): string;
 }
 
-/** The columns of Zomma's tables, in the order in which a translator writes them. */
-const WRITTEN = {
-  chain: [
-    ...(['underlying', 'as_of', 'spot', 'symbol', 'expiry', 'put_call', 'strike', 'open_interest'] as const),
-    ...(['bid', 'ask', 'last', 'volume', 'iv', 'delta', 'gamma', 'multiplier'] as const),
-  ],
-  prints: [
-    ...['executed_at', 'option_chain_id', 'underlying_symbol', 'expiry', 'option_type', 'strike', 'price', 'size'],
-    ...['side', 'nbbo_bid', 'nbbo_ask', 'delta', 'exchange', 'report_flags', 'upstream_condition_detail', 'canceled'],
-    ...['id', 'sequence'],
-  ],
-  closes: ['ticker', 'date', 'close', 'volume'],
-} as const;
+type Places = Readonly<Partial<Record<MappedField, number>>>;
 
 /** The columns that an option has of its own: of a wide row's call or put, or of the one option of a row. */
 interface Side {
@@ -64,9 +47,14 @@ interface Side {
 export class TableTranslator {
   /** The header line. */
   readonly header: string;
-  readonly #columns: Readonly<Partial<Record<MappedField, number>>>;
+  readonly #columns: Places;
   readonly #sides: readonly Side[];
-  readonly #shared: Readonly<Partial<Record<MappedField, string>>>;
+  readonly #twins: TwinColumns;
+  /** The columns with numbers. */
+  readonly #numbers: ReadonlySet<number>;
+  readonly #shared: Partial<Record<MappedField, string>>;
+  /** The column of the spot in the row of the underlying. */
+  readonly #spotOfRow: number | undefined;
   readonly #timeField: 'as_of' | 'executed_at' | 'date';
   readonly #times = new Set<string>();
   readonly #expiries = new Set<string>();
@@ -80,6 +68,7 @@ export class TableTranslator {
   readonly #joinedFields: readonly SideField[];
   #ivScale = 1;
   #strikeScale = 1;
+  readonly #commas = new DecimalCommas();
   #row = 0;
   #firstBad: string | undefined;
 
@@ -90,12 +79,12 @@ export class TableTranslator {
   constructor(
     private readonly mapping: Mapping,
     private readonly names: readonly string[],
-    private readonly file: Pick<FileFacts, 'origin' | 'stated'>,
+    private readonly file: Pick<FileFacts, 'origin' | 'path' | 'stated'>,
     shared: Readonly<Partial<Record<MappedField, string>>> = {},
   ) {
     const { kind, columns, call, put } = mapping;
     const places = placesOf(names);
-    const repeated = names.filter((name, i) => plainName(name) !== '' && places.get(plainName(name)) !== i);
+    const repeated = names.filter((name, i) => plainName(name) !== '' && names.indexOf(name) !== i);
     if (repeated.length > 0)
       throw unreadable(`column ${repeated.map((name) => cleanLine(name, 30)).join(', ')} is named twice`);
     const fields = FIELDS_OF[kind];
@@ -108,17 +97,30 @@ export class TableTranslator {
           { side: 'P', columns: findColumns(SIDE_FIELDS, put, places, true) },
         ]
       : [{ side: '', columns: findColumns(kind === 'chain' ? SIDE_FIELDS : [], columns, places) }];
-    this.#shared = { ...shared, ...capturesOf(mapping, file.origin), ...mapping.constants };
+    const taken: Places = isWide ? this.#columns : { ...this.#columns, ...this.#sides[0]!.columns };
+    const isStated = mapping === file.stated?.mapping;
+    this.#twins = new TwinColumns(names, taken, (field) =>
+      namingOf(mapping.columns[field], names[taken[field]!], isStated),
+    );
+    const numbers = [this.#columns, ...this.#sides.map((side) => side.columns)];
+    this.#numbers = new Set(numbers.flatMap((each) => NUMBER_FIELDS.flatMap((field) => (each as Places)[field] ?? [])));
+    this.#shared = { ...shared, ...capturesOf(mapping, file), ...mapping.constants };
+    this.#spotOfRow = findColumns(['spot'], mapping.underlyingRow ?? {}, places, true).spot;
     this.#join = file.stated?.joined && new JoinCheck(file.stated.joined);
     this.#joinedFields = file.stated?.joined?.fields ?? [];
     this.#timeField = kind === 'chain' ? 'as_of' : kind === 'prints' ? 'executed_at' : 'date';
     if (kind === 'chain' && mapping.forms.asOf !== undefined) this.#newestTimes = new NewestTimes(mapping.forms.asOf);
-    this.#assertComplete();
-    this.header = `${WRITTEN[kind].join('\t')}\n`;
+    const has = (field: MappedField) => this.#columns[field] !== undefined || this.#shared[field] !== undefined;
+    const isNamed = has('symbol') || this.#sides.every((side) => side.columns.symbol !== undefined);
+    assertComplete(mapping, names, has, { isWide, isNamed });
+    this.header = `${WRITTEN_COLUMNS[kind].join('\t')}\n`;
   }
 
   /** Notes the forms of a row's cells. */
-  observe(cells: Cells): void {
+  observe(written: Cells): void {
+    const cells = this.#withPoints(written);
+    if (this.#twins.isAny) this.#twins.add(cells);
+    if (this.#isOfUnderlying(cells)) this.#shared.spot ??= cells.text(this.#spotOfRow!).trim();
     note(this.#times, this.#text(cells, this.#timeField));
     note(this.#expiries, this.#text(cells, 'expiry'));
     if (this.mapping.kind !== 'chain') return;
@@ -143,6 +145,7 @@ export class TableTranslator {
   decide(): void {
     const { forms } = this.mapping;
     const { stated } = this.file;
+    this.#twins.assertEqual(forms.order);
     const zone = stated?.zone ?? forms.zone;
     this.#dateOf = dateReader(this.#nameOf('expiry'), this.#expiries, forms.order, zone);
     const time = { order: forms.order, zone, close: stated?.close ?? forms.close };
@@ -161,11 +164,25 @@ export class TableTranslator {
   }
 
   /** Returns the lines of a row: two for a wide row with a call and a put. */
-  translate(cells: Cells): string {
+  translate(written: Cells): string {
+    const cells = this.#withPoints(written);
     this.#row++;
     const { kind } = this.mapping;
+    if (this.#isOfUnderlying(cells)) return '';
     if (kind === 'closes') return this.#close(cells);
     return kind === 'prints' ? this.#print(cells) : this.#sides.map((side) => this.#contract(cells, side)).join('');
+  }
+
+  /** Returns whether a row names no contract, and the mapping says that such a row is that of the underlying. */
+  #isOfUnderlying(cells: Cells): boolean {
+    const named = ['expiry', 'put_call', 'strike'] as const;
+    return this.#spotOfRow !== undefined && named.every((field) => this.#text(cells, field) === '');
+  }
+
+  /** Returns cells whose numbers have decimal points. */
+  #withPoints(cells: Cells): Cells {
+    if (this.mapping.forms.decimal === undefined) return cells;
+    return { text: (cell) => (this.#numbers.has(cell) ? withPoint(cells.text(cell)) : cells.text(cell)) };
   }
 
   /** Returns the texts of a row from which its snapshot follows. */
@@ -194,7 +211,7 @@ export class TableTranslator {
     // A wide row has both options even if only one is listed.
     if (side !== '' && QUOTED.every((field) => given(field) === '')) return '';
     const symbol = given('symbol').trim();
-    const parsed = symbolOf(symbol);
+    const parsed = rowSymbol(symbol);
     const expiry = this.#text(cells, 'expiry');
     const date = parsed ? undefined : this.#dateOf(expiry);
     const putCall = side || this.#text(cells, 'put_call');
@@ -204,9 +221,10 @@ export class TableTranslator {
     const at = this.#asOf(cells);
     const underlying = this.#underlying(cells, parsed, root);
     const contract = parsed ?? contractOf(root || underlying.toUpperCase(), date, parseCallPut(putCall), strike);
-    const joined = contract && this.#join?.textsOf(contract, Date.parse(at));
+    const found = contract && this.#join?.textsOf(contract, Date.parse(at));
+    const joined = this.mapping.forms.decimal === undefined ? found : found?.map(withPoint);
     const own = (field: SideField) => given(field) || (joined?.[this.#joinedFields.indexOf(field)] ?? '');
-    return line([
+    const written = [
       underlying,
       at,
       this.#spot(cells),
@@ -223,7 +241,10 @@ export class TableTranslator {
       own('delta'),
       own('gamma'),
       this.#text(cells, 'multiplier'),
-    ]);
+    ];
+    const text = lineOf(written);
+    if (text.includes(',')) this.#noteCommas(written, columns);
+    return text;
   }
 
   /** Returns a chain that was read from the translated rows, or its rejection if the second file does not fit it. */
@@ -231,10 +252,23 @@ export class TableTranslator {
     return this.#join?.checked(delivery, this.file.origin) ?? delivery;
   }
 
+  #noteCommas(written: readonly string[], columns: Places): void {
+    for (const [i, field] of WRITTEN_COLUMNS.chain.entries()) {
+      const place = columns[field] ?? this.#columns[field];
+      if (place !== undefined && (NUMBER_FIELDS as readonly string[]).includes(field))
+        this.#commas.add(written[i]!, this.#row, `"${cleanLine(this.names[place]!, 40)}"`);
+    }
+  }
+
+  /** Throws a `ClientError` if the numbers of the translated rows have decimal commas that no mapping states. */
+  assertPoints(): void {
+    this.#commas.assertFew(this.#row);
+  }
+
   #print(cells: Cells): string {
     const text = (field: MappedField) => this.#text(cells, field);
     const given = text('symbol');
-    const parsed = symbolOf(given);
+    const parsed = rowSymbol(given);
     const expiry = text('expiry');
     const time = text('executed_at');
     const micros = this.#instantOf(time);
@@ -243,7 +277,7 @@ export class TableTranslator {
     const date = parsed ? undefined : this.#dateOf(expiry);
     const contract =
       root === '' ? undefined : contractOf(root, date, parseCallPut(text('put_call')), this.#strike(cells));
-    return line([
+    return lineOf([
       micros === undefined ? time : String(micros),
       parsed ? given.trim() : contract ? formatOptionSymbol(contract, 'compact') : '',
       parsed ? '' : this.#underlying(cells, parsed, root),
@@ -259,7 +293,7 @@ export class TableTranslator {
         text('delta'),
         text('exchange'),
       ],
-      ...[text('report_flags'), text('condition'), text('canceled'), text('id'), text('sequence')],
+      ...[text('report_flags'), text('condition'), wordOf(text('canceled')), text('id'), text('sequence')],
     ]);
   }
 
@@ -268,7 +302,7 @@ export class TableTranslator {
     const date = day === undefined ? this.#text(cells, 'date') : new Date(day).toISOString().slice(0, 10);
     // Stooq writes the market after the ticker.
     const ticker = this.#text(cells, 'ticker').replace(/\.us$/i, '');
-    return line([ticker, date, this.#text(cells, 'close'), this.#text(cells, 'volume')]);
+    return lineOf([ticker, date, this.#text(cells, 'close'), this.#text(cells, 'volume')]);
   }
 
   #asOf(cells: Cells): string {
@@ -290,7 +324,7 @@ export class TableTranslator {
   #ticker(cells: Cells): string {
     const ticker = tickerOf(this.#text(cells, 'underlying'));
     if (isTicker(ticker)) return ticker;
-    const symbol = symbolOf(cellIn(cells, this.#sides[0]!.columns.symbol));
+    const symbol = rowSymbol(cellIn(cells, this.#sides[0]!.columns.symbol));
     return symbol?.underlying ?? (ticker || tickerOf(this.#text(cells, 'root')));
   }
 
@@ -339,28 +373,6 @@ export class TableTranslator {
   #bad(field: MappedField, text: string, forms: string): void {
     this.#firstBad ??= `row ${this.#row}, column ${this.#nameOf(field)}: "${cleanLine(text, 40)}" is not ${forms}`;
   }
-
-  /** Throws a `ClientError` if the table cannot have what a row needs. */
-  #assertComplete(): void {
-    const has = (field: MappedField) => this.#columns[field] !== undefined || this.#shared[field] !== undefined;
-    const { kind } = this.mapping;
-    const isNamed =
-      kind !== 'closes' && (has('symbol') || this.#sides.every(({ columns }) => columns.symbol !== undefined));
-    const contract = ['expiry', 'strike', ...(this.#sides.length === 2 ? [] : ['put_call'])] as MappedField[];
-    const needed: MappedField[] = [];
-    if (kind === 'closes') needed.push('ticker', 'date', 'close');
-    else if (!isNamed) needed.push(...(has('root') ? [] : ['underlying' as const]), ...contract);
-    if (kind === 'prints') needed.push('executed_at', 'price', 'size');
-    const missing = needed.filter((field) => !has(field));
-    if (missing.length === 0) return;
-    const words = missing.map((field) => {
-      const near = nearestNames(USUAL_NAMES[field]?.[0] ?? field, this.names).slice(0, 2);
-      return `${field} (nearest: ${near.map((each) => cleanLine(each, 30)).join(', ')})`;
-    });
-    throw unreadable(
-      `read as ${this.mapping.vendor}, the table has no column for ${words.join(' and ')}. Name the column in a mapping: docs/vendors.md`,
-    );
-  }
 }
 
 /** The fields of which each listed option has one. */
@@ -374,9 +386,12 @@ const TIMES_CACHED_MAX = 4_096;
 const EXPIRY_FORMS = 'a date: 2026-08-21, 20260821, 08/21/2026 or 21-Aug-2026';
 const TIME_FORMS = 'a time: 2026-08-21, 2026-08-21 15:45, 2026-08-21T19:45:00Z or a number of s, ms, µs or ns';
 
-/** Returns the fields that the path of a file states. */
-function capturesOf({ path }: Mapping, origin: string): Partial<Record<MappedField, string>> {
-  return path === undefined ? {} : { ...new RegExp(path).exec(origin)?.groups };
+/** Returns the fields that the path of a file states. A person's mapping may also capture folders above those that are read. */
+function capturesOf(mapping: Mapping, { origin, path = '', stated }: Pick<FileFacts, 'origin' | 'path' | 'stated'>) {
+  if (mapping.path === undefined) return {};
+  const pattern = new RegExp(mapping.path);
+  const found = pattern.exec(origin) ?? (mapping === stated?.mapping ? pattern.exec(path) : null);
+  return { ...found?.groups } as Partial<Record<MappedField, string>>;
 }
 
 function cellIn(cells: Cells, cell: number | undefined): string {
@@ -387,30 +402,16 @@ function note(texts: Set<string>, text: string): void {
   if (text !== '' && texts.size < FORM_TEXTS_MAX) texts.add(text);
 }
 
-function dayReader(...column: Parameters<typeof dateReader>): (text: string) => number | undefined {
-  const dateOf = dateReader(...column);
+function dayReader(...[column, texts, order]: Parameters<typeof dateReader>): (text: string) => number | undefined {
+  const dateOf = dateReader(column, texts, order);
   return (text) => {
     const date = dateOf(text);
     return date === undefined ? undefined : Date.parse(`${date}T00:00:00Z`);
   };
 }
 
-const symbolOf = memoize(65_536, (text: string) => parseOptionSymbol(text.trim()));
-
-type Contract = Pick<OptionSymbol, 'root' | 'expiry' | 'callPut' | 'strike'>;
-
-function contractOf(
-  root: string,
-  expiry: string | undefined,
-  callPut: 1 | -1 | undefined,
-  text: string,
-): Contract | undefined {
-  const strike = cellNumber(text);
-  if (root === '' || expiry === undefined || callPut === undefined || !(strike > 0 && strike < 1e5)) return undefined;
-  return { root: root.replace(/^\^/, '').toUpperCase(), expiry, callPut, strike };
-}
-
-/** Writes cells as a line. Tabs and line breaks become spaces. */
-function line(cells: readonly string[]): string {
-  return `${cells.map((cell) => (/["\t\r\n]/.test(cell) ? `"${cell.replaceAll(/[\t\r\n]/g, ' ').replaceAll('"', '""')}"` : cell)).join('\t')}\n`;
+/** A number states whether a trade is canceled as the condition of the cancellation, which is 0 without one. */
+function wordOf(canceled: string): string {
+  const condition = cellNumber(canceled);
+  return Number.isFinite(condition) ? String(condition !== 0) : canceled;
 }

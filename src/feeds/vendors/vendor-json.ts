@@ -2,10 +2,12 @@ import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { parseMarketJson, quotedChain } from '../files/delayed-quotes.ts';
 import { type Format, type MarketFile, READING, STEP_ROWS, sourceOf } from '../files/format.ts';
+import { unreadable } from '../rejections.ts';
 import { fitsSignature, type JsonTable, jsonCells, jsonTable, pointedValues } from './json-rows.ts';
 import type { Mapping } from './mapping.ts';
 import type { Stated } from './stated.ts';
 import { TableTranslator } from './table-translator.ts';
+import { assertSupported } from './unsupported-chains.ts';
 import { vendorMappings } from './vendor-mappings.ts';
 import { readTranslated } from './vendor-tables.ts';
 
@@ -23,10 +25,20 @@ export const marketJson: Format = {
   },
 };
 
-/** Reads a chain from the saved answer of a provider. Returns no delivery if no mapping fits the document. */
+/**
+ * Reads a chain from the saved answer of a provider. Returns no delivery if no mapping fits the document. Throws a `ClientError` if the chain is
+ * not supported, or if the stated mapping is for JSON and none fits.
+ */
 function* readVendorJson(document: unknown, file: MarketFile): Steps<Delivery[]> {
+  assertSupported(document);
   const found = fittingTable(document, file.stated);
-  if (found === undefined) return [];
+  if (found === undefined) {
+    const mapping = file.stated?.mapping;
+    if (mapping === undefined || mapping.rows.length === 0) return [];
+    throw unreadable(
+      `the JSON has no rows at ${mapping.rows.join(' or ')}, or they lack a column of the signature of mapping ${mapping.vendor}`,
+    );
+  }
   const { mapping, table } = found;
   const translator = new TableTranslator(mapping, table.names, file, pointedValues(document, mapping));
   const cells = jsonCells(table);

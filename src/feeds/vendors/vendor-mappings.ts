@@ -1,4 +1,5 @@
-import { type Mapping, type MappingKind, mappingOf, plainName, USUAL_NAMES } from './mapping.ts';
+import { findColumns, placesOf } from './find-columns.ts';
+import { type MappedField, type Mapping, type MappingKind, mappingOf, plainName, USUAL_NAMES } from './mapping.ts';
 import alphaVantage from './mappings/alpha-vantage.toml';
 import alphaVantageJson from './mappings/alpha-vantage-json.toml';
 import barchart from './mappings/barchart.toml';
@@ -65,19 +66,45 @@ export function vendorMappings(): readonly Mapping[] {
 
 /**
  * Returns the mapping of a table's columns, or `undefined`: the stated one if the table has all columns that it names, and otherwise that of the
- * vendor whose signature the columns have. With a stated time of day, a vendor's mapping with this time comes first.
+ * vendor whose signature the columns have. A stated mapping without columns completes that of the vendor. With a stated time of day, a vendor's mapping with this time comes first.
  */
 export function mappingFor(names: readonly string[], kind: MappingKind, stated?: Stated): Mapping | undefined {
   const plain = new Set(names.map(plainName));
   const own = stated?.mapping;
-  if (own?.kind === kind && own.rows.length === 0 && absentColumns(own, plain).length === 0) {
-    // A folder's mapping without columns is for the tables that have usual names.
-    if (!stated?.isOfFolder || namesColumns(own) || (isUsualChain(names) && !plain.has('calls'))) return own;
-  }
-  const fits = vendorMappings().filter(
+  const vendors = vendorMappings().filter(
     (each) => each.kind === kind && each.rows.length === 0 && each.signature.every((name) => plain.has(name)),
   );
-  return fits.find(({ forms }) => stated?.close !== undefined && forms.close === stated.close) ?? fits[0];
+  const vendor = vendors.find(({ forms }) => stated?.close !== undefined && forms.close === stated.close) ?? vendors[0];
+  if (own?.kind === kind && own.rows.length === 0 && !namesColumns(own) && vendor)
+    return completed(vendor, own, stated?.isOfFolder ? placesOf(names) : new Map());
+  if (own?.kind === kind && own.rows.length === 0 && absentColumns(own, plain).length === 0) {
+    // A folder's mapping without columns is for the tables that have usual names.
+    if (!stated?.isOfFolder || namesColumns(own) || isUsual(names, kind)) return own;
+  }
+  return vendor;
+}
+
+/** Returns the mapping of a vendor with what a mapping without columns states besides. Columns at `places` come before constants. */
+function completed(vendor: Mapping, own: Mapping, places: ReadonlyMap<string, number>): Mapping {
+  const given = (field: MappedField) => findColumns([field], vendor.columns, places)[field] !== undefined;
+  const constants = Object.entries(own.constants).filter(([field]) => !given(field as MappedField));
+  const forms = Object.entries(own.forms).filter(([, value]) => value !== undefined);
+  return {
+    ...vendor,
+    constants: { ...vendor.constants, ...Object.fromEntries(constants) },
+    forms: { ...vendor.forms, ...Object.fromEntries(forms) },
+    path: own.path ?? vendor.path,
+    join: own.join ?? vendor.join,
+  };
+}
+
+function isUsual(names: readonly string[], kind: MappingKind): boolean {
+  if (kind === 'chain') return isUsualChain(names) && !names.some((name) => plainName(name) === 'calls');
+  const plain = new Set(names.map(plainName));
+  const has = (field: keyof typeof USUAL_NAMES) => USUAL_NAMES[field]!.some((name) => plain.has(name));
+  return kind === 'closes'
+    ? has('date') && has('close') && !has('strike')
+    : has('executed_at') && has('price') && has('size');
 }
 
 function namesColumns({ signature, columns, call, put }: Mapping): boolean {
@@ -86,13 +113,15 @@ function namesColumns({ signature, columns, call, put }: Mapping): boolean {
 
 /** Returns the columns that a mapping names and a table does not have. Of several names of a field, one is enough. */
 export function absentColumns(
-  { signature, columns, isPrefixed, ...sides }: Mapping,
+  { signature, columns, underlyingRow = {}, isPrefixed, ...sides }: Mapping,
   plain: ReadonlySet<string>,
 ): string[] {
   const { call = {}, put = {} } = sides;
   // Of columns with a prefix, one is enough.
   const ofSides = [call, put].flatMap((side) => (isPrefixed ? [Object.values(side).flat()] : Object.values(side)));
-  const named = [...Object.values(columns), ...ofSides].filter((names) => names!.length > 0);
+  const named = [...Object.values(columns), ...Object.values(underlyingRow), ...ofSides].filter(
+    (names) => names!.length > 0,
+  );
   const absent = named.filter((names) => !names!.some((name) => plain.has(plainName(name)))).map((names) => names![0]!);
   return [...signature.filter((name) => !plain.has(name)), ...absent];
 }

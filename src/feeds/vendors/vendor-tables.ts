@@ -6,13 +6,14 @@ import type { Delivery } from '../../market/feed.ts';
 import { readTable } from '../files/cells.ts';
 import { chainCsv } from '../files/chain-rows.ts';
 import { closesCsv } from '../files/daily-rows.ts';
-import { FileHead } from '../files/file-head.ts';
+import { FileHead, type TableHeader } from '../files/file-head.ts';
 import { type FileFacts, type Format, type MarketFile, READING } from '../files/format.ts';
 import { unreadable } from '../rejections.ts';
 import { type Mapping, plainName } from './mapping.ts';
 import type { Stated } from './stated.ts';
 import { TableTranslator } from './table-translator.ts';
 import { absentColumns, hasUsualNames, isUsualChain, mappingFor, missingFor, USUAL_CHAIN } from './vendor-mappings.ts';
+import { wideColumns } from './wide-columns.ts';
 
 /** The format of the chain tables of vendors that are recognized by their columns. */
 export const vendorChains = tableOf(
@@ -69,47 +70,79 @@ function tableOf(
  */
 export const unknownTable: Format = {
   claims(head) {
-    const found = head.findHeader(hasUsualNames, DATA_WORDS);
-    // In prose, the next line has other commas.
-    const next = found && head.firstLines(found.row + 2, NEXT_CHARS_MAX)[found.row + 1];
-    return next !== undefined && next.split(found!.delimiter).length >= found!.cells.length;
+    return hasRows(head, head.findHeader(isUnknown, DATA_WORDS));
   },
 
   *read({ head }) {
-    const { cells } = head.findHeader(hasUsualNames, DATA_WORDS)!;
+    const { cells } = head.findHeader(isUnknown, DATA_WORDS)!;
     const shown = cells.slice(0, SHOWN_COLUMNS).map((name) => cleanLine(name, 24));
     const rest = cells.length > SHOWN_COLUMNS ? ` and ${cells.length - SHOWN_COLUMNS} more` : '';
+    const missing = isWideTable(cells)
+      ? 'A row has the call and the put of a strike, which `zomma map guess` drafts'
+      : missingFor(cells);
     throw unreadable(
-      `the columns ${shown.join(', ')}${rest} are no known table. ${missingFor(cells)}. Name the columns in a mapping: docs/vendors.md`,
+      `the columns ${shown.join(', ')}${rest} are no known table. ${missing}. Name the columns in a mapping: docs/vendors.md`,
     );
   },
 };
+
+function isUnknown(names: readonly string[]): boolean {
+  return hasUsualNames(names) || isWideTable(names);
+}
+
+function isWideTable(names: readonly string[]): boolean {
+  return names.some((name) => plainName(name).startsWith('strike')) && wideColumns(names) !== undefined;
+}
+
+/** Returns whether a text has a table of at least three columns with names, which are not numbers. */
+export function isTable(head: FileHead): boolean {
+  const isNames = (cells: readonly string[]) =>
+    cells.length >= 3 && cells.every((cell) => Number.isNaN(Number(cell || 'x')));
+  // Tables of notes begin with a bar.
+  return !head.text.startsWith('|') && hasRows(head, head.findHeader(isNames, /./));
+}
+
+/** Returns whether the line after a header has as many cells. In prose, the next line has other commas. */
+function hasRows(head: FileHead, found: TableHeader | undefined): boolean {
+  const next = found && head.firstLines(found.row + 2, NEXT_CHARS_MAX)[found.row + 1];
+  return next !== undefined && next.split(found!.delimiter).length >= found!.cells.length;
+}
 
 /** Words of which each header of market data has one. */
 const DATA_WORDS = /strike|option|expir|exdate|contract|bid|ask|price|close/;
 const SHOWN_COLUMNS = 12;
 const NEXT_CHARS_MAX = 10_000;
 
-/** Throws a `ClientError` that names the nearest columns if a table does not have the columns of a mapping that was stated for it alone. */
+/** Throws a `ClientError` that names the nearest columns if a table does not have the columns of the stated mapping. */
 export function assertMapped(head: FileHead, stated: Stated | undefined): void {
-  const { mapping, isOfFolder } = stated ?? {};
-  if (mapping === undefined || isOfFolder || mapping.rows.length > 0) return;
+  const mapping = stated?.mapping;
+  if (mapping === undefined || mapping.rows.length > 0) return;
   const isHeader = (cells: readonly string[]) => mappingFor(cells, mapping.kind, stated) === mapping;
   if (head.findHeader(isHeader, /./) !== undefined) return;
   const { cells = [] } = head.findHeader((names) => names.length > 1, /./) ?? {};
-  const absent = absentColumns(mapping, new Set(cells.map(plainName))).map(
-    (name) =>
-      `${name} (nearest: ${nearestNames(name, cells)
-        .slice(0, 2)
-        .map((each) => cleanLine(each, 30))
-        .join(', ')})`,
-  );
+  const absent = absentColumns(mapping, new Set(cells.map(plainName))).map((name) => {
+    const near = nearestNames(name, cells).slice(0, 2);
+    return `${name} (nearest: ${near.map((each) => cleanLine(each, 30)).join(', ')})`;
+  });
+  if (absent.length === 0) return;
   throw unreadable(`the table has no column ${absent.join(', ')}, which mapping ${mapping.vendor} names`);
+}
+
+/** Returns why the mapping of a folder does not fit a table, or `undefined` if it fits or if there is none. */
+export function whyUnmapped(head: FileHead, stated: Stated | undefined): string | undefined {
+  try {
+    if (stated?.isOfFolder) assertMapped(head, stated);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return error.message;
+  }
 }
 
 /** Reads a translated table. Adds the first unreadable cell to the reason if no row can be read. */
 export function* readTranslated(bytes: Uint8Array, file: FileFacts, translator: TableTranslator): Steps<Delivery[]> {
   const translated: MarketFile = { ...file, bytes, head: new FileHead(bytes) };
+  translator.assertPoints();
   try {
     const deliveries = yield* (translator.kind === 'closes' ? closesCsv : chainCsv).read(translated);
     return deliveries.map((each) => translator.checked(each));

@@ -7,6 +7,16 @@ import { parseMapping } from '../../../src/feeds/vendors/mapping-file.ts';
 
 const draftOf = (text: string, name = 'table.csv') => guessMapping(new FileHead(Buffer.from(text)), name);
 
+/** The columns of a strike with its call and its put, as vendors name them. */
+const WIDE = [
+  'Call Bid,Call Ask,Call OI,Strike,Put Bid,Put Ask,Put OI',
+  'C_BID,C_ASK,C_OPENINT,STRIKE,P_BID,P_ASK,P_OPENINT',
+  'CE_BidPrice,CE_AskPrice,CE_OI,Strike Price,PE_BidPrice,PE_AskPrice,PE_OI',
+  'callBid,callOffer,callOpenInterest,strike,putBid,putOffer,putOpenInterest',
+  'bid_call,ask_call,oi_call,strike,bid_put,ask_put,oi_put',
+  'Calls.Bid,Calls.Ask,Calls.Open Interest,Strike,Puts.Bid,Puts.Ask,Puts.Open Interest',
+];
+
 test.each<[string, string, object]>([
   [
     'a table with abbreviated names, strikes in thousandths and times without a zone',
@@ -20,6 +30,53 @@ ABC,2026-08-21 16:00:00,100,20261016,Put,110000,12,12.1,20
       spot: 100,
       count: 2,
       strike: new Float64Array([100, 110]),
+    },
+  ],
+  ...WIDE.map((header): [string, string, object] => [
+    `a table with the call and the put in one row: ${header}`,
+    `Ticker,Quote Date,Stock Price,Expiry,${header}
+ABC,2026-08-21,101.5,2026-09-18,3,3.2,10,100,2.5,2.7,20
+ABC,2026-08-21,101.5,2026-09-18,1,1.2,30,110,9.5,9.7,40
+`,
+    {
+      ...{ underlying: 'ABC', spot: 101.5, count: 4, callPut: new Float64Array([1, -1, 1, -1]) },
+      ...{ strike: new Float64Array([100, 100, 110, 110]), bid: new Float64Array([3, 2.5, 1, 9.5]) },
+      ...{ ask: new Float64Array([3.2, 2.7, 1.2, 9.7]), openInterest: new Float64Array([10, 20, 30, 40]) },
+    },
+  ]),
+  [
+    'JSON with the call and the put in one row',
+    JSON.stringify({
+      quotes: [100, 110].map((strike) => ({
+        ...{ strike, ticker: 'ABC', date: '2026-08-21', expiration: '2026-09-18' },
+        ...{ call: { bid: 3, ask: 3.2, open_interest: 10 }, put: { bid: 2.5, ask: 2.7, open_interest: 20 } },
+      })),
+    }),
+    { underlying: 'ABC', count: 4, openInterest: new Float64Array([10, 20, 10, 20]) },
+  ],
+  [
+    'JSON with the ticker, the time and the price beside its records',
+    JSON.stringify({
+      ...{ symbol: 'ABC', updated: '2026-08-21T12:55:11.983-04:00', underlyingPrice: 101.5 },
+      ...{ greeks: { enabled: true, total: 2 }, expirations: ['2026-09-18'] },
+      quotes: ['C', 'P'].map((side) => ({
+        ...{ symbol: `ABC260918${side}00100000`, expiration: '2026-09-18', side: side === 'C' ? 'call' : 'put' },
+        ...{ strike: 100, bid: 2, ask: 2.1, mid: 2.05, openInterest: 4, iv: 0.25 },
+      })),
+    }),
+    { underlying: 'ABC', asOf: Date.parse('2026-08-21T16:55:11.983Z'), spot: 101.5, count: 2 },
+  ],
+  [
+    'a table with decimal commas',
+    `Symbol;Quote Date;Last Price;Expiration;Type;Strike;Bid;Ask;Open Int;IV
+ABC;2026-08-21;1,5;2026-09-18;C;102,5;1,25;1,35;1.250;0,250
+ABC;2026-08-21;4,25;2026-09-18;P;102,5;4,05;4,15;20;25,5%
+`,
+    {
+      underlying: 'ABC',
+      count: 2,
+      ...{ strike: new Float64Array([102.5, 102.5]), bid: new Float64Array([1.25, 4.05]) },
+      ...{ openInterest: new Float64Array([1250, 20]), iv: new Float64Array([0.25, 0.255]) },
     },
   ],
   [

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
 import { parseMapping } from '../../../src/feeds/vendors/mapping-file.ts';
@@ -69,6 +70,46 @@ describe('reads a table with a mapping', () => {
     const toml = `path = '(?<underlying>[a-z]+)/(?<as_of>\\d{8})'\n${OWN.replaceAll(/(?:underlying|as_of) = .*\n/g, '')}`;
     const delivery = read(ROWS.replaceAll(/^[^,]+,/gm, ','), toml, 'abc/20260821.csv');
     expect(delivery).toMatchObject({ chain: { underlying: 'ABC', asOf: Date.parse('2026-08-21T20:00:00Z') } });
+  });
+
+  test('of LEAN, with the ticker and the day in the path, as the docs map it', () => {
+    const page = readFileSync(new URL('../../../docs/vendors.md', import.meta.url), 'utf8');
+    const toml = /```toml\n(vendor = "LEAN[^`]*)```/.exec(page)![1]!;
+    const text = `#expiry,strike,right,open,high,low,close,volume,open_interest,implied_volatility,delta,gamma,vega,theta,rho
+,,,550,551,548,549.9,100000,,,,,,,
+20260918,550,C,9,10,8,9.5,120,10,0.2,0.5,0.02,0,0,0
+20260918,550,P,9,10,8,9.1,130,20,0.21,-0.5,0.02,0,0,0
+`;
+    const expected = {
+      ...{ underlying: 'ABC', asOf: Date.parse('2026-08-21T20:00:00Z'), spot: 549.9, count: 2, refused: {} },
+      ...{
+        openInterest: new Float64Array([10, 20]),
+        last: new Float64Array([9.5, 9.1]),
+        iv: new Float64Array([0.2, 0.21]),
+      },
+    };
+    expect(read(text, toml, 'universes/abc/20260821.csv')).toMatchObject({ kind: 'chain', chain: expected });
+    // A person may name the file itself.
+    const file = {
+      origin: '20260821.csv',
+      path: '/data/abc/20260821.csv',
+      stated: { mapping: parseMapping(toml, 'm.toml') },
+    };
+    expect(runToCompletion(readMarketFile(Buffer.from(text), file))).toMatchObject([
+      { kind: 'chain', chain: expected },
+    ]);
+  });
+
+  test.each([true, false])('of a vendor, which a mapping without columns completes (of a folder: %p)', (isOfFolder) => {
+    const header = '[QUOTE_UNIXTIME],[UNDERLYING_LAST],[EXPIRE_DATE],[C_BID],[C_ASK],[STRIKE],[P_BID],[P_ASK]';
+    const toml = '[constants]\nunderlying = "SPX"\n';
+    const text = `${header}\n1787342400,100,2026-09-18,2,2.2,100,1,1.2\n`;
+    expect(read(text, toml, 'renamed.txt', isOfFolder)).toMatchObject({ chain: { underlying: 'SPX', count: 2 } });
+    const orats =
+      'ticker,tradeDate,expirDate,strike,stockPrice,callOpenInterest,putOpenInterest,callBidPrice,callAskPrice,putBidPrice,putAskPrice';
+    const other = `${orats}\nABC,2026-08-21,2026-09-18,100,100,1,2,2,2.2,1,1.2\n`;
+    // In a folder, the mapping is not for one file alone.
+    expect(read(other, toml, 'o.csv', isOfFolder)).toMatchObject({ chain: { underlying: isOfFolder ? 'ABC' : 'SPX' } });
   });
 
   test('of JSON with wildcards, keys and pointers', () => {

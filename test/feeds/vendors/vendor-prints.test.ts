@@ -63,6 +63,25 @@ test.each(TAPES)('reads the trades of %s', async (_vendor, text, refused) => {
   expect(Object.assign({}, ...deliveries.map((each) => each.refused))).toEqual(refused);
 });
 
+test('a trade of Cboe DataShop with the condition of a cancellation is canceled', async () => {
+  const [, text] = TAPES.find(([vendor]) => vendor === 'Cboe DataShop')!;
+  const [header, trade = ''] = text.split('\n');
+  const rows = [
+    trade,
+    trade.replace(',18,0,', ',18,40,'),
+    trade.replace(',18,0,', ',18,,').replace('123,1,', '123,2,'),
+  ];
+  const bytes = Buffer.from(`${[header, ...rows].join('\n')}\n`);
+  const pieces = async function* () {
+    yield bytes;
+  };
+  const deliveries = await Array.fromAsync(readVendorPrints(pieces, { origin: 'tape.csv' }, NOW_MS));
+  const prints = deliveries.flatMap((each) => [...each.prints]);
+  expect(prints.map(({ canceled }) => canceled)).toEqual([false, true, false]);
+  // The cancellation names the trade that it cancels.
+  expect([prints[0]!.id === prints[1]!.id, prints[0]!.id === prints[2]!.id]).toEqual([true, false]);
+});
+
 test.each([
   [
     'SPY.csv',

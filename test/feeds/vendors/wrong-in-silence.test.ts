@@ -92,6 +92,15 @@ function cents(): string {
   return `ticker,quote_date,expiration,type,strike,bid,ask,oi\n${rows.flat().join('\n')}\n`;
 }
 
+test('a table with the call and the put in one row is refused with the way to read it', () => {
+  expect(read('Call Bid,Call Ask,Strike,Put Bid,Put Ask\n3,3.2,100,2.5,2.7\n')).toMatchObject([
+    {
+      kind: 'rejection',
+      reason: expect.stringContaining('which `zomma map guess` drafts. Name the columns in a mapping'),
+    },
+  ]);
+});
+
 test('a penny stock keeps its strikes', () => {
   const rows = [0.5, 1, 2, 5, 10, 50].map((strike) => `ABC,2026-08-21,0.07,2026-09-18,C,${strike},0.01,0.05,10`);
   const text = `ticker,quote_date,spot,expiration,type,strike,bid,ask,oi\n${rows.join('\n')}\n`;
