@@ -205,6 +205,14 @@ function PanelMenu({ title, children }: { title: string; children: ComponentChil
     <details
       ref={ref}
       class="panel-menu"
+      onToggle={({ currentTarget: menu }) => {
+        // At the end of a view, the menu opens upwards.
+        const [view, list] = [menu.closest('.view'), menu.lastElementChild!];
+        menu.classList.remove('up');
+        if (!menu.open || !view) return;
+        const isCut = list.getBoundingClientRect().bottom > view.getBoundingClientRect().bottom;
+        menu.classList.toggle('up', isCut);
+      }}
       onFocusOut={(event) => !ref.current?.contains(event.relatedTarget as Node | null) && close()}
       onClick={(event) => event.target instanceof HTMLButtonElement && close()}
       onKeyDown={(event) => {
