@@ -57,7 +57,7 @@ describeInBrowser('the key in the browser', () => {
 
   test.each([
     ['neither a key nor a UUID', 'hello', 'neither a key'],
-    ['a key that is not valid', 'ZOMMA_AAAAAAAAAAAAAAAA', 'key'],
+    ['a key that is not valid', 'ZOMMA_AAAAAAAAAAAAAAAA', 'No member has this key'],
     ['a UUID that is no member', '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90', ''],
     ['markup', '<img src=x onerror=alert(1)>', 'neither a key'],
   ])('%s gets a sentence, and no figure', async (_, given, sentence) => {
@@ -116,6 +116,8 @@ describeInBrowser('the key in the browser', () => {
       await page.evaluate((to) => (location.hash = to), `#key=${key}`);
       await page.waitForFunction(() => !location.hash.includes('key='));
     };
+    await follow('ZOMMA_SHORT');
+    await page.getByText('The link has no whole key').waitFor();
     await follow(terminal.key);
     await figuresOf(page);
     expect(page.url()).toEndWith('#/SPY/ticker');

@@ -42,7 +42,11 @@ async function askApart(path: string, init: RequestInit = {}): Promise<Record<st
 
 /** Rejects if the server refuses the key. */
 export async function checkKey(key: string): Promise<void> {
-  await askApart('/api/v1/account', { headers: { 'X-API-Key': key } });
+  await askApart('/api/v1/account', { headers: { 'X-API-Key': key } }).catch((error: Error) => {
+    // The server's hint is for programs, and names this page.
+    const isUnknown = error.message.includes('Fetch your current key');
+    throw isUnknown ? new Error('No member has this key. The operator gives a new key: zomma members rekey.') : error;
+  });
 }
 
 /** Requests the key of a member. Rejects if the member with this UUID has no access. */

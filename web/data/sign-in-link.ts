@@ -20,7 +20,8 @@ function takeLink(previous: () => string): boolean {
   if (given === undefined) return false;
   history.replaceState(null, '', `${location.pathname}${rest ? `#${rest}` : previous()}`);
   if (kind === 'code') void signInByCode(given);
-  else if (isKey(given) && mayReplace(given)) signIn(given, false);
+  else if (!isKey(given)) signedOutReason.value = 'The link has no whole key: a key is ZOMMA_ and 16 characters.';
+  else if (mayReplace(given)) signIn(given, false);
   return true;
 }
 

@@ -1,7 +1,7 @@
 import type { ExplainedFigure } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
-import { cleanText, countsText, countText, newYorkDay, percent } from '../page-format.ts';
+import { cleanText, countsText, countText, marketNotes, newYorkDay, percent } from '../page-format.ts';
 import { Facts } from './explain-part.tsx';
 
 /** Renders the inputs of a figure: contracts, volatilities, forwards, stale quotes and the source. */
@@ -23,10 +23,11 @@ export function ExplainInputs({ answer, figure }: { answer: WebAnswer<GexView>; 
     ['source', cleanText(answer.source)],
     ['simulated', answer.isSimulated ? 'yes: no real quotes' : 'no'],
   ];
+  const notes = marketNotes(answer.notes);
   return (
     <>
       <Facts of={facts} />
-      {answer.notes && <p class="muted">{answer.notes}</p>}
+      {notes && <p class="muted">{notes}</p>}
     </>
   );
 }

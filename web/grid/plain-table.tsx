@@ -34,6 +34,9 @@ export function PlainTable({ table, title }: { table: PanelTable; title: string 
       columns={columns}
       rows={table.rows}
       {...(table.onOpen && { onOpen: table.onOpen })}
+      {...(table.startAt !== undefined && {
+        startAt: (row: PanelTable['rows'][number]) => row === table.rows[table.startAt!],
+      })}
     />
   );
 }

@@ -18,6 +18,8 @@ export interface PanelTable {
   readonly columns: readonly string[];
   /** Values by row. Null means an unknown value. */
   readonly rows: readonly (readonly (string | number | null)[])[];
+  /** The index of the row that is initially in the middle. */
+  readonly startAt?: number;
   /** The page calls this function with a row when the member presses Enter on the row. */
   readonly onOpen?: (row: readonly (string | number | null)[]) => void;
 }

@@ -16,14 +16,14 @@ const column = fieldColumns<TapePrint>();
 const COLUMNS: readonly GridColumn<TapePrint>[] = [
   column('at', 'New York', 126, (at) => newYorkSecond(at).slice(4)),
   column('contract', 'Contract', 172),
-  column('price', 'Price', 68, price, true),
-  column('quote', 'Bid / ask', 112),
-  column('size', 'Size', 74, countText, true),
-  column('premium', 'Premium $', 88, amount, true),
   {
     ...column('aggressor', 'Customer', 84, (side) => SIDES[side] ?? '— unknown'),
     tone: ({ aggressor }) => (aggressor === 'buyer' ? 'positive' : aggressor === 'seller' ? 'negative' : 'muted'),
   },
+  column('price', 'Price', 68, price, true),
+  column('quote', 'Bid / ask', 112),
+  column('size', 'Size', 74, countText, true),
+  column('premium', 'Premium $', 88, amount, true),
   column('signed_by', 'Signed by', 78),
   column('manner', 'Manner', 84, (manner) => manner.replace('_', '-')),
   column('delta', 'Delta', 64, (delta) => plain(delta, 3), true),
