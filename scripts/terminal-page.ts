@@ -26,13 +26,19 @@ export function terminalPage(): string {
 in time, and copies the same call for programs and agents. The page comes from the binary. It requests nothing from any other host, so it
 works without internet access.`,
     `\`zomma start\` prints an address that opens the terminal signed in with the demo key:`,
-    '```\nopen: http://127.0.0.1:8080/#key=ZOMMA_…\n```',
+    '```\nopen: http://127.0.0.1:8080/#code=…\n```',
     `The key stands in the fragment of the address. A browser sends the fragment to no server, and the page removes it at once. Members open the
 address without a fragment and type their key, or the UUID of their membership. The key stays in the memory of the tab. With *Stay signed
-in until this tab is closed*, it is also in the tab's session storage. It is never in a cookie, in local storage or in an address.`,
+in until this tab is closed*, it is also in the tab's session storage, and so is the demo key of the printed address. It is never in a cookie, in local storage or in an address.`,
     '## Views',
     `A page shows one ticker at one moment, with one set of options. All panels show the same snapshot, and a panel of another moment says so. The
-address of the page has the whole state. A link therefore opens the same picture, and the browser's *Back* works.`,
+address of the page has the whole state, and the browser's *Back* works. \`y\` copies a link with the moment of the figures, so that it opens the
+same picture later. A link by hand may name a moment in New York time, \`#/SPY@2026-11-19 15:00\`, or in any zone,
+\`#/SPY/ticker?at=2026-11-19T21:00+01:00\`. What the page does not understand in an address stands in the ribbon.
+
+The scope bar below the ribbon says with which options the figures are made: which expiries count, how contracts are weighted, what dealers hold, and
+which volatility prices them. An option that differs from the default is filled, has a button that restores the default, and stands in the ribbon, in
+the title, and in saved pictures and tables. Figures that do not follow the options say so.`,
     table(['view', 'key', 'question that it answers', 'operations'], views),
     '## Acts and their keys',
     `Each act has a key or is a command (\`Ctrl+K\`, on a Mac also \`⌘K\`). Letters do nothing while a field has the focus. They can be turned off in the
@@ -48,10 +54,11 @@ before, and \`@09:45 ~ @15:45\` compares two moments.`,
     '## Time',
     `The strip at the bottom has a stop for each stored snapshot. While the page shows an earlier moment, the ribbon says REPLAY, no live figure is
 drawn, and the snapshots that arrive meanwhile are counted. \`l\` goes back to live. \`p\` pins the moment as A, and \`d\` shows the difference of
-the present moment from A: figures with their change, the ladder of A as outlines, and both profiles.`,
+the present moment from A: figures with their change, the ladder of A as outlines, and both profiles. *Since* does the same in one press with the
+previous close, the open or an hour before. The moment at the strip opens a calendar of the stored days, and *This day* shows one day alone.`,
     '## States',
     `The ribbon below the head says in words what the state of the data is: simulated, replay, closed, stale, partial, a feed that fails, a server
-that does not answer, requests that are used up. A closed market is never called stale. An unknown value is a dash with the reason, and never
+that does not answer, requests that are used up. In a closed market, quotes from before the last close are STALE too. A moment of another year than the present one has its year. An unknown value is a dash with the reason, and never
 0. A gamma flip that is not resolved has no line.`,
     '## The same call elsewhere',
     `The menu of each panel copies its call as curl, with the moment of the snapshot, and with \`$ZOMMA_KEY\` in place of the key. The answer has the
@@ -61,7 +68,7 @@ Each operation has a place on the page, except these:`,
       ['operation', 'reason'],
       OPERATIONS.flatMap(({ name, page }) => (typeof page === 'string' ? [] : [[code(name), page.absent]])),
     ),
-    '## House',
+    '## Data',
     `*Feeds* shows each feed with its state, its polls and its stream, and ticker by ticker the age of the quotes, the expected and the
 received contracts, the rejected rows by reason, and why the last attempt failed. *Account and key* shows the membership, the used part of the
 rate limit, and the key. The key is masked until it is revealed, and can be copied without being shown. For a member's UUID the page shows the

@@ -54,7 +54,7 @@ export function StatusView() {
   const { Part } = PARTS[part];
   return (
     <div class="status-view" data-part={part}>
-      <nav class="status-parts row inset" aria-label="Parts of House">
+      <nav class="status-parts row inset" aria-label="Parts of Data">
         {PART_IDS.map((each) => (
           <a
             key={each}
