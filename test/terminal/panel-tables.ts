@@ -99,11 +99,11 @@ export const TABLES: Readonly<Record<string, ((answer: never) => Table) | null>>
       {
         at: (i) => answer.at[i]!,
         contract: () => undefined,
+        aggressor: (i) => answer.aggressor[i]!,
         price: (i) => answer.price[i]!,
         quote: () => undefined,
         size: (i) => answer.size[i]!,
         premium: (i) => answer.premium[i]!,
-        aggressor: (i) => answer.aggressor[i]!,
         signed_by: (i) => answer.signed_by[i]!,
         manner: (i) => answer.manner[i]!,
         delta: (i) => answer.delta[i]!,

@@ -44,7 +44,7 @@ export async function pictureOf(panel: HTMLElement, title: PictureTitle): Promis
   context.font = `600 13px ${style.fontFamily}`;
   context.textBaseline = 'middle';
   const simulated = title.isSimulated ? 'SIMULATED · ' : '';
-  const options = title.scope && `${title.scope} · `;
+  const options = [title.stale, title.scope].map((text) => text && `${text} · `).join('');
   context.fillText(
     `${simulated}${title.ticker} · ${title.title} · ${newYorkMoment(title.asOf, true)} New York · ${options}${title.unit}`,
     8,

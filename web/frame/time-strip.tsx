@@ -4,6 +4,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { newYorkMoment, price, spokenMoment, UNKNOWN } from '../page-format.ts';
 import { navigate, page } from '../state/page.ts';
 import { asOf, feeds, gexView, newerCount } from '../state/page-market.ts';
+import { staleText } from '../state/ribbon.ts';
 import { stopAt } from '../state/stop-steps.ts';
 import {
   isPlaying,
@@ -231,7 +232,11 @@ function StripSlider({ children }: { children: ComponentChildren }) {
         onClick={() => (dialog.value = 'calendar')}
       >
         <b>{newYorkMoment(moment)}</b>
-        <span class="muted">{isBetween ? beside : `spot ${price(all.spot[stop])}`}</span>
+        <span class="muted">
+          {isBetween
+            ? beside
+            : [staleText.value && 'STALE', `spot ${price(all.spot[stop])}`].filter(Boolean).join(' · ')}
+        </span>
       </button>
       <button
         type="button"

@@ -9,6 +9,7 @@ import { newYorkMoment } from '../page-format.ts';
 import { navigate, page, pageTicker } from '../state/page.ts';
 import { asOf, isSimulated, isWithoutData, tickersWithData } from '../state/page-market.ts';
 import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTable } from '../state/panels.ts';
+import { staleText } from '../state/ribbon.ts';
 import { callScope, pageScope } from '../state/scope.ts';
 import { copy, save } from '../state/ui.ts';
 
@@ -55,7 +56,13 @@ export function ChartPanel(props: ChartPanelProps) {
   // The options are those of the figures, and not of a newer call that is still running.
   const scope = callScope(answer?.call ?? call, moment);
   const isOtherScope = call !== undefined && WEB_OPERATIONS[call.operation].ofMarket && scope !== pageScope(moment);
-  const origin = () => ({ ticker: pageTicker.value, asOf: moment ?? '', isSimulated: isSimulated.value, scope });
+  const origin = () => ({
+    ticker: pageTicker.value,
+    asOf: moment ?? '',
+    isSimulated: isSimulated.value,
+    stale: staleText.value,
+    scope,
+  });
   saver.current = (kind) => {
     if (kind === 'png') void savePicture(ref.current!, fileName(kind), { title, unit: unit ?? '', ...origin() });
     else if (table) save(fileName(kind), new Blob([csvOf(table, origin())], { type: 'text/csv' }));

@@ -10,9 +10,9 @@ export interface FigureProps {
   readonly note: string;
   /** The words that say what the value means, such as the regime or the distance from spot. They are larger than the note. */
   readonly meaning?: string;
-  readonly tone?: 'positive' | 'negative' | '';
-  /** In a comparison, the earlier value and the difference, as texts. */
-  readonly before?: { readonly value: string; readonly difference: string } | undefined;
+  readonly tone?: 'positive' | 'negative' | 'stale' | '';
+  /** In a comparison, the earlier value and the difference as texts, and the sign of the difference. */
+  readonly before?: { readonly value: string; readonly difference: string; readonly tone: string } | undefined;
 }
 
 /** Renders a figure with its name, its unit and a note. A click opens the Explain panel for the figure. */
@@ -28,11 +28,13 @@ export function Figure({ id, name, value, exact, note, meaning, tone = '', befor
       onClick={() => navigate({ explain: isOpen ? null : id })}
     >
       <span class="figure-name small">{name}</span>
-      <span class={`figure-value ${tone}`} key={value}>
+      <span class={`figure-value ${tone === 'stale' ? '' : tone}`} key={value}>
         {value}
       </span>
       {meaning && <span class={`figure-meaning ${tone}`}>{meaning}</span>}
-      <span class="figure-note small">{before ? `was ${before.value}, ${before.difference}` : note}</span>
+      <span class={`figure-note small ${before?.tone ?? ''}`}>
+        {before ? `was ${before.value}, ${before.difference}` : note}
+      </span>
     </button>
   );
 }

@@ -12,7 +12,7 @@ import {
   UNKNOWN,
 } from '../page-format.ts';
 import { asOf } from '../state/page-market.ts';
-import { freshness } from '../state/ribbon.ts';
+import { freshness, staleText } from '../state/ribbon.ts';
 import { previousClose } from '../state/time-stops.ts';
 import { Figure, type FigureProps } from './figure.tsx';
 
@@ -20,7 +20,7 @@ import { Figure, type FigureProps } from './figure.tsx';
 export function TickerFigures({ levels, before }: { levels: Levels; before?: Levels | undefined }) {
   return (
     <div class="figures" data-figures>
-      {tickerFigures(levels, asOf.value, freshness.value, previousClose.value?.spot).map((figure) => {
+      {tickerFigures(levels, asOf.value, freshness.value, previousClose.value?.spot, staleText.value).map((figure) => {
         const earlier = before && tickerFigures(before).find(({ id }) => id === figure.id);
         return <Figure key={figure.id} {...figure} before={earlier && comparison(figure, earlier)} />;
       })}
@@ -41,9 +41,10 @@ const REGIMES: Readonly<Record<string, readonly [name: string, effect: string]>>
 
 /**
  * Returns the figures of a ticker. A dash and a reason replace the flip if it is unresolved, and the share of volume if it is unknown.
- * `moment` is the time of the quotes, `age` is their age as text, and `closed` is the spot at the previous close.
+ * `moment` is the time of the quotes, `age` is their age as text, `closed` is the spot at the previous close, and `stale` is a text if the quotes
+ * are too old. It takes the place of the change on the day.
  */
-export function tickerFigures(levels: Levels, moment?: string, age = '', closed?: number): TickerFigure[] {
+export function tickerFigures(levels: Levels, moment?: string, age = '', closed?: number, stale = ''): TickerFigure[] {
   const { spot_price: spot, hedging } = levels;
   const distance = (level: number) => percent(100 * (level / spot - 1));
   const isFlipKnown = levels.flip_resolved;
@@ -71,7 +72,8 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
   const change = closed === undefined ? 0 : spot / closed - 1;
   return [
     figure('spot_price', 'Spot', spot, price, [moment && newYorkMoment(moment), age].filter(Boolean).join(' · '), {
-      meaning: closed === undefined ? '' : `${change < 0 ? '▼' : '▲'} ${percent(100 * change)} on the day`,
+      meaning: stale || closed === undefined ? stale : `${change < 0 ? '▼' : '▲'} ${percent(100 * change)} on the day`,
+      tone: stale ? 'stale' : '',
       exact: closed === undefined ? String(spot) : `${spot}, previous close ${closed}`,
     }),
     figure('call_wall', 'Call wall', levels.call_wall, strikeText, 'from spot', {
@@ -104,9 +106,14 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
   ];
 }
 
-function comparison({ number: now, print }: TickerFigure, { number: then, value }: TickerFigure) {
-  if (now === null || then === null) return { value, difference: now === then ? 'still unknown' : 'not comparable' };
-  return { value: print(then), difference: differenceText(now - then, print) };
+function comparison(
+  { number: now, print }: TickerFigure,
+  { number: then, value }: TickerFigure,
+): FigureProps['before'] {
+  if (now === null || then === null)
+    return { value, difference: now === then ? 'still unknown' : 'not comparable', tone: '' };
+  const share = then === 0 || now === then ? '' : ` (${percent((100 * (now - then)) / Math.abs(then), 1)})`;
+  return { value: `${print(then)}${share}`, difference: differenceText(now - then, print), tone: signTone(now - then) };
 }
 
 /** Returns one line of text with the names and prices of the levels. Chart platforms accept this format. */

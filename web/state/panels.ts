@@ -73,6 +73,8 @@ export interface PanelOrigin {
   readonly ticker: string;
   readonly asOf: string;
   readonly isSimulated: boolean;
+  /** `STALE` with the age of the quotes if they are too old. Otherwise empty. */
+  readonly stale: string;
   /** The options that differ from the defaults, as text. Empty if the panel has the default options. */
   readonly scope: string;
 }

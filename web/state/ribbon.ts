@@ -57,6 +57,9 @@ const input = computed((): RibbonInput => {
 /** The current items of the status ribbon. */
 export const ribbon = computed(() => ribbonItems(input.value));
 
+/** `STALE` with the age of the quotes, while the ribbon says so. Otherwise empty. */
+export const staleText = computed(() => ribbon.value.find(({ state }) => state === 'stale')?.strong ?? '');
+
 /** The age of the quotes on a live page, as text. The signal changes only with the text. Empty in a replay. */
 export const freshness = computed(() => {
   if (page.value.at !== null || asOf.value === undefined) return '';

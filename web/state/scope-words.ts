@@ -78,9 +78,9 @@ export function expiryChoices(expiry: readonly string[], ms: number): ExpiryChoi
   ];
 }
 
-/** Returns a date as text. The text has the year if the quotes are of another year. */
+/** Returns a date as text. The text has the year if the quotes, or the present day, are of another year. */
 export function dayWithin(date: string, ms: number): string {
-  return newYorkDay(date, date.slice(0, 4) !== newYorkIsoDate(ms).slice(0, 4));
+  return newYorkDay(date, date.slice(0, 4) !== newYorkIsoDate(ms).slice(0, 4) || undefined);
 }
 
 /** Returns the chosen expiries as text: `0DTE`, `next 7 days` or `Fri 18 Sep`. */

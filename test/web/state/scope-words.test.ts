@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test';
 import { OPTION_VALUES } from '../../../web/state/address.ts';
 import {
   expiriesText,
@@ -9,6 +9,10 @@ import {
   scopeParts,
   scopeText,
 } from '../../../web/state/scope-words.ts';
+
+// A date of another year than the present one has its year.
+beforeAll(() => setSystemTime(new Date('2026-11-22T19:00:00Z')));
+afterAll(() => setSystemTime());
 
 const at = (text: string) => Date.parse(text);
 /** The daily expiries of a week, the two Fridays after it, a monthly Thursday (the Friday is a holiday) and a year. */
