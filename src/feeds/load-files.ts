@@ -76,6 +76,7 @@ export async function loadFiles(
           changed = 0,
         } = store.transaction(() => acceptDelivery(delivery, store, nowMs(), { isFile: true, isLoaded: true }));
         if (accepted.kind === 'rejection') result.refusals.push(accepted.reason);
+        if (accepted.kind === 'chain') for (const note of accepted.notes ?? []) notices.add(note);
         if (accepted.kind === 'chain' && !hasOpenInterest(accepted.chain))
           notices.add(`${accepted.chain.underlying}: ${NO_LEVELS}`);
         result.kept += rowsOf(accepted) - known;

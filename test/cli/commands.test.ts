@@ -198,6 +198,34 @@ describe('gex FILE', () => {
     });
   });
 
+  test('counts rejected rows with the first bad cell, and refuses a chain of which a third cannot be read', async () => {
+    const file = join(folder, 'bad.csv');
+    const lines = readFileSync(chain, 'utf8').split('\n');
+    const writeBad = (isBad: (i: number) => boolean, more: readonly string[] = []) =>
+      writeFileSync(
+        file,
+        [...lines.map((line, i) => (i > 0 && isBad(i) ? line.replace(/,([CP]),/, ',$1,x') : line)), ...more].join('\n'),
+      );
+    const note = 'row 3, column "strike": "x92.5" is not a strike: 500, 1,250.5';
+    writeBad((i) => i === 3);
+    expect((await zomma('gex', file)).stdout).toEndWith(`\n  rejected    1 bad_contract\n  note        ${note}\n`);
+    expect(JSON.parse((await zomma('gex', file, '--json')).stdout)).toMatchObject({ notes: [note] });
+    writeFileSync(
+      file,
+      [
+        ...lines.slice(0, -1),
+        ...lines.slice(1).map((line) => line.replace('2026-08-21', '2026-08-24').replace(/,([CP]),/, ',$1,x')),
+      ].join('\n'),
+    );
+    expect((await zomma('gex', file)).stdout).toContain('note        rejected: TEST: the chain has no usable rows');
+    writeBad((i) => i >= 3 && i % 3 > 0);
+    expect(await zomma('gex', file)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/TEST: 1\d of 18 rows cannot be read .*row 4, column "strike"/),
+    });
+  });
+
   test('reports an invalid file, flag or selection in two lines without a stack trace', async () => {
     const junk = join(folder, 'junk.txt');
     writeFileSync(junk, 'hello');

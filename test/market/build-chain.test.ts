@@ -198,7 +198,7 @@ describe('refuses a chain whose rows cannot be those of one chain', () => {
     expect(() => buildChain(head, rows())).toThrow(ClientError);
   });
 
-  test.each<[string, () => ContractRow[], object]>([
+  test.each<[string, () => ContractRow[], Record<string, number>]>([
     ['true quotes', () => pairs(), {}],
     ['a few rows without a strike', () => pairs((i) => (i < 4 ? { strike: Number.NaN } : {})), { bad_contract: 8 }],
     ['rows that stand twice', () => [...pairs(), ...pairs()], { duplicate: 80 }],

@@ -10,9 +10,11 @@ import type { RowScanner } from '../../math/delimited-rows.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf, numbersOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
+import { type BadRow, badCell, isStrike } from './bad-cell.ts';
 import { type Table, tableFormat } from './cells.ts';
 import { instantIn, STATE_THE_TIME, timeOfFile } from './file-time.ts';
-import { type FileFacts, READING, sourceOf } from './format.ts';
+import { type FileFacts, type MarketFile, READING, sourceOf } from './format.ts';
+import { assertWhole } from './fragments.ts';
 import { seriesOf } from './roots.ts';
 import { straysOf } from './strays.ts';
 
@@ -24,11 +26,12 @@ export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chains
  * `symbol` or all of `expiry`, `put_call` and `strike` are required. Rows with the same underlying and time are one chain. Without `as_of`,
  * the time is that of `timeOfFile`. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read, or if no time is stated.
  */
-function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
+function* chainsOf({ header, rows }: Table, file: MarketFile): Steps<Delivery[]> {
   const tickers = new Set<string>();
   const at = columnsOf(header);
   const snapshots = new Map<string, Snapshot>();
-  const refusedBefore: Record<string, number> = {};
+  /** The unreadable rows before the first readable one. */
+  const before: Faults = { refused: {} };
   let latest: Snapshot | undefined;
   using contracts = new ContractBatch();
   const contractOf = contractReader(at);
@@ -36,6 +39,8 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
   // Most rows have the spot of the previous row.
   const spotIn = memoizeBytes(CELLS_CACHED_MAX, cellNumber);
   let count = 0;
+  const badCellOf = (reason: BadRow, row: RowScanner) =>
+    file.badCell ? file.badCell() : badCell(reason, row, count, header);
   let block: RowScanner | undefined;
   /** The rows of the block whose contracts have been added. */
   let added: number[] = [];
@@ -58,7 +63,10 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     const asOf = asOfIn(row.bytes, row.start(at.as_of), row.end(at.as_of));
     if (typeof contract === 'string' || asOf === undefined) {
       // Tables list one chain after the other. So an unreadable row counts towards the chain of the previous row.
-      countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
+      const faults = latest ?? before;
+      const reason = typeof contract === 'string' ? contract : 'bad_as_of';
+      countRejected(faults.refused, reason);
+      faults.badCell ??= badCellOf(reason, row);
       continue;
     }
     const { series, callPut, strike } = contract;
@@ -73,17 +81,25 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     }
     const spot = spotIn(row.bytes, row.start(at.spot), row.end(at.spot));
     if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
+    // The chain counts the row.
+    if (!isStrike(strike)) latest.badCell ??= badCellOf('bad_contract', row);
     latest.rows.push(contracts.add(series, callPut, strike));
     added.push(row.row);
   }
   const [first] = snapshots.values();
   if (first === undefined && at.as_of < 0 && timeOfFile(file) === undefined)
     throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
-  if (first === undefined) throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(refusedBefore)}`);
+  if (first === undefined)
+    throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(before.refused)}${sentence(before.badCell)}`);
   addNumbers();
-  for (const [reason, rows] of Object.entries(refusedBefore)) countRejected(first.refused, reason, rows);
+  for (const [reason, rows] of Object.entries(before.refused)) countRejected(first.refused, reason, rows);
+  first.badCell = before.badCell ?? first.badCell;
   const deliveries: Delivery[] = [];
-  for (const snapshot of withoutStrays([...snapshots.values()])) {
+  const kept = withoutStrays([...snapshots.values()]);
+  const { series, columns } = contracts;
+  if (kept.length > 1)
+    assertWhole(kept.map((snapshot) => ({ ...snapshot, ...columns, seriesOf: (row: number) => series[row]! })));
+  for (const snapshot of kept) {
     yield READING;
     deliveries.push(yield* deliver(snapshot, contracts, file));
   }
@@ -109,13 +125,18 @@ export function isChainHeader(cells: readonly string[]): boolean {
   return isOfZomma && cells.every((name) => /^[\w .%/()-]*$/.test(name));
 }
 
-interface Snapshot {
+/** The rows of a snapshot that could not be read, by reason, and the first of their cells that could not be read. */
+interface Faults {
+  readonly refused: Record<string, number>;
+  badCell?: string | undefined;
+}
+
+interface Snapshot extends Faults {
   readonly underlying: string;
   readonly asOf: number;
   readonly spots: number[];
   /** The indices of the contracts. */
   readonly rows: number[];
-  readonly refused: Record<string, number>;
 }
 
 /** Removes stray snapshots, and counts their rows as rejected. */
@@ -167,7 +188,7 @@ interface Contract extends Pick<OptionSymbol, 'callPut' | 'strike'> {
 }
 
 /** Returns a function that reads the contract of a row, from its symbol if it has one, or returns why it cannot be read. */
-function contractReader(at: Columns): (row: RowScanner) => Contract | 'bad_symbol' | 'bad_contract' {
+function contractReader(at: Columns): (row: RowScanner) => Contract | BadRow {
   const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (ticker) =>
     memoizeBytes(CELLS_CACHED_MAX, (expiry) => seriesOf(ticker, expiry)),
   );
@@ -189,16 +210,24 @@ const CELLS_CACHED_MAX = 4_096;
 
 /** Returns the chain of a snapshot, or a rejection. Other snapshots of the file are still delivered. */
 function* deliver(snapshot: Snapshot, contracts: ContractBatch, file: FileFacts): Steps<Delivery> {
-  const { rows, spots, ...head } = snapshot;
+  const { rows, spots, badCell, ...head } = snapshot;
   try {
     // One wrong spot does not change the median.
     const median = new Float64Array(spots).sort()[spots.length >> 1];
     const spot = spotOf(median, contracts, rows, head.asOf);
     yield READING;
     const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, contracts, rows);
-    return { kind: 'chain', chain };
+    return { kind: 'chain', chain, ...(badCell !== undefined && { notes: [badCell] }) };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    return { kind: 'rejection', origin: file.origin, reason: `${head.underlying}: ${error.message}` };
+    return {
+      kind: 'rejection',
+      origin: file.origin,
+      reason: `${head.underlying}: ${error.message}${sentence(badCell)}`,
+    };
   }
+}
+
+function sentence(text: string | undefined): string {
+  return text === undefined ? '' : `. ${text}`;
 }

@@ -1,5 +1,4 @@
 import { cleanLine } from '../../core/clean-text.ts';
-import { ClientError } from '../../core/errors.ts';
 import { nearestNames } from '../../core/nearest-names.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
@@ -107,16 +106,12 @@ export function assertMapped(head: FileHead, stated: Stated | undefined): void {
   throw unreadable(`the table has no column ${absent.join(', ')}, which mapping ${mapping.vendor} names`);
 }
 
-/** Reads a translated table. Adds the first unreadable cell to the reason if no row can be read. */
+/** Reads a translated table. Reasons name the first cell of the vendor's table that cannot be read. */
 export function* readTranslated(bytes: Uint8Array, file: FileFacts, translator: TableTranslator): Steps<Delivery[]> {
-  const translated: MarketFile = { ...file, bytes, head: new FileHead(bytes) };
+  const badCell = () => translator.firstBad;
+  const translated: MarketFile = { ...file, bytes, head: new FileHead(bytes), badCell };
   translator.assertJoined();
-  try {
-    return yield* (translator.kind === 'closes' ? closesCsv : chainCsv).read(translated);
-  } catch (error) {
-    if (!(error instanceof ClientError) || translator.firstBad === undefined) throw error;
-    throw unreadable(`${error.message}. ${translator.firstBad}`);
-  }
+  return yield* (translator.kind === 'closes' ? closesCsv : chainCsv).read(translated);
 }
 
 /** A line that the reader counts as malformed. */
