@@ -46,8 +46,8 @@ export function analyseGex(
 ) {
   const { cashDividends: _, ...reported } = options;
   const conventional = runToCompletion(prepareChain(chain, options));
-  const missing = whyWithoutLevels(chain, options.weight, sign);
-  if (missing) throw new OperatorError(`${chain.underlying} ${missing}`, WITHOUT_OPEN_INTEREST);
+  const missing = whyWithoutLevels({ ...conventional, sign });
+  if (missing) throw new OperatorError(`${chain.underlying} ${missing}`, WITHOUT_LEVELS);
   const positions = hasOpenInterest(chain) ? runToCompletion(customerPositionsOf(chain, tape)) : undefined;
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
@@ -69,8 +69,8 @@ export function analyseGex(
   return { prepared, report };
 }
 
-const WITHOUT_OPEN_INTEREST =
-  '--weight volume weighs contracts by their volume of the day, if the chain has volumes. `zomma surface` needs neither.';
+const WITHOUT_LEVELS =
+  'Levels need quotes and open interest. --weight volume weighs contracts by their volume of the day, if the chain has volumes. `zomma surface` needs neither.';
 
 function profileAround(prepared: PreparedChain): GammaProfile {
   return runToCompletion(netGammaProfile(prepared, PROFILE_HALF_WIDTH));

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
-import { hasOpenInterest, NO_LEVELS } from '../market/chain.ts';
+import { hasOpenInterest, NO_LEVELS, sideWithoutInterest } from '../market/chain.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import { PrintBatch } from '../market/print-batch.ts';
 import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
@@ -76,9 +76,7 @@ export async function loadFiles(
           changed = 0,
         } = store.transaction(() => acceptDelivery(delivery, store, nowMs(), { isFile: true, isLoaded: true }));
         if (accepted.kind === 'rejection') result.refusals.push(accepted.reason);
-        if (accepted.kind === 'chain') for (const note of accepted.notes ?? []) notices.add(note);
-        if (accepted.kind === 'chain' && !hasOpenInterest(accepted.chain))
-          notices.add(`${accepted.chain.underlying}: ${NO_LEVELS}`);
+        if (accepted.kind === 'chain') for (const notice of noticesOf(accepted)) notices.add(notice);
         result.kept += rowsOf(accepted) - known;
         result.known += known;
         result.changed += changed;
@@ -183,6 +181,13 @@ function rowsOf(delivery: Delivery): number {
   if (delivery.kind === 'prints') return delivery.prints.length;
   if (delivery.kind === 'closes') return delivery.closes.length;
   return delivery.kind === 'dividends' ? delivery.dividends.length : 0;
+}
+
+/** Returns what is notable about a chain: what was odd in its file, and that it has no levels. */
+function noticesOf({ chain, notes = [] }: Extract<Delivery, { kind: 'chain' }>): string[] {
+  const side = sideWithoutInterest(chain);
+  const missing = hasOpenInterest(chain) ? side && `no open interest of ${side}: no levels` : NO_LEVELS;
+  return missing === undefined ? [...notes] : [...notes, `${chain.underlying}: ${missing}`];
 }
 
 function refusedOf(delivery: Delivery): Readonly<Record<string, number>> {

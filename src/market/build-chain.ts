@@ -1,6 +1,13 @@
 import { isDate, settlementInstant } from './calendar.ts';
 import { CHAIN_COLUMNS, type Chain, emptyChainColumns, type Series } from './chain.ts';
-import { assertConsistent, assertOpenInterest, assertReadable, assertSides, unprocessable } from './chain-checks.ts';
+import {
+  assertConsistent,
+  assertNumbers,
+  assertOpenInterest,
+  assertQuotes,
+  assertReadable,
+  unprocessable,
+} from './chain-checks.ts';
 import { ContractBatch, type ContractRow, type SeriesNames } from './contract-batch.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
 
@@ -83,7 +90,7 @@ export function buildChain(head: ChainHead, contracts: AnyContracts, rows?: read
   for (const name of CHAIN_COLUMNS) {
     const [from, to] = [contracts.columns[name], columns[name]];
     const [min, max] = BOUNDS[name] ?? [0, VALUE_MAX];
-    let bad = 0;
+    let [bad, garbled] = [0, 0];
     for (let i = 0; i < total; i++) {
       const value = from[order[i]!]!;
       const isPossible = value >= min && value <= max;
@@ -91,14 +98,16 @@ export function buildChain(head: ChainHead, contracts: AnyContracts, rows?: read
       if (isPossible || Number.isNaN(value)) continue;
       count('bad_value');
       bad++;
+      if (value === Number.POSITIVE_INFINITY) garbled++;
     }
+    if (name === 'bid' || name === 'ask') assertNumbers(name, garbled, total, refused);
     if (name === 'openInterest') assertOpenInterest(to, bad, refused);
   }
   replaceZeros(columns.iv, Number.NaN);
   replaceZeros(columns.multiplier, SHARES_USUAL);
   const { underlying, asOf, spot, source, simulated } = head;
   const chain = { underlying, asOf, spot, source, simulated, count: total, series, ...columns };
-  assertSides(chain);
+  assertQuotes(chain);
   return { ...chain, refused };
 }
 

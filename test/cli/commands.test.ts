@@ -226,6 +226,42 @@ describe('gex FILE', () => {
     });
   });
 
+  test('prints no levels of a chain without volatilities, or with the open interest of one side', async () => {
+    const file = join(folder, 'half.csv');
+    const rows = Array.from(
+      { length: 40 },
+      (_, i) => `TEST,2026-08-21T20:00:00Z,100,2026-09-18,${i % 2 ? 'P' : 'C'},${90 + (i >> 1)},10`,
+    );
+    const write = (iv: string, puts: number) =>
+      writeFileSync(
+        file,
+        [
+          'underlying,as_of,spot,expiry,put_call,strike,open_interest,iv',
+          ...rows.map((row, i) => `${i % 2 ? row.replace(/10$/, String(puts)) : row},${iv}`),
+          '',
+        ].join('\n'),
+      );
+    write('0.2', 10);
+    expect((await zomma('gex', file)).code).toBe(0);
+    write('', 10);
+    expect(await zomma('gex', file)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(
+        'TEST has no volatility, so it has no walls and no flip: only 0 of 40 contracts have a usable bid and ask',
+      ),
+    });
+    write('0.2', 0);
+    expect(await zomma('gex', file)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('TEST has no open interest of puts'),
+    });
+    expect((await zomma('ingest', file, '--data-dir', join(folder, 'one-side'))).stdout).toContain(
+      '\n  TEST: no open interest of puts: no levels\n',
+    );
+  });
+
   test('reports an invalid file, flag or selection in two lines without a stack trace', async () => {
     const junk = join(folder, 'junk.txt');
     writeFileSync(junk, 'hello');

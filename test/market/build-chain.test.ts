@@ -183,14 +183,19 @@ describe('refuses a chain whose rows cannot be those of one chain', () => {
       /^20 of 80 rows cannot be read \(20 bad_contract\)$/,
     ],
     [
-      'open interest with points for thousands',
-      () => pairs((i) => (i < 2 ? { openInterest: 4.619 } : {})),
-      /^the open interest of 4 of 80 contracts is a fraction, such as 4\.619\./,
-    ],
-    [
       'other quotes in a second row',
       () => [...pairs(), ...pairs((i) => (i < 9 ? { bid: 1 } : {}))],
       /^18 of 160 rows repeat a contract with other quotes/,
+    ],
+    [
+      'bids above asks',
+      () => pairs((i) => (i < 25 ? { bid: 30, ask: 29 } : {})),
+      /^bid and ask are swapped: the bid of 50 of 80 quotes is above the ask/,
+    ],
+    [
+      'bids in words',
+      () => pairs((i) => (i < 5 ? { bid: Number.POSITIVE_INFINITY } : {})),
+      /^the bid of 10 of 80 contracts is not a number/,
     ],
     ['calls and puts swapped', () => pairs(undefined, -1), /^calls and puts are swapped: at 39 of 39 strikes/],
   ])('%s', (_what, rows, message) => {
@@ -204,6 +209,8 @@ describe('refuses a chain whose rows cannot be those of one chain', () => {
     ['rows that stand twice', () => [...pairs(), ...pairs()], { duplicate: 80 }],
     ['some rows with other quotes', () => [...pairs(), ...pairs((i) => (i < 8 ? { bid: 1 } : {}))], { duplicate: 80 }],
     ['swapped sides of nine pairs', () => pairs(undefined, -1).slice(0, 20), {}],
+    ['bids of -1', () => pairs(() => ({ bid: -1 })), { bad_value: 80 }],
+    ['some bids above asks', () => pairs((i) => (i < 20 ? { bid: 30, ask: 29 } : {})), {}],
     ['swapped sides without bids', () => pairs(() => ({ bid: 0 }), -1), {}],
   ])('accepts %s', (_what, rows, refused) => {
     expect(buildChain(head, rows()).refused).toEqual(refused);

@@ -3,6 +3,7 @@ import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
 import { buildChain } from '../../market/build-chain.ts';
+import { assertWholeNumbers } from '../../market/chain-checks.ts';
 import { ContractBatch } from '../../market/contract-batch.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { type OptionSymbol, optionSymbolIn, parseCallPut } from '../../market/option-symbol.ts';
@@ -208,16 +209,26 @@ function contractReader(at: Columns): (row: RowScanner) => Contract | BadRow {
 /** Maximum number of cached texts of a column. A file has fewer underlyings, expiries and times than this maximum. */
 const CELLS_CACHED_MAX = 4_096;
 
+/** The share by which the spots of a snapshot's rows may differ. They may be of different seconds. */
+const SPOT_SHARE_MAX = 0.005;
+
 /** Returns the chain of a snapshot, or a rejection. Other snapshots of the file are still delivered. */
 function* deliver(snapshot: Snapshot, contracts: ContractBatch, file: FileFacts): Steps<Delivery> {
   const { rows, spots, badCell, ...head } = snapshot;
   try {
     // One wrong spot does not change the median.
     const median = new Float64Array(spots).sort()[spots.length >> 1];
-    const spot = spotOf(median, contracts, rows, head.asOf);
+    const notes = badCell === undefined ? [] : [badCell];
+    const others = spots.filter((each) => Math.abs(each / median! - 1) > SPOT_SHARE_MAX).length;
+    if (others > 0)
+      notes.push(
+        `${others} of ${spots.length} rows state a spot more than 0.5 % from ${Number(median!.toPrecision(6))}, which is the median`,
+      );
+    assertWholeNumbers(rows.map((row) => contracts.columns.openInterest[row]!));
+    const spot = spotOf(median, contracts, rows, head.asOf, notes);
     yield READING;
     const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, contracts, rows);
-    return { kind: 'chain', chain, ...(badCell !== undefined && { notes: [badCell] }) };
+    return { kind: 'chain', chain, ...(notes.length > 0 && { notes }) };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     return {

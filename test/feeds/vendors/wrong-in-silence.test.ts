@@ -4,6 +4,7 @@ import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
 import { isJoinFile } from '../../../src/feeds/vendors/join-file.ts';
 import { parseMapping } from '../../../src/feeds/vendors/mapping-file.ts';
 import type { Stated } from '../../../src/feeds/vendors/stated.ts';
+import { statedIn } from '../../../src/feeds/vendors/stated-flags.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 
 function read(text: string, stated?: Stated, origin = 'a.csv'): Delivery[] {
@@ -250,4 +251,97 @@ describe('rows of a ticker with different times', () => {
     const days = ['2026-08-20', '2026-08-21'].flatMap((day) => after(`${day} 15:00`, day));
     expect(read(`${[header, ...days].join('\n')}\n`, stated)).toMatchObject([{ kind: 'chain' }, { kind: 'chain' }]);
   });
+});
+
+describe('a date on which the exchange is shut has no close', () => {
+  const SHUT =
+    /has the date 2026-(?:08-22|07-03), on which the exchange is shut, so it has no close\. State the day of the quotes, or a time$/;
+  const refused = (start: string) => [
+    { kind: 'rejection', reason: expect.stringMatching(new RegExp(`^${start} ${SHUT.source}`)) },
+  ];
+  const onDay = (day: string) => usualTable(() => ({ quote_date: day }));
+  const withoutTime = onDay('').replace('quote_date', 'note');
+
+  test.each(['2026-08-22', '08/22/2026', '2026-08-22 00:00:00', '20260822', '2026-07-03'])('in a column: %s', (day) => {
+    expect(read(onDay(day))).toMatchObject(refused('column "quote_date"'));
+    expect(read(onDay(day), { close: '15:45' })).toMatchObject(refused('column "quote_date"'));
+  });
+
+  test('in a mapping, in the name of a file and in --as-of', () => {
+    const mapping = parseMapping('[constants]\nas_of = "2026-08-22"', 'm.toml');
+    expect(read(withoutTime, { mapping })).toMatchObject(refused('column as_of'));
+    expect(read(withoutTime, {}, 'ABC-2026-08-22.csv')).toMatchObject(refused('the name ABC-2026-08-22.csv'));
+    expect(() => statedIn({ asOf: '2026-08-22' })).toThrow(new RegExp(`^--as-of ${SHUT.source}`));
+  });
+
+  test('but may have a time', () => {
+    const at = { kind: 'chain', chain: { asOf: Date.parse('2026-08-22T14:00:00Z') } };
+    expect(read(onDay('2026-08-22T14:00:00Z'))).toMatchObject([at]);
+    expect(read(withoutTime, {}, 'ABC-2026-08-22_1000.csv')).toMatchObject([at]);
+    expect(read(withoutTime, statedIn({ asOf: '2026-08-22T14:00Z' }))).toMatchObject([at]);
+  });
+});
+
+describe('a spot that the quotes do not imply has a note', () => {
+  const spots = (of: (i: number) => number, ticker = 'ABC') => read(usualTable((i) => ({ ticker, spot: of(i) })));
+  test.each<[string, (i: number) => number, string[]]>([
+    ['far above', () => 112, ['spot 112 is 12.0 % above the 100.00 that the quotes imply']],
+    ['far below', () => 95, ['spot 95 is 5.0 % below the 100.00 that the quotes imply']],
+    [
+      'of two moments',
+      (i) => (i < 6 ? 100.6 : 100),
+      ['6 of 40 rows state a spot more than 0.5 % from 100, which is the median'],
+    ],
+  ])('%s', (_what, of, notes) => {
+    expect(spots(of)).toMatchObject([{ kind: 'chain', notes }]);
+  });
+
+  test.each<[string, (i: number) => number, string]>([
+    ['near', () => 102, 'ABC'],
+    ['of seconds', (i) => (i < 6 ? 100.4 : 100), 'ABC'],
+    ['of a volatility index, whose forward is another', () => 80, 'VIX'],
+  ])('not one %s', (_what, of, ticker) => {
+    expect(Object.keys(spots(of, ticker)[0]!)).toEqual(['kind', 'chain']);
+  });
+
+  test('in the quote table and the delayed quotes of Cboe too', () => {
+    const options = Array.from({ length: 20 }, (_, i) => ({
+      option: `ABC260918${i % 2 ? 'P' : 'C'}00${100 + (i >> 1)}000`,
+      bid: 5 + (i % 2 ? i >> 1 : 0),
+      ask: 5.2 + (i % 2 ? i >> 1 : 0),
+      open_interest: 10,
+    }));
+    const data = { options, current_price: 110, last_trade_time: '2026-08-21T15:00:00' };
+    expect(read(JSON.stringify({ data }))).toMatchObject([
+      { notes: ['spot 110 is 10.0 % above the 100.00 that the quotes imply'] },
+    ]);
+    const rows = options.flatMap(({ option, bid }, i) =>
+      i % 2
+        ? []
+        : [
+            `Fri Sep 18 2026,${option},1,0,${bid},${bid + 0.2},0,0,0,0,10,${100 + (i >> 1)}.00,${option.replace('C00', 'P00')},1,0,${5 + (i >> 1)},${5.2 + (i >> 1)},0,0,0,0,10`,
+          ],
+    );
+    const table = [
+      'ABC,Last: 110.00',
+      'Date: August 21, 2026 at 3:00 PM EDT',
+      'Expiration Date,Calls,Last Sale,Net,Bid,Ask,Volume,IV,Delta,Gamma,Open Interest,Strike,Puts,Last Sale,Net,Bid,Ask,Volume,IV,Delta,Gamma,Open Interest',
+      ...rows,
+    ];
+    expect(read(`${table.join('\n')}\n`)).toMatchObject([
+      { notes: ['spot 110 is 10.0 % above the 100.00 that the quotes imply'] },
+    ]);
+  });
+});
+
+test.each<[string, number, string | undefined]>([
+  [
+    'some contracts',
+    3,
+    'ABC: the open interest of 3 of 40 contracts is a fraction, such as 4.619. Write it without separators of thousands',
+  ],
+  ['two contracts', 2, undefined],
+])('open interest with points for thousands of %s', (_what, count, reason) => {
+  const [delivery] = read(usualTable((i) => ({ oi: i < count ? 4.619 : '4619.0' })));
+  expect(delivery?.kind === 'rejection' ? delivery.reason : undefined).toBe(reason as string);
 });
