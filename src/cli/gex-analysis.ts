@@ -6,7 +6,7 @@ import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-
 import { gexLevels } from '../analytics/exposure/gex-levels.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { directionalPremium } from '../analytics/flow/flow.ts';
-import { shownName } from '../core/clean-text.ts';
+import { cleanLine, shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
 import { type Chain, hasOpenInterest, onlyExpiryOf } from '../market/chain.ts';
@@ -17,7 +17,7 @@ import { byPositions } from '../operations/gex/level-variants.ts';
 import { customerPositionsOf, withFlowSign } from '../operations/reading/dealer-sign.ts';
 import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/line.ts';
-import { csvText } from './text-format.ts';
+import { csvText, formatCount } from './text-format.ts';
 
 /** Distance from spot to each end of the gamma profile, as a fraction of spot. */
 const PROFILE_HALF_WIDTH = 0.2;
@@ -36,13 +36,18 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
  * Prepares a chain and computes its levels with their provenance, and the levels by flow if there are prints. Throws `OperatorError` if
  * the chain lacks what `weight` and `sign` need, or if `sign` is `flow` and no unsettled contract has a print. Is not the operation
  * `get_live_gex_nodes`, which needs a market: a chain file has no closing prices for `hedging` and no tracked tickers. Both build their
- * reports with `reportGex` and `byPositions`, so both have the same fields.
+ * reports with `reportGex` and `byPositions`, so both have the same fields. `notes` say what was odd in the chain's file.
  */
-export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
+export function analyseGex(
+  chain: Chain,
+  { large, tape }: ChainPrints,
+  { sign, ...options }: ChainReadOptions,
+  notes: readonly string[] = [],
+) {
   const { cashDividends: _, ...reported } = options;
   const conventional = runToCompletion(prepareChain(chain, options));
-  const missing = whyWithoutLevels(chain, options.weight, sign);
-  if (missing) throw new OperatorError(`${chain.underlying} ${missing}`, WITHOUT_OPEN_INTEREST);
+  const missing = whyWithoutLevels({ ...conventional, sign });
+  if (missing) throw new OperatorError(`${chain.underlying} ${missing}`, WITHOUT_LEVELS);
   const positions = hasOpenInterest(chain) ? runToCompletion(customerPositionsOf(chain, tape)) : undefined;
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
@@ -59,12 +64,13 @@ export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, .
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
     options: { ...reported, sign },
+    notes: [...notes],
   };
   return { prepared, report, notice: onlyExpiryOf(chain) };
 }
 
-const WITHOUT_OPEN_INTEREST =
-  '--weight volume weighs contracts by their volume of the day, if the chain has volumes. `zomma surface` needs neither.';
+const WITHOUT_LEVELS =
+  'Levels need quotes and open interest. --weight volume weighs contracts by their volume of the day, if the chain has volumes. `zomma surface` needs neither.';
 
 function profileAround(prepared: PreparedChain): GammaProfile {
   return runToCompletion(netGammaProfile(prepared, PROFILE_HALF_WIDTH));
@@ -92,6 +98,9 @@ function flowRows(
 export function gexTable({ report, notice }: Pick<GexAnalysis, 'report' | 'notice'>): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;
+  const rejected = Object.entries(used.refused)
+    .map(([reason, count]) => `${formatCount(count)} ${reason}`)
+    .join(', ');
   const rows: [string, string][] = [
     ['spot', price(report.spot_price)],
     ['call wall', price(report.call_wall)],
@@ -107,6 +116,8 @@ export function gexTable({ report, notice }: Pick<GexAnalysis, 'report' | 'notic
       `${used.used} used of ${used.contracts}; IV ${used.iv.taken} taken, ${used.iv.solved} solved, ${used.iv.interpolated + used.iv.extended} interpolated`,
     ],
     ...(notice === undefined ? [] : [['notice', notice] as [string, string]]),
+    ...(rejected === '' ? [] : ([['rejected', rejected]] as [string, string][])),
+    ...report.notes.map((note): [string, string] => ['note', cleanLine(note)]),
   ];
   const head = `${report.ticker}  ${report.as_of}  ${report.source}${report.simulated ? '  SIMULATED' : ''}`;
   return `${head}\n${rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`;

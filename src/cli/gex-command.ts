@@ -148,12 +148,12 @@ async function analyseFile(
   ports: Ports,
 ): Promise<GexAnalysis> {
   const stated = await ports.stated(flags);
-  const chain = await chainOf(path, flags.ticker, stated, ports);
+  const { chain, notes } = await chainOf(path, flags.ticker, stated, ports);
   const prints =
     flags.prints === undefined
       ? NO_PRINTS
       : await readPrintsFile(flags.prints, chain, flags.largePrintMin, { zone: stated.zone }, ports);
-  return analyseGex(chain, prints, options);
+  return analyseGex(chain, prints, options, notes);
 }
 
 interface FileFlags extends StatedTexts {

@@ -63,6 +63,12 @@ export async function readPrintsFile(
 
 const NAME_A_TAPE = 'Name a CSV or Parquet file of prints.';
 
+/** A chain of a file, and what was odd in the file. */
+export interface ReadChain {
+  readonly chain: Chain;
+  readonly notes: readonly string[];
+}
+
 /**
  * Reads the newest chain of a file, or of a file with several days that of the stated day. Throws `OperatorError` without a chain of `ticker` or of
  * that day, or for several underlyings without `ticker`.
@@ -72,10 +78,11 @@ export async function chainOf(
   ticker: string | undefined,
   stated: StatedInFlags,
   ports: Ports,
-): Promise<Chain> {
+): Promise<ReadChain> {
   const deliveries = await Array.fromAsync(ports.readFile(path, stated));
-  const chains = deliveries.flatMap((each) => (each.kind === 'chain' ? [each.chain] : []));
-  const refusal = deliveries.find((each) => each.kind === 'rejection');
+  const delivered = deliveries.filter((each) => each.kind === 'chain');
+  const chains = delivered.map(({ chain }) => chain);
+  const refusals = deliveries.flatMap((each) => (each.kind === 'rejection' ? [each.reason] : []));
   const named =
     ticker === undefined ? chains : chains.filter(({ underlying }) => underlying === canonicalTicker(ticker));
   const underlyings = [...new Set(named.map(({ underlying }) => underlying))];
@@ -90,7 +97,10 @@ export async function chainOf(
   const live = sorted.find(({ series, asOf }) => series.some(({ settlesAt }) => settlesAt > asOf));
   const newest =
     stated.asOf === undefined ? (live ?? sorted[0]) : chainOn(newYorkDate(stated.asOf), stated.asOf, sorted, path);
-  if (newest) return newest;
+  if (newest) {
+    const { notes = [] } = delivered.find(({ chain }) => chain === newest)!;
+    return { chain: newest, notes: [...notes, ...refusals.map((reason) => `rejected: ${reason}`)] };
+  }
   if (ticker !== undefined && chains.length > 0) {
     const others = [...new Set(chains.map(({ underlying }) => underlying))];
     throw new OperatorError(
@@ -99,7 +109,7 @@ export async function chainOf(
     );
   }
   throw new OperatorError(
-    refusal?.kind === 'rejection' ? `${path}: ${refusal.reason}` : `${path} has no option chain`,
+    refusals.length > 0 ? `${path}: ${refusals[0]}` : `${path} has no option chain`,
     'docs/vendors.md lists the files that Zomma reads as they are. `zomma map guess FILE` drafts a mapping for any other.',
   );
 }

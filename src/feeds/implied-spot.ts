@@ -1,4 +1,4 @@
-import { settlementInstant } from '../market/calendar.ts';
+import { settlementInstant, YEAR_MS } from '../market/calendar.ts';
 import type { ContractBatch } from '../market/contract-batch.ts';
 import { isIndexRoot, settlementOf } from '../market/option-symbol.ts';
 import { unreadable } from './rejections.ts';
@@ -11,24 +11,42 @@ const [CONTRADICTION_RATIO, CONTRADICTION_RATIO_OF_INDEX] = [1.5, 3];
 
 type Rows = readonly number[];
 
-/** Returns the given spot, or else the spot that the rows imply, or NaN. Throws a `ClientError` if the given spot contradicts the implied one. */
-export function spotOf(given: number | undefined, contracts: ContractBatch, rows: Rows, asOf: number): number {
-  const implied = impliedSpot(contracts, rows, asOf);
+/** The share by which a spot may differ from the implied spot without a note, and what a year until the expiry adds for interest and dividends. */
+const [NOTED_SHARE, NOTED_SHARE_OF_YEAR] = [0.03, 0.1];
+
+/**
+ * Returns the given spot, or else the spot that the rows imply, or NaN. Adds a note to `notes` if the two differ much. Throws a `ClientError` if
+ * the given spot contradicts the implied one.
+ */
+export function spotOf(
+  given: number | undefined,
+  contracts: ContractBatch,
+  rows: Rows,
+  asOf: number,
+  notes: string[] = [],
+): number {
+  const { spot: implied, years } = impliedSpot(contracts, rows, asOf);
   if (given === undefined) return implied;
-  const isIndex = rows.length > 0 && isIndexRoot(contracts.series[rows[0]!]!.root);
-  const most = isIndex ? CONTRADICTION_RATIO_OF_INDEX : CONTRADICTION_RATIO;
+  const root = rows.length > 0 ? contracts.series[rows[0]!]!.root : '';
+  const most = isIndexRoot(root) ? CONTRADICTION_RATIO_OF_INDEX : CONTRADICTION_RATIO;
   if (Math.max(given / implied, implied / given) > most) {
     throw unreadable(`spot ${given} contradicts the quotes, which imply ${implied.toPrecision(5)}`);
+  }
+  const share = given / implied - 1;
+  // The forward of a volatility index is not its spot.
+  if (Math.abs(share) > NOTED_SHARE + NOTED_SHARE_OF_YEAR * years && !root.startsWith('VIX')) {
+    const by = `${(100 * Math.abs(share)).toFixed(1)} % ${share > 0 ? 'above' : 'below'}`;
+    notes.push(`spot ${Number(given.toPrecision(6))} is ${by} the ${implied.toPrecision(5)} that the quotes imply`);
   }
   return given;
 }
 
 /**
- * Returns the spot that the quotes imply, or NaN. By put-call parity, a pair implies its strike, plus the mid of the call, minus the mid of
- * the put. The result is the median of the pairs nearest the money in the first expiry with pairs, where interest and dividends have less
- * effect than the spread.
+ * Returns the spot that the quotes imply, or NaN, and the years until the expiry of these quotes. By put-call parity, a pair implies its strike, plus
+ * the mid of the call, minus the mid of the put. The result is the median of the pairs nearest the money in the first expiry with pairs, where
+ * interest and dividends have less effect than the spread.
  */
-function impliedSpot(contracts: ContractBatch, rows: Rows, asOf: number): number {
+function impliedSpot(contracts: ContractBatch, rows: Rows, asOf: number): { spot: number; years: number } {
   const { series } = contracts;
   const byExpiry = new Map<string, number[]>();
   let last: readonly [expiry?: string, rows?: number[]] = [];
@@ -49,9 +67,10 @@ function impliedSpot(contracts: ContractBatch, rows: Rows, asOf: number): number
     if (pairs.length === 0) continue;
     const nearest = pairs.sort((a, b) => Math.abs(a.gap) - Math.abs(b.gap)).slice(0, PAIRS_USED);
     const spots = nearest.map((pair) => pair.strike + pair.gap).sort((a, b) => a - b);
-    return spots[Math.floor(spots.length / 2)] ?? Number.NaN;
+    const years = (Math.max(...settles.values()) - asOf) / YEAR_MS;
+    return { spot: spots[Math.floor(spots.length / 2)] ?? Number.NaN, years };
   }
-  return Number.NaN;
+  return { spot: Number.NaN, years: 0 };
 }
 
 /** Maximum number of pairs from which the implied spot is computed. */

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
-import { hasOpenInterest, NO_LEVELS, onlyExpiryOf } from '../market/chain.ts';
+import { hasOpenInterest, NO_LEVELS, onlyExpiryOf, sideWithoutInterest } from '../market/chain.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import { PrintBatch } from '../market/print-batch.ts';
 import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
@@ -82,10 +82,8 @@ export async function loadFiles(
         } = store.transaction(() => acceptDelivery(delivery, store, nowMs(), { isFile: true, isLoaded: true }));
         if (accepted.kind === 'rejection') result.refusals.push(accepted.reason);
         if (accepted.kind === 'chain') {
-          const { underlying: ticker } = accepted.chain;
-          if (snapshot?.ahead !== undefined) result.refusals.push(`${ticker}: ${snapshot.ahead}`);
-          const notice = hasOpenInterest(accepted.chain) ? onlyExpiryOf(accepted.chain) : NO_LEVELS;
-          if (notice !== undefined) notices.set(`${ticker} ${notice === NO_LEVELS}`, `${ticker}: ${notice}`);
+          if (snapshot?.ahead !== undefined) result.refusals.push(`${accepted.chain.underlying}: ${snapshot.ahead}`);
+          for (const [kind, notice] of noticesOf(accepted)) notices.set(kind, notice);
         }
         result.kept += rowsOf(accepted) - known;
         result.known += known;
@@ -193,6 +191,18 @@ function rowsOf(delivery: Delivery): number {
   if (delivery.kind === 'prints') return delivery.prints.length;
   if (delivery.kind === 'closes') return delivery.closes.length;
   return delivery.kind === 'dividends' ? delivery.dividends.length : 0;
+}
+
+/** Returns what is notable about a chain: what was odd in its file, and that it has no levels. */
+function noticesOf({ chain, notes = [] }: Extract<Delivery, { kind: 'chain' }>): [kind: string, notice: string][] {
+  const { underlying: ticker } = chain;
+  const side = sideWithoutInterest(chain);
+  const missing = hasOpenInterest(chain) ? side && `no open interest of ${side}: no levels` : NO_LEVELS;
+  const notice = missing ?? onlyExpiryOf(chain);
+  const all: [string, string][] = notes.map((note) => [note, note]);
+  // Of the notices of one kind, the last chain of a ticker has its own.
+  if (notice !== undefined) all.push([`${ticker} ${missing === undefined}`, `${ticker}: ${notice}`]);
+  return all;
 }
 
 function refusedOf(delivery: Delivery): Readonly<Record<string, number>> {

@@ -1,6 +1,13 @@
-import { ClientError } from '../core/errors.ts';
 import { isDate, settlementInstant } from './calendar.ts';
 import { CHAIN_COLUMNS, type Chain, emptyChainColumns, type Series } from './chain.ts';
+import {
+  assertConsistent,
+  assertNumbers,
+  assertOpenInterest,
+  assertQuotes,
+  assertReadable,
+  unprocessable,
+} from './chain-checks.ts';
 import { ContractBatch, type ContractRow, type SeriesNames } from './contract-batch.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
 
@@ -36,7 +43,8 @@ export const IV_MAX = 100;
  * - An IV of 0 becomes "not given" and is not counted, because feeds write 0 if they have no IV.
  *
  * Throws `ClientError('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable,
- * the open interest of more than a tenth of the contracts is impossible, or there are too many contracts or series.
+ * more than a tenth of the rows cannot be read or contradict each other, open interest is impossible, calls and puts are swapped, or there are
+ * too many contracts or series.
  */
 export function buildChain(head: ChainHead, contracts: AnyContracts, rows?: readonly number[]): Chain {
   if (!isTicker(head.underlying)) throw unprocessable('the underlying is not a ticker');
@@ -59,20 +67,30 @@ export function buildChain(head: ChainHead, contracts: AnyContracts, rows?: read
 
   const order: number[] = [];
   const series: Series[] = [];
+  let [duplicates, contradicting] = [0, 0];
+  const addDuplicate = (before: number, row: number) => {
+    duplicates++;
+    contradicting += Number(
+      COMPARED.some((name) => !isSame(contracts.columns[name][before]!, contracts.columns[name][row]!)),
+    );
+  };
   for (const group of groups) {
     const start = order.length;
-    addInOrder(order, group, contracts.columns.strike, count);
+    addInOrder(order, group, contracts, addDuplicate);
     const { calls, puts, ...identity } = group;
     series.push({ ...identity, start, end: order.length });
   }
   const total = order.length;
+  if (duplicates > 0) refused.duplicate = (refused.duplicate ?? 0) + duplicates;
+  assertReadable(refused, total + duplicates);
+  assertConsistent(contradicting, total + duplicates);
   const columns = emptyChainColumns(total);
   for (const [i, { start, end }] of series.entries()) columns.seriesIndex.fill(i, start, end);
   // One loop for each column is faster than one loop for all columns.
   for (const name of CHAIN_COLUMNS) {
     const [from, to] = [contracts.columns[name], columns[name]];
     const [min, max] = BOUNDS[name] ?? [0, VALUE_MAX];
-    let bad = 0;
+    let [bad, garbled] = [0, 0];
     for (let i = 0; i < total; i++) {
       const value = from[order[i]!]!;
       const isPossible = value >= min && value <= max;
@@ -80,22 +98,22 @@ export function buildChain(head: ChainHead, contracts: AnyContracts, rows?: read
       if (isPossible || Number.isNaN(value)) continue;
       count('bad_value');
       bad++;
+      if (value === Number.POSITIVE_INFINITY) garbled++;
     }
-    // Levels of the rest would look like levels of the chain.
-    if (name === 'openInterest' && bad >= BAD_INTEREST_MIN && bad > BAD_INTEREST_SHARE_MAX * total)
-      throw unprocessable(`the open interest of ${bad} of ${total} contracts cannot be read`, refused);
+    if (name === 'bid' || name === 'ask') assertNumbers(name, garbled, total, refused);
+    if (name === 'openInterest') assertOpenInterest(to, bad, refused);
   }
   replaceZeros(columns.iv, Number.NaN);
   replaceZeros(columns.multiplier, SHARES_USUAL);
   const { underlying, asOf, spot, source, simulated } = head;
-  return { underlying, asOf, spot, source, simulated, count: total, series, ...columns, refused };
+  const chain = { underlying, asOf, spot, source, simulated, count: total, series, ...columns };
+  assertQuotes(chain);
+  return { ...chain, refused };
 }
 
 type Count = (reason: string) => void;
 
 const SHARES_USUAL = 100;
-/** The largest share of contracts with an impossible open interest. Fewer contracts than BAD_INTEREST_MIN are never too many. */
-const [BAD_INTEREST_SHARE_MAX, BAD_INTEREST_MIN] = [0.1, 10];
 const BOUNDS: { readonly [column: string]: readonly [min: number, max: number] } = {
   callPut: [-1, 1],
   delta: [-1, 1],
@@ -149,11 +167,20 @@ function bySettlement(a: Group, b: Group): number {
   return a.settlesAt - b.settlesAt || compare(a.root, b.root) || compare(a.expiry, b.expiry);
 }
 
-/** Adds the rows of a series to `order`: by strike, with calls before puts, and without duplicates. */
-function addInOrder(order: number[], { calls, puts }: Group, strike: Float64Array, count: Count): void {
+/** The columns that are equal in rows that only repeat a contract. */
+const COMPARED = ['bid', 'ask', 'openInterest'] as const;
+
+/** Adds the rows of a series to `order`: by strike, with calls before puts, and without duplicates, which are passed to `addDuplicate`. */
+function addInOrder(
+  order: number[],
+  { calls, puts }: Group,
+  { columns: { strike } }: ContractBatch,
+  addDuplicate: (before: number, row: number) => void,
+): void {
   const add = (rows: readonly number[], i: number) => {
-    if (strike[rows[i]!] === strike[rows[i - 1]!]) count('duplicate');
-    else order.push(rows[i]!);
+    const [before, row] = [rows[i - 1]!, rows[i]!];
+    if (strike[row] === strike[before]) addDuplicate(before, row);
+    else order.push(row);
   };
   // Most sources list the calls by strike, and the puts by strike.
   for (const rows of [calls, puts])
@@ -170,11 +197,10 @@ function replaceZeros(column: Float64Array, by: number): void {
   for (let i = 0; i < column.length; i++) if (!(column[i]! > 0)) column[i] = by;
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function isSame(a: number, b: number): boolean {
+  return a === b || (Number.isNaN(a) && Number.isNaN(b));
 }
 
-function unprocessable(reason: string, refused: Readonly<Record<string, number>> = {}): ClientError {
-  const counts = Object.entries(refused).map(([why, rows]) => `${rows} ${why}`);
-  return new ClientError('unprocessable', counts.length === 0 ? reason : `${reason} (${counts.join(', ')})`);
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

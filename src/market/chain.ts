@@ -71,6 +71,26 @@ export function hasOpenInterest({ openInterest }: Pick<Chain, 'openInterest'>): 
   return openInterest.some((each) => each > 0);
 }
 
+/** A side with fewer listed contracts may have no open interest. */
+const SIDE_MIN = 20;
+
+/** Returns the side that has contracts, but no open interest, if the other side has some. Levels of one side would look like those of both. */
+export function sideWithoutInterest({
+  callPut,
+  openInterest,
+}: Pick<Chain, 'callPut' | 'openInterest'>): 'calls' | 'puts' | undefined {
+  const contracts = { calls: 0, puts: 0 };
+  const open = { calls: false, puts: false };
+  for (const [row, side] of callPut.entries()) {
+    const name = side > 0 ? 'calls' : 'puts';
+    contracts[name]++;
+    open[name] ||= openInterest[row]! > 0;
+    if (open.calls && open.puts) return undefined;
+  }
+  if (open.calls === open.puts || Math.min(contracts.calls, contracts.puts) < SIDE_MIN) return undefined;
+  return open.calls ? 'puts' : 'calls';
+}
+
 /** Says that a stored chain has no levels, because it has no open interest. */
 export const NO_LEVELS = 'stored without open interest: no levels';
 

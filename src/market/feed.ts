@@ -40,8 +40,11 @@ export type Prints = readonly Print[] | PrintBatch;
 
 /** One delivery of a feed: market data, a rejection, a change of the connection or a checkpoint. */
 export type Delivery =
-  /** A snapshot. `offered` is the number of contracts that the source listed, including unusable contracts. */
-  | { readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number }
+  /**
+   * A snapshot. `offered` is the number of contracts that the source listed, including unusable contracts. `notes` say what was odd in it, such
+   * as the first cell that could not be read.
+   */
+  | { readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number; readonly notes?: readonly string[] }
   /** Prints. `refused` has the numbers of rejected rows, by reason. */
   | { readonly kind: 'prints'; readonly prints: Prints; readonly refused?: Readonly<Record<string, number>> }
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }

@@ -1,55 +1,77 @@
-import { expect, test } from 'bun:test';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeEach, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DAY_MS } from '../../src/market/calendar.ts';
-import { blackScholesPrice } from '../analytics/plain.ts';
+import { writeChain } from '../support/chain-file.ts';
 import { PROGRAM, run } from '../support/process.ts';
+import { folderForTests } from '../support/test-folder.ts';
 
-/** What `zomma gex` and `zomma ingest` say about chains that are notable. */
-const folder = mkdtempSync(join(tmpdir(), 'zomma-gex-'));
+/** `zomma gex` of files that are not as they should be. */
+const folder = folderForTests();
+const chain = join(folder, 'chain.csv');
+beforeEach(() => writeChain(chain));
 
-/** Writes a chain with a flat volatility of 25 % and returns its path. */
-function chainFile(name: string, expiries: readonly string[], asOf: number): string {
-  const rows = expiries.flatMap((expiry) =>
-    Array.from({ length: 21 }, (_, i) => 90 + i).flatMap((strike) =>
-      ([1, -1] as const).map((callPut) => {
-        const tte = (Date.parse(`${expiry}T20:00:00Z`) - asOf) / (365.25 * DAY_MS);
-        const price = blackScholesPrice({ spot: 100, tte, iv: 0.25, rate: 0.04, dividend: 0, callPut, strike });
-        const quote = `${Math.max(0, price - 0.01).toFixed(4)},${(price + 0.01).toFixed(4)}`;
-        return `TEST,${new Date(asOf).toISOString()},100,${expiry},${callPut === 1 ? 'C' : 'P'},${strike},${quote},${strike}`;
-      }),
-    ),
-  );
+const zomma = (...args: string[]) => run(PROGRAM, args);
+
+test('counts rejected rows with the first bad cell, and refuses a chain of which a third cannot be read', async () => {
+  const file = join(folder, 'bad.csv');
+  const lines = readFileSync(chain, 'utf8').split('\n');
+  const writeBad = (isBad: (i: number) => boolean, more: readonly string[] = []) =>
+    writeFileSync(
+      file,
+      [...lines.map((line, i) => (i > 0 && isBad(i) ? line.replace(/,([CP]),/, ',$1,x') : line)), ...more].join('\n'),
+    );
+  const note = 'row 3, column "strike": "x92.5" is not a strike: 500, 1,250.5';
+  writeBad((i) => i === 3);
+  expect((await zomma('gex', file)).stdout).toEndWith(`\n  rejected    1 bad_contract\n  note        ${note}\n`);
+  expect(JSON.parse((await zomma('gex', file, '--json')).stdout)).toMatchObject({ notes: [note] });
   writeFileSync(
-    join(folder, name),
-    `underlying,as_of,spot,expiry,put_call,strike,bid,ask,open_interest\n${rows.join('\n')}\n`,
+    file,
+    [
+      ...lines.slice(0, -1),
+      ...lines.slice(1).map((line) => line.replace('2026-08-21', '2026-08-24').replace(/,([CP]),/, ',$1,x')),
+    ].join('\n'),
   );
-  return join(folder, name);
-}
+  expect((await zomma('gex', file)).stdout).toContain('note        rejected: TEST: the chain has no usable rows');
+  writeBad((i) => i >= 3 && i % 3 > 0);
+  expect(await zomma('gex', file)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/TEST: 1\d of 18 rows cannot be read .*row 4, column "strike"/),
+  });
+});
 
-const AS_OF = Date.parse('2026-08-21T20:00:00Z');
-const one = chainFile('one.csv', ['2026-08-21', '2026-09-18'], AS_OF);
-const two = chainFile('two.csv', ['2026-09-18', '2026-10-16'], AS_OF);
-const later = Date.now() + 40 * 60_000;
-const inMonths = new Date(later + 60 * DAY_MS).toISOString().slice(0, 10);
-const ahead = chainFile('ahead.csv', [inMonths, new Date(later + 90 * DAY_MS).toISOString().slice(0, 10)], later);
-const soon = chainFile('soon.csv', [inMonths, '2030-01-18'], Date.now() + 10 * 60_000);
-const ONE_EXPIRY = 'one expiry only: 2026-09-18; levels are of this expiry alone';
-const AHEAD = `the quotes are dated ${new Date(later).toISOString()}, which is ahead of the clock`;
-
-test.each<[string, string, number, string, boolean]>([
-  ['gex', one, 0, ONE_EXPIRY, true],
-  ['gex', two, 0, 'one expiry only', false],
-  ['ingest', one, 0, `TEST: ${ONE_EXPIRY}`, true],
-  ['ingest', two, 0, 'one expiry only', false],
-  ['gex', ahead, 1, AHEAD, true],
-  ['surface', ahead, 1, AHEAD, true],
-  ['ingest', ahead, 0, `rejected: TEST: ${AHEAD}`, true],
-  ['gex', soon, 0, 'ahead of the clock', false],
-])('zomma %s %s: code %d, "%s" %p', async (command, path, code, text, isSaid) => {
-  const data = mkdtempSync(join(folder, 'data-'));
-  const found = await run(PROGRAM, [command, path, '--data-dir', data]);
-  expect(found.code).toBe(code);
-  expect((found.stdout + found.stderr).includes(text)).toBe(isSaid);
+test('prints no levels of a chain without volatilities, or with the open interest of one side', async () => {
+  const file = join(folder, 'half.csv');
+  const rows = Array.from(
+    { length: 40 },
+    (_, i) => `TEST,2026-08-21T20:00:00Z,100,2026-09-18,${i % 2 ? 'P' : 'C'},${90 + (i >> 1)},10`,
+  );
+  const write = (iv: string, puts: number) =>
+    writeFileSync(
+      file,
+      [
+        'underlying,as_of,spot,expiry,put_call,strike,open_interest,iv',
+        ...rows.map((row, i) => `${i % 2 ? row.replace(/10$/, String(puts)) : row},${iv}`),
+        '',
+      ].join('\n'),
+    );
+  write('0.2', 10);
+  expect((await zomma('gex', file)).code).toBe(0);
+  write('', 10);
+  expect(await zomma('gex', file)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining(
+      'TEST has no volatility, so it has no walls and no flip: only 0 of 40 contracts have a usable bid and ask',
+    ),
+  });
+  write('0.2', 0);
+  expect(await zomma('gex', file)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('TEST has no open interest of puts'),
+  });
+  expect((await zomma('ingest', file, '--data-dir', join(folder, 'one-side'))).stdout).toContain(
+    '\n  TEST: no open interest of puts: no levels\n',
+  );
 });

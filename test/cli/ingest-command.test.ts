@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createProgram } from '../../src/cli/program.ts';
 import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
@@ -64,6 +64,14 @@ test('stores a tape once, however often and in however many pieces it is loaded'
   writeTape('later.csv', [trade(7, { canceled: 't' })]);
   expect(await ingestJson(path('later.csv'))).toMatchObject({ kept: 0, known: 1, changed: 1 });
   expect(prints()).toHaveLength(99);
+});
+
+test('shows the first cell of a chain that cannot be read', async () => {
+  writeChain(path('chain.csv'));
+  writeFileSync(path('chain.csv'), readFileSync(path('chain.csv'), 'utf8').replace(',C,90', ',C,?'));
+  expect((await ingest(path('chain.csv'))).stdout).toContain(
+    ' 1 rejected (bad_contract 1)\n  row 1, column "strike": "?" is not a strike: 500, 1,250.5\n',
+  );
 });
 
 test('a tape with times without a zone needs --zone, and prints outside the session have a warning', async () => {

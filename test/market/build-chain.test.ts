@@ -164,3 +164,55 @@ describe('builds no chain from', () => {
     expect(() => buildChain(head, many())).toThrow(/more than 200000 contracts/);
   });
 });
+
+describe('refuses a chain whose rows cannot be those of one chain', () => {
+  const strikes = Array.from({ length: 40 }, (_, i) => 3_800 + 10 * i);
+  /** Calls and puts with quotes by put-call parity. `side` is 1 for true quotes, and -1 for those of the other side. */
+  const pairs = (overrides: (i: number) => Partial<ContractRow> = () => ({}), side = 1) =>
+    strikes.flatMap((strike, i) =>
+      [1, -1].map((callPut) => {
+        const bid = 20 + Math.max(0, side * callPut * (3_990 - strike));
+        return contract({ strike, callPut, bid, ask: bid + 1, ...overrides(i) });
+      }),
+    );
+
+  test.each<[string, () => ContractRow[], RegExp]>([
+    [
+      'a quarter without a strike',
+      () => pairs((i) => (i % 4 ? {} : { strike: Number.NaN })),
+      /^20 of 80 rows cannot be read \(20 bad_contract\)$/,
+    ],
+    [
+      'other quotes in a second row',
+      () => [...pairs(), ...pairs((i) => (i < 9 ? { bid: 1 } : {}))],
+      /^18 of 160 rows repeat a contract with other quotes/,
+    ],
+    [
+      'bids above asks',
+      () => pairs((i) => (i < 25 ? { bid: 30, ask: 29 } : {})),
+      /^bid and ask are swapped: the bid of 50 of 80 quotes is above the ask/,
+    ],
+    [
+      'bids in words',
+      () => pairs((i) => (i < 5 ? { bid: Number.POSITIVE_INFINITY } : {})),
+      /^the bid of 10 of 80 contracts is not a number/,
+    ],
+    ['calls and puts swapped', () => pairs(undefined, -1), /^calls and puts are swapped: at 39 of 39 strikes/],
+  ])('%s', (_what, rows, message) => {
+    expect(() => buildChain(head, rows())).toThrow(message);
+    expect(() => buildChain(head, rows())).toThrow(ClientError);
+  });
+
+  test.each<[string, () => ContractRow[], Record<string, number>]>([
+    ['true quotes', () => pairs(), {}],
+    ['a few rows without a strike', () => pairs((i) => (i < 4 ? { strike: Number.NaN } : {})), { bad_contract: 8 }],
+    ['rows that stand twice', () => [...pairs(), ...pairs()], { duplicate: 80 }],
+    ['some rows with other quotes', () => [...pairs(), ...pairs((i) => (i < 8 ? { bid: 1 } : {}))], { duplicate: 80 }],
+    ['swapped sides of nine pairs', () => pairs(undefined, -1).slice(0, 20), {}],
+    ['bids of -1', () => pairs(() => ({ bid: -1 })), { bad_value: 80 }],
+    ['some bids above asks', () => pairs((i) => (i < 20 ? { bid: 30, ask: 29 } : {})), {}],
+    ['swapped sides without bids', () => pairs(() => ({ bid: 0 }), -1), {}],
+  ])('accepts %s', (_what, rows, refused) => {
+    expect(buildChain(head, rows()).refused).toEqual(refused);
+  });
+});

@@ -2,17 +2,11 @@ import { ClientError } from '../../core/errors.ts';
 import { countAllocated } from '../../core/garbage.ts';
 import { byRange, StepCache, type Steps } from '../../core/steps.ts';
 import { closeOf, DAY_MS, isTradingDay, newYorkDate, newYorkTime, YEAR_MS } from '../../market/calendar.ts';
-import { type Chain, hasOpenInterest, type Series } from '../../market/chain.ts';
+import { type Chain, hasOpenInterest, type Series, sideWithoutInterest } from '../../market/chain.ts';
 import { nearestListed } from '../../market/nearest-expiries.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { seriesForward } from './forward.ts';
-import {
-  type AnalysisOptions,
-  DEFAULT_OPTIONS,
-  DEFAULT_SIGN,
-  type ExpirySelection,
-  type SignConvention,
-} from './options.ts';
+import { type AnalysisOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
 import { ownVolatilities } from './own-volatility.ts';
 import { type Pairs, type PreparedChain, type PreparedSeries, slicePairs, TTE_FLOOR_MS } from './prepared-chain.ts';
 import { bySeries, inOrderOfSettlement } from './rows.ts';
@@ -53,31 +47,41 @@ function* weighedByVolume(chain: Chain, options: AnalysisOptions, nowMs: () => n
   return { ...prepared, options, weight, position };
 }
 
+/** What decides whether a chain has levels. Without `counts`, volatilities do not count. */
+type Weighed = Pick<PreparedChain, 'chain' | 'options' | 'sign'> & Partial<Pick<PreparedChain, 'counts' | 'gamma'>>;
+
 /**
- * Throws `ClientError('no_chain')` if a chain has no open interest, unless its contracts are weighted by volume. All levels would then be
- * invented: exposures of 0, and walls and a flip at any strike. Customers' positions by prints are bounded by open interest, so they need it too.
+ * Throws `ClientError('no_chain')` if a chain has no open interest, unless its contracts are weighted by volume, or no volatility. All levels would
+ * then be invented: exposures of 0, and walls and a flip at any strike. Customers' positions by prints are bounded by open interest, so they
+ * need it too.
  */
-export function requireWeights({ chain, options, sign }: Pick<PreparedChain, 'chain' | 'options' | 'sign'>): void {
-  const missing = whyWithoutLevels(chain, options.weight, sign);
+export function requireWeights(weighed: Weighed): void {
+  const missing = whyWithoutLevels(weighed);
   if (missing)
-    throw new ClientError('no_chain', `The newest chain of ${chain.underlying} ${missing}`, { hint: WITHOUT_LEVELS });
+    throw new ClientError('no_chain', `The newest chain of ${weighed.chain.underlying} ${missing}`, {
+      hint: WITHOUT_LEVELS,
+    });
 }
 
-/** Returns why a chain has no levels with these options, or `undefined` if it has open interest, or volumes that give levels. */
-export function whyWithoutLevels(
-  chain: Chain,
-  weight: AnalysisOptions['weight'],
-  sign: SignConvention,
-): string | undefined {
-  if (hasOpenInterest(chain)) return undefined;
-  if (!chain.volume.some((each) => each > 0))
+/** Returns why a chain has no levels with its options, or `undefined` if it has open interest, or volumes that give levels. */
+export function whyWithoutLevels({ chain, options: { weight }, sign, counts, gamma }: Weighed): string | undefined {
+  if (hasOpenInterest(chain)) {
+    const side = weight === 'open_interest' ? sideWithoutInterest(chain) : undefined;
+    if (side) return `has no open interest of ${side}, so it has no walls and no flip`;
+  } else if (!chain.volume.some((each) => each > 0))
     return 'has neither open interest nor volume, so it has no walls and no flip';
-  if (weight === 'open_interest') return 'has no open interest, so it has no walls and no flip';
-  return sign === 'flow' ? "has no open interest, which customers' positions by prints need" : undefined;
+  else if (weight === 'open_interest') return 'has no open interest, so it has no walls and no flip';
+  else if (sign === 'flow') return "has no open interest, which customers' positions by prints need";
+  const isUnsolved = counts && counts.used >= UNSOLVED_MIN && counts.left_out.no_volatility === counts.used;
+  if (!isUnsolved || gamma?.some((each) => each > 0)) return undefined;
+  const quoted = chain.bid.reduce((sum, bid, row) => sum + Number(bid > 0 && chain.ask[row]! >= bid), 0);
+  return `has no volatility, so it has no walls and no flip: only ${quoted} of ${chain.count} contracts have a usable bid and ask`;
 }
 
+/** Fewer contracts may be all that a ticker has, so their open interest is shown without volatilities. */
+const UNSOLVED_MIN = 20;
 const WITHOUT_LEVELS =
-  'Where weight is an argument, weight=volume weighs contracts by their volume of the day. Surface, quotes and Greeks need no open interest.';
+  'Levels need quotes and open interest. Where weight is an argument, weight=volume weighs contracts by their volume of the day. Surface, quotes and Greeks need no open interest.';
 
 const OPTION_NAMES = Object.keys(DEFAULT_OPTIONS) as (keyof AnalysisOptions)[];
 

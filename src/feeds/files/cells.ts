@@ -3,7 +3,7 @@ import type { Delivery } from '../../market/feed.ts';
 import { RowScanner } from '../../math/delimited-rows.ts';
 import { unreadable } from '../rejections.ts';
 import type { IsHeader } from './file-head.ts';
-import { type FileFacts, type Format, type MarketFile, READING } from './format.ts';
+import { type Format, type MarketFile, READING } from './format.ts';
 
 /** A table in a text. */
 export interface Table {
@@ -32,7 +32,7 @@ const PREAMBLE_CHARS_MAX = 1_000;
 export function tableFormat(
   isHeader: IsHeader,
   words: RegExp,
-  read: (table: Table, file: FileFacts) => Steps<Delivery[]>,
+  read: (table: Table, file: MarketFile) => Steps<Delivery[]>,
 ): Format {
   return {
     claims: (head) => head.findHeader(isHeader, words) !== undefined,

@@ -3,6 +3,7 @@ import { memoizeBytes } from '../../core/memoize-bytes.ts';
 import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
 import { buildChain } from '../../market/build-chain.ts';
+import { assertWholeNumbers } from '../../market/chain-checks.ts';
 import { ContractBatch } from '../../market/contract-batch.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { type OptionSymbol, optionSymbolIn, parseCallPut } from '../../market/option-symbol.ts';
@@ -11,10 +12,12 @@ import { spotOf } from '../implied-spot.ts';
 import { cellNumber, numberOf, numbersOf } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { TwinColumns } from '../vendors/twin-columns.ts';
+import { type BadRow, badCell, isStrike } from './bad-cell.ts';
 import { type Table, tableFormat } from './cells.ts';
 import { DecimalCommas } from './decimal-commas.ts';
 import { instantIn, STATE_THE_TIME, timeOfFile } from './file-time.ts';
-import { type FileFacts, READING, sourceOf } from './format.ts';
+import { type FileFacts, type MarketFile, READING, sourceOf } from './format.ts';
+import { assertWhole } from './fragments.ts';
 import { seriesOf } from './roots.ts';
 import { straysOf } from './strays.ts';
 
@@ -27,11 +30,12 @@ export const chainCsv = tableFormat(isChainHeader, /put_call|underlying/, chains
  * the time is that of `timeOfFile`. Without `spot`, the quotes imply it. Throws a `ClientError` if no row can be read, if no time is stated, if the
  * numbers have decimal commas, or if two columns of one meaning differ.
  */
-function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> {
+function* chainsOf({ header, rows }: Table, file: MarketFile): Steps<Delivery[]> {
   const tickers = new Set<string>();
   const at = columnsOf(header);
   const snapshots = new Map<string, Snapshot>();
-  const refusedBefore: Record<string, number> = {};
+  /** The unreadable rows before the first readable one. */
+  const before: Faults = { refused: {} };
   let latest: Snapshot | undefined;
   using contracts = new ContractBatch();
   const contractOf = contractReader(at);
@@ -39,9 +43,11 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
   // Most rows have the spot of the previous row.
   const spotIn = memoizeBytes(CELLS_CACHED_MAX, cellNumber);
   let count = 0;
+  const badCellOf = (reason: BadRow, row: RowScanner) =>
+    file.badCell ? file.badCell() : badCell(reason, row, count, header);
   let block: RowScanner | undefined;
-  /** Number of rows in the blocks before. */
-  let before = 0;
+  /** Number of rows in the earlier blocks. */
+  let rowsBefore = 0;
   /** The rows of the block whose contracts have been added. */
   let added: number[] = [];
   const commas = new DecimalCommas();
@@ -52,11 +58,11 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     const first = contracts.series.length - length;
     const row = block;
     for (const [column, field] of NUMBERS) {
-      const note = (text: string) => commas.add(text, before + row.row + 1, field);
+      const note = (text: string) => commas.add(text, rowsBefore + row.row + 1, field);
       numbersOf(row, at[field], added, contracts.columns[column].subarray(first), note);
     }
     added = [];
-    before = count;
+    rowsBefore = count;
   };
   for (const row of rows) {
     if (row === undefined) {
@@ -71,7 +77,10 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     const asOf = asOfIn(row.bytes, row.start(at.as_of), row.end(at.as_of));
     if (typeof contract === 'string' || asOf === undefined) {
       // Tables list one chain after the other. So an unreadable row counts towards the chain of the previous row.
-      countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
+      const faults = latest ?? before;
+      const reason = typeof contract === 'string' ? contract : 'bad_as_of';
+      countRejected(faults.refused, reason);
+      faults.badCell ??= badCellOf(reason, row);
       continue;
     }
     const { series, callPut, strike } = contract;
@@ -87,19 +96,27 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     const spot = spotIn(row.bytes, row.start(at.spot), row.end(at.spot));
     if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
     if (strike === Number.POSITIVE_INFINITY) commas.add(row.text(at.strike), count, 'strike');
+    // The chain counts the row.
+    if (!isStrike(strike)) latest.badCell ??= badCellOf('bad_contract', row);
     latest.rows.push(contracts.add(series, callPut, strike));
     added.push(row.row);
   }
   const [first] = snapshots.values();
   if (first === undefined && at.as_of < 0 && timeOfFile(file) === undefined)
     throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
-  if (first === undefined) throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(refusedBefore)}`);
+  if (first === undefined)
+    throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(before.refused)}${sentence(before.badCell)}`);
   addNumbers();
   commas.assertFew(count);
   twins.assertEqual();
-  for (const [reason, rows] of Object.entries(refusedBefore)) countRejected(first.refused, reason, rows);
+  for (const [reason, rows] of Object.entries(before.refused)) countRejected(first.refused, reason, rows);
+  first.badCell = before.badCell ?? first.badCell;
   const deliveries: Delivery[] = [];
-  for (const snapshot of withoutStrays([...snapshots.values()])) {
+  const kept = withoutStrays([...snapshots.values()]);
+  const { series, columns } = contracts;
+  if (kept.length > 1)
+    assertWhole(kept.map((snapshot) => ({ ...snapshot, ...columns, seriesOf: (row: number) => series[row]! })));
+  for (const snapshot of kept) {
     yield READING;
     deliveries.push(yield* deliver(snapshot, contracts, file));
   }
@@ -125,13 +142,18 @@ export function isChainHeader(cells: readonly string[]): boolean {
   return isOfZomma && cells.every((name) => /^[\w .%/()-]*$/.test(name));
 }
 
-interface Snapshot {
+/** The rows of a snapshot that could not be read, by reason, and the first of their cells that could not be read. */
+interface Faults {
+  readonly refused: Record<string, number>;
+  badCell?: string | undefined;
+}
+
+interface Snapshot extends Faults {
   readonly underlying: string;
   readonly asOf: number;
   readonly spots: number[];
   /** The indices of the contracts. */
   readonly rows: number[];
-  readonly refused: Record<string, number>;
 }
 
 /** Removes stray snapshots, and counts their rows as rejected. */
@@ -183,7 +205,7 @@ interface Contract extends Pick<OptionSymbol, 'callPut' | 'strike'> {
 }
 
 /** Returns a function that reads the contract of a row, from its symbol if it has one, or returns why it cannot be read. */
-function contractReader(at: Columns): (row: RowScanner) => Contract | 'bad_symbol' | 'bad_contract' {
+function contractReader(at: Columns): (row: RowScanner) => Contract | BadRow {
   const rootsOf = memoizeBytes(CELLS_CACHED_MAX, (ticker) =>
     memoizeBytes(CELLS_CACHED_MAX, (expiry) => seriesOf(ticker, expiry)),
   );
@@ -203,18 +225,36 @@ function contractReader(at: Columns): (row: RowScanner) => Contract | 'bad_symbo
 /** Maximum number of cached texts of a column. A file has fewer underlyings, expiries and times than this maximum. */
 const CELLS_CACHED_MAX = 4_096;
 
+/** The share by which the spots of a snapshot's rows may differ. They may be of different seconds. */
+const SPOT_SHARE_MAX = 0.005;
+
 /** Returns the chain of a snapshot, or a rejection. Other snapshots of the file are still delivered. */
 function* deliver(snapshot: Snapshot, contracts: ContractBatch, file: FileFacts): Steps<Delivery> {
-  const { rows, spots, ...head } = snapshot;
+  const { rows, spots, badCell, ...head } = snapshot;
   try {
     // One wrong spot does not change the median.
     const median = new Float64Array(spots).sort()[spots.length >> 1];
-    const spot = spotOf(median, contracts, rows, head.asOf);
+    const notes = badCell === undefined ? [] : [badCell];
+    const others = spots.filter((each) => Math.abs(each / median! - 1) > SPOT_SHARE_MAX).length;
+    if (others > 0)
+      notes.push(
+        `${others} of ${spots.length} rows state a spot more than 0.5 % from ${Number(median!.toPrecision(6))}, which is the median`,
+      );
+    assertWholeNumbers(rows.map((row) => contracts.columns.openInterest[row]!));
+    const spot = spotOf(median, contracts, rows, head.asOf, notes);
     yield READING;
     const chain = buildChain({ ...head, spot, source: sourceOf(file), simulated: false }, contracts, rows);
-    return { kind: 'chain', chain };
+    return { kind: 'chain', chain, ...(notes.length > 0 && { notes }) };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    return { kind: 'rejection', origin: file.origin, reason: `${head.underlying}: ${error.message}` };
+    return {
+      kind: 'rejection',
+      origin: file.origin,
+      reason: `${head.underlying}: ${error.message}${sentence(badCell)}`,
+    };
   }
+}
+
+function sentence(text: string | undefined): string {
+  return text === undefined ? '' : `. ${text}`;
 }

@@ -28,7 +28,7 @@ export function* quotedChain(
   answer: unknown,
   source: string,
   ticker?: string,
-): Steps<{ chain: Chain; offered: number } | undefined> {
+): Steps<{ chain: Chain; offered: number; notes?: string[] } | undefined> {
   const data = entryOf(answer, 'data');
   if (!isRecord(answer) || !isRecord(data) || !Array.isArray(data.options)) {
     if (isRecord(data) && 'current_price' in data) throw unreadable('`data.options` is missing');
@@ -53,8 +53,16 @@ export function* quotedChain(
   const price = [data.current_price, data.close].map(jsonNumber).find((value) => value > 0 && Number.isFinite(value));
   const underlying = ticker ?? underlyingOfMost(contracts.series);
   yield READING;
-  const head = { underlying, asOf, spot: spotOf(price, contracts, rows, asOf), source, simulated: false, refused };
-  return { chain: buildChain(head, contracts), offered: data.options.length };
+  const notes: string[] = [];
+  const head = {
+    underlying,
+    asOf,
+    spot: spotOf(price, contracts, rows, asOf, notes),
+    source,
+    simulated: false,
+    refused,
+  };
+  return { chain: buildChain(head, contracts), offered: data.options.length, ...(notes.length > 0 && { notes }) };
 }
 
 /** The JSON names that differ from the names of their fields. */

@@ -1,3 +1,4 @@
+import { cleanLine } from '../../core/clean-text.ts';
 import { isDate, newYorkInstant } from '../../market/calendar.ts';
 import { closingTime } from '../vendors/date-forms.ts';
 import type { FileFacts } from './format.ts';
@@ -7,7 +8,8 @@ const DATE_IN_NAME = /(?<!\d)(\d{4})([-_.]?)(\d\d)\2(\d\d)(?:[T_ -]([01]\d|2[0-3
 
 /**
  * Returns the time of a file's quotes that its caller states, or that the name of the file or of its folder states, ms since the epoch. A date
- * stands for the close on that day, and a time is a New York time. Returns `undefined` if nobody states a time, or if a name has two dates.
+ * stands for the close on that day, and a time is a New York time. Returns `undefined` if nobody states a time, or if a name has two dates. Throws
+ * a `ClientError` for a day without a close.
  */
 export function timeOfFile({ origin, stated }: Pick<FileFacts, 'origin' | 'stated'>): number | undefined {
   if (stated?.asOf !== undefined) return stated.asOf;
@@ -18,8 +20,9 @@ export function timeOfFile({ origin, stated }: Pick<FileFacts, 'origin' | 'state
     if (found.length === 0) continue;
     if (found.length > 1) return undefined;
     const [{ date, hour, minute }] = found as [(typeof found)[number]];
-    const time = hour === undefined ? stated?.close : `${hour}:${minute}`;
-    return time === undefined ? closingTime(date) : newYorkInstant(date, time);
+    return hour === undefined
+      ? closingTime(date, stated?.close, `the name ${cleanLine(name, 60)}`)
+      : newYorkInstant(date, `${hour}:${minute}`);
   }
   return undefined;
 }

@@ -13,6 +13,8 @@ export interface MarketFile extends FileFacts {
   /** The text as UTF-8, without a byte-order mark. */
   readonly bytes: Uint8Array;
   readonly head: FileHead;
+  /** If the text was made from another one: returns the first cell of the other one that could not be read, with its row, if known. */
+  readonly badCell?: () => string | undefined;
 }
 
 /** Facts about a file, without its content. */

@@ -1,9 +1,12 @@
 import { runInTurns, type Steps } from '../../core/steps.ts';
+import type { Chain } from '../../market/chain.ts';
+import { assertReadable } from '../../market/chain-checks.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { RowScanner } from '../../math/delimited-rows.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { FILE_ROWS_MAX, ROW_CHARS_MAX } from './cells.ts';
 import type { FileHead, TableHeader } from './file-head.ts';
+import { assertWhole, type Contracts } from './fragments.ts';
 import { mapBlocks } from './row-blocks.ts';
 import { straysOf } from './strays.ts';
 
@@ -70,7 +73,7 @@ export async function* readHistory(
   if (table === undefined || counts.size === 0) throw unreadable(`none of ${rows} rows can be read`);
   table.decide();
   const { snapshots, refused } = snapshotsOf(table, counts, rows);
-  yield* withRefused(deliveriesOf(pieces, headerIn, table, snapshots), refused);
+  yield* withRefused(whole(deliveriesOf(pieces, headerIn, table, snapshots)), refused);
 }
 
 /** Yields the deliveries of each snapshot when its last row has been read. */
@@ -103,6 +106,22 @@ async function* deliveriesOf(
     }
     if (open > OPEN_CHARS_MAX) throw unreadable('the rows of too many snapshots are mixed. Sort the rows by time');
   }
+}
+
+/** Yields each delivery after the next one has been read. Throws like `assertWhole`, before a first part of a chain is stored. */
+async function* whole(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void> {
+  let before: Delivery | undefined;
+  for await (const delivery of deliveries) {
+    const chains = [before, delivery].flatMap((each) => (each?.kind === 'chain' ? [each.chain] : []));
+    if (chains.length > 1) assertWhole(chains.map(contractsOf));
+    if (before !== undefined) yield before;
+    before = delivery;
+  }
+  if (before !== undefined) yield before;
+}
+
+function contractsOf(chain: Chain): Contracts {
+  return { ...chain, rows: chain.strike.keys(), seriesOf: (row) => chain.series[chain.seriesIndex[row]!]! };
 }
 
 /** Adds counts of rejected rows to the first chain. */
@@ -145,6 +164,7 @@ function snapshotsOf(table: HistoryTable, counts: ReadonlyMap<string, number>, r
     snapshots.set(key, snapshot);
   }
   if (rows > counted) countRejected(refused, 'malformed_row', rows - counted);
+  if (snapshots.size > 0) assertReadable(refused, counted - (refused.bad_as_of ?? 0));
   const strays = straysOf([...byTime.values()]);
   for (const [key, snapshot] of snapshots) {
     if (!strays.has(snapshot)) continue;

@@ -55,11 +55,12 @@ export const quoteTable: Format = {
     if (contracts.rows.length === 0) throw unreadable(`none of ${count} rows has a symbol that can be read`);
     yield READING;
     const underlying = underlyingOfMost(contracts.series);
-    const spot = spotOf(lastSale(preamble), contracts, contracts.rows, asOf);
+    const notes: string[] = [];
+    const spot = spotOf(lastSale(preamble), contracts, contracts.rows, asOf, notes);
     yield READING;
     const head = { underlying, asOf, spot, source: sourceOf(file), simulated: false, refused };
     const chain = buildChain(head, contracts);
-    return [{ kind: 'chain', chain }];
+    return [{ kind: 'chain', chain, ...(notes.length > 0 && { notes }) }];
   },
 };
 

@@ -245,7 +245,7 @@ function daysOfInstants(column: string, instants: ReadonlyMap<string, number>, z
 /** Returns the New York date of an opening or of a close, which some vendors write for a date. Index options close a quarter of an hour later. */
 function dateOfSession(ms: number): string | undefined {
   const date = newYorkDate(ms);
-  const close = closingTime(date);
+  const close = closeOf(date);
   return [openOf(date), close, close + 15 * 60_000].includes(ms) ? date : undefined;
 }
 
@@ -255,7 +255,7 @@ function utcDate(ms: number): string {
 
 /**
  * Returns a function that reads the times of a column in microseconds since the epoch, or `undefined`. A date without a time stands for the
- * close on that day. Throws like `formOf`, and if the column has times without a zone and `forms` has none.
+ * close on that day. Throws like `formOf`, and if the column has times without a zone and `forms` has none. The function throws like `closingTime`.
  */
 export function instantReader(
   column: string,
@@ -269,8 +269,7 @@ export function instantReader(
     if (written.epochMicros !== undefined) return written.epochMicros;
     const { date } = written;
     if (date === undefined) return undefined;
-    if (form.isOfDates)
-      return close === undefined ? 1_000 * closingTime(date) : minuteStartIn(`${date}T${close}`, NEW_YORK);
+    if (form.isOfDates) return 1_000 * closingTime(date, close, column.startsWith('--') ? column : `column ${column}`);
     const at = written.zone ?? zone;
     if (at === undefined) {
       throw unreadable(
@@ -286,9 +285,17 @@ export function instantReader(
 
 const NEW_YORK = 'America/New_York';
 
-/** Returns the close on a date, ms since the epoch: 16:00 in New York also on a day without trading, and 13:00 on a half day. */
-export function closingTime(date: string): number {
-  return isTradingDay(date) ? closeOf(date) : minuteStartIn(`${date}T16:00`, NEW_YORK) / 1_000;
+/**
+ * Returns the close on a date, ms since the epoch: 16:00 in New York, 13:00 on a half day, or the stated time `close`. Throws a `ClientError` on a
+ * day without trading, whose quotes are those of another day. `where` says where the date stands.
+ */
+export function closingTime(date: string, close: string | undefined, where: string): number {
+  if (!isTradingDay(date)) {
+    throw unreadable(
+      `${where} has the date ${date}, on which the exchange is shut, so it has no close. State the day of the quotes, or a time`,
+    );
+  }
+  return close === undefined ? closeOf(date) : minuteStartIn(`${date}T${close}`, NEW_YORK) / 1_000;
 }
 
 /** Returns the start of a minute, such as `2026-08-21T15:45`, in a zone, microseconds since the epoch. */

@@ -80,6 +80,8 @@ function ownHistory({ cells, row: line }: TableHeader, head: FileHead, file: Fil
     snapshotOf: (row) => ({ ticker: canonicalTicker(row.text(ticker)), time: row.text(time) }),
     timeOf: (_ticker, text) => (text === '' ? timeOfFile(file) : instantIn(text)) ?? Number.NaN,
     write: (row) => `${row.rawText()}\n`,
-    read: (bytes): Steps<Delivery[]> => chainCsv.read({ ...file, bytes, head: new FileHead(bytes) }),
+    // The rows of a snapshot have other numbers than those of the table.
+    read: (bytes): Steps<Delivery[]> =>
+      chainCsv.read({ ...file, bytes, head: new FileHead(bytes), badCell: () => undefined }),
   };
 }

@@ -27,7 +27,10 @@ export function statedIn({ asOf, zone, close, map }: StatedFlags): Stated {
 }
 
 function timeOf(text: string, forms: { zone?: string | undefined; close?: string | undefined }): number {
-  const micros = orOperatorError(() => instantReader('--as-of', [text], forms)(text), 'State the zone with --zone.');
+  const micros = orOperatorError(
+    () => instantReader('--as-of', [text], forms)(text),
+    'Use 2026-08-21, or 2026-08-21T15:45-04:00. --zone states the zone.',
+  );
   if (micros !== undefined) return Math.floor(micros / 1_000);
   throw new OperatorError(`--as-of ${text} is not a time`, 'Use 2026-08-21, or 2026-08-21T15:45-04:00.');
 }

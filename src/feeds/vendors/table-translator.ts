@@ -221,6 +221,10 @@ export class TableTranslator {
     const at = this.#asOf(cells);
     const underlying = this.#underlying(cells, parsed, root);
     const contract = parsed ?? contractOf(root || underlying.toUpperCase(), date, parseCallPut(putCall), strike);
+    if (contract === undefined && date !== undefined && underlying !== '') {
+      if (parseCallPut(putCall) === undefined) this.#bad('put_call', putCall, 'a side: C, P, CALL or PUT');
+      else this.#bad('strike', this.#text(cells, 'strike'), 'a strike: 500, $500 or 1,250.5');
+    }
     const found = contract && this.#join?.textsOf(contract, Date.parse(at));
     const joined = this.mapping.forms.decimal === undefined ? found : found?.map(withPoint);
     const own = (field: SideField) => given(field) || (joined?.[this.#joinedFields.indexOf(field)] ?? '');

@@ -139,17 +139,13 @@ export function whyUnmapped(head: FileHead, stated: Stated | undefined): string 
   }
 }
 
-/** Reads a translated table. Adds the first unreadable cell to the reason if no row can be read. */
+/** Reads a translated table. Reasons name the first cell of the vendor's table that cannot be read. */
 export function* readTranslated(bytes: Uint8Array, file: FileFacts, translator: TableTranslator): Steps<Delivery[]> {
-  const translated: MarketFile = { ...file, bytes, head: new FileHead(bytes) };
+  const badCell = () => translator.firstBad;
+  const translated: MarketFile = { ...file, bytes, head: new FileHead(bytes), badCell };
   translator.assertPoints();
-  try {
-    const deliveries = yield* (translator.kind === 'closes' ? closesCsv : chainCsv).read(translated);
-    return deliveries.map((each) => translator.checked(each));
-  } catch (error) {
-    if (!(error instanceof ClientError) || translator.firstBad === undefined) throw error;
-    throw unreadable(`${error.message}. ${translator.firstBad}`);
-  }
+  const deliveries = yield* (translator.kind === 'closes' ? closesCsv : chainCsv).read(translated);
+  return deliveries.map((each) => translator.checked(each));
 }
 
 /** A line that the reader counts as malformed. */

@@ -1,3 +1,5 @@
+import { DEFAULT_OPTIONS } from '../../analytics/chain/options.ts';
+import { prepareChain, requireWeights } from '../../analytics/chain/prepare.ts';
 import { computeLevelRecord } from '../../analytics/exposure/compute-level-record.ts';
 import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
 import { ClientError, isBusy } from '../../core/errors.ts';
@@ -5,7 +7,7 @@ import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Observe } from '../../core/events.ts';
 import type { Steps } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
-import { type Chain, hasOpenInterest } from '../../market/chain.ts';
+import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { storedDividends } from '../../market/market.ts';
 import type { MarketStore, StoredChain } from '../../market/store.ts';
@@ -204,13 +206,14 @@ export function* levelRecordOf(
   store: MarketStore,
   largePrintMinUsd: number,
 ): Steps<LevelRecord | undefined> {
-  // Without open interest, walls and flip would be invented.
-  if (!hasOpenInterest(chain)) return undefined;
   const { underlying, asOf, simulated } = chain;
   // Sums the prints of the 30 days before the snapshot. Later prints are left out, because they were not known at the time of the snapshot.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   try {
-    return yield* computeLevelRecord(chain, directionalPremium(sums), storedDividends(store, chain));
+    const cashDividends = storedDividends(store, chain);
+    // Without open interest or volatilities, walls and flip would be invented.
+    requireWeights(yield* prepareChain(chain, { ...DEFAULT_OPTIONS, cashDividends }));
+    return yield* computeLevelRecord(chain, directionalPremium(sums), cashDividends);
   } catch (error) {
     if (error instanceof ClientError) return undefined;
     throw error;

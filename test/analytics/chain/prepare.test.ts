@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS, type ExpirySelection } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { prepareChain, requireWeights } from '../../../src/analytics/chain/prepare.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
 import { ClientError } from '../../../src/core/errors.ts';
@@ -255,4 +255,42 @@ test('a chain weighed by volume has the columns of a chain whose open interest i
   const { chain: _, options: __, ...byVolume } = prepared(rows, { weight: 'volume' });
   const { chain: ___, options: ____, ...expected } = prepared(exchanged);
   expect(byVolume).toEqual(expected);
+});
+
+describe('a chain has no levels', () => {
+  const strikes = range(81, 119, 2);
+  const rows = quoted({ strikes, rest: { openInterest: 10, volume: 5 } });
+  const ofSide = (side: number, value: Partial<ContractRow>) =>
+    rows.map((row) => (row.callPut === side ? { ...row, ...value } : row));
+  const none = Number.NaN;
+  test.each<[string, ContractRow[], RegExp | undefined]>([
+    [
+      'without open interest of puts',
+      ofSide(-1, { openInterest: none }),
+      /^The newest chain of ACME has no open interest of puts, so/,
+    ],
+    ['without open interest of calls', ofSide(1, { openInterest: 0 }), /no open interest of calls, so/],
+    [
+      'without quotes',
+      rows.map((row) => ({ ...row, bid: none, ask: none })),
+      /has no volatility, .* only 0 of 40 contracts have a usable bid and ask/,
+    ],
+    ['without bids', rows.map((row) => ({ ...row, bid: 0 })), /has no volatility/],
+    ['except one of few puts', ofSide(-1, { openInterest: none }).slice(2), undefined],
+    [
+      'except one with volatilities of the feed',
+      rows.map((row) => ({ ...row, bid: none, ask: none, iv: 0.3 })),
+      undefined,
+    ],
+    ['except a usual one', rows, undefined],
+  ])('%s', (_what, contracts, message) => {
+    const read = () => requireWeights(prepared(contracts));
+    if (message === undefined) return read();
+    expect(read).toThrow(message);
+    expect(read).toThrow(ClientError);
+    // By volume, one side without open interest does not matter.
+    const byVolume = () => requireWeights(prepared(contracts, { weight: 'volume' }));
+    if (message.source.includes('volatility')) expect(byVolume).toThrow(message);
+    else byVolume();
+  });
 });

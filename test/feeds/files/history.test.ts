@@ -12,10 +12,10 @@ const SORTED = DAYS.flatMap((day) => STRIKES.map((strike) => row(day, strike)));
 
 /** Reads the text in small pieces, as a history of any length. */
 async function history(text: string): Promise<Delivery[]> {
-  const pieces = async function* () {
-    for (let from = 0; from < text.length; from += 1_000) yield Buffer.from(text.slice(from, from + 1_000));
-  };
-  return await Array.fromAsync(readChainHistory(pieces, { origin: 'a/b.csv' }));
+  return await Array.fromAsync(readChainHistory(() => piecesOf(text), { origin: 'a/b.csv' }));
+}
+async function* piecesOf(text: string) {
+  for (let from = 0; from < text.length; from += 1_000) yield Buffer.from(text.slice(from, from + 1_000));
 }
 const tableOf = (rows: readonly string[]) => `${[HEADER, ...rows].join('\n')}\n`;
 const byTime = (deliveries: Delivery[]) =>
@@ -72,6 +72,27 @@ test.each<[string, string, RegExp]>([
   ['with a quotation mark that is never closed', tableOf([...SORTED, `"${row(8, 100)}`]), /never closed/],
 ])('refuses a table %s', async (_what, text, reason) => {
   expect(history(text)).rejects.toThrow(reason);
+});
+
+test.each<[string, string[], RegExp]>([
+  [
+    'rows of one chain have different times',
+    SORTED.slice(0, 40).map((each, i) => each.replace('T16:00', i < 20 ? 'T15:00' : 'T15:01')),
+    /the rows of one chain of ABC have different times/,
+  ],
+  [
+    'a fifth has no time',
+    SORTED.map((each, i) => (i % 5 ? each : each.replace('2026', '20x6'))),
+    /40 of 200 rows cannot be read \(40 bad_as_of\)/,
+  ],
+])('delivers nothing if %s', async (_what, rows, reason) => {
+  const delivered: Delivery[] = [];
+  const reading = (async () => {
+    for await (const each of readChainHistory(() => piecesOf(tableOf(rows)), { origin: 'a.csv' })) delivered.push(each);
+  })();
+  expect(reading).rejects.toThrow(reason);
+  await reading.catch(() => {});
+  expect(delivered).toEqual([]);
 });
 
 test('refuses a snapshot with too many rows before anything is delivered', async () => {

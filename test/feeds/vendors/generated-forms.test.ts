@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
-import { closingTime } from '../../../src/feeds/vendors/date-forms.ts';
 import type { Stated } from '../../../src/feeds/vendors/stated.ts';
-import { addDays, newYorkInstant } from '../../../src/market/calendar.ts';
+import { addDays, closeOf, newYorkInstant, nextTradingDay } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 
 /** A generator of pseudo-random numbers in [0, 1) (mulberry32). */
@@ -50,7 +49,7 @@ function timeFrom(random: () => number, date: string): WrittenTime {
   const newYork = newYorkInstant(date, time);
   const utc = Date.parse(`${date}T${time}Z`);
   return pick<() => WrittenTime>([
-    () => ({ text: form(date), at: closingTime(date) }),
+    () => ({ text: form(date), at: closeOf(date) }),
     () => ({ text: form(date), at: newYorkInstant(date, '15:45'), stated: { close: '15:45' } }),
     () => ({ text: `${date}T${time}Z`, at: utc }),
     () => ({ text: `${date} ${time}+00:00`, at: utc }),
@@ -116,7 +115,7 @@ const SIDES = [
 function generated(seed: number) {
   const random = randomFrom(seed);
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!;
-  const date = addDays('2019-01-02', Math.floor(random() * 2_400));
+  const date = nextTradingDay(addDays('2019-01-01', Math.floor(random() * 2_400)));
   const time = timeFrom(random, date);
   const expiryForm = pick(Object.keys(DATES));
   const expiries = Array.from({ length: 1 + Math.floor(random() * 4) }, (_, i) =>

@@ -1,9 +1,10 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
 import { isJoinFile } from '../../../src/feeds/vendors/join-file.ts';
 import { parseMapping } from '../../../src/feeds/vendors/mapping-file.ts';
 import type { Stated } from '../../../src/feeds/vendors/stated.ts';
+import { statedIn } from '../../../src/feeds/vendors/stated-flags.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 
 function read(text: string, stated?: Stated, origin = 'a.csv'): Delivery[] {
@@ -193,4 +194,212 @@ test.each<[string, readonly string[], string | undefined]>([
       reason: expect.stringMatching(/column "expiration" has \S+, which is 20\S+Z and no midnight of .*--zone/),
     },
   ]);
+});
+
+/** The columns of a table without a known vendor. */
+interface Cells {
+  readonly [column: string]: string | number;
+}
+
+/** A chain of 20 strikes of one expiry, whose quotes are those of spot 100. `edit` changes the cells of the row `i`. */
+function usualTable(edit: (i: number, row: Cells) => Cells = () => ({})): string {
+  const rows = Array.from({ length: 40 }, (_, i) => {
+    const [strike, type] = [81 + 2 * (i >> 1), i % 2 ? 'put' : 'call'];
+    const bid = Math.max(0, i % 2 ? strike - 100 : 100 - strike) + 1;
+    const row = { ticker: 'ABC', quote_date: '2026-08-21', spot: 100, expiration: '2026-09-18', type, strike, bid };
+    const whole: Cells = { ...row, ask: bid + 0.2, oi: 10 + i };
+    return { ...whole, ...edit(i, whole) };
+  });
+  return [Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))]
+    .map((cells) => `${cells.join(',')}\n`)
+    .join('');
+}
+
+describe('rows that cannot be read', () => {
+  test.each<[string, (i: number) => Cells, RegExp]>([
+    [
+      'expiry',
+      (i) => (i % 3 === 2 ? { expiration: '18-Okt-2026' } : {}),
+      /^ABC: 13 of 40 rows cannot be read \(13 bad_contract\)\. row 3, column "expiration": "18-Okt-2026" is not a date/,
+    ],
+    [
+      'strike',
+      (i) => (i % 3 === 2 ? { strike: 'x' } : {}),
+      /^ABC: 13 of 40 rows .* row 3, column "strike": "x" is not a strike/,
+    ],
+    [
+      'side',
+      (i) => (i % 3 === 2 ? { type: '?' } : {}),
+      /^ABC: 13 of 40 rows .* row 3, column "type": "\?" is not a side/,
+    ],
+  ])('refuse a chain if a third has no %s', (_what, edit, reason) => {
+    expect(read(usualTable(edit))).toEqual([
+      { kind: 'rejection', origin: 'a.csv', reason: expect.stringMatching(reason) },
+    ]);
+  });
+
+  test('are counted, with the first bad cell, if they are few', () => {
+    expect(read(usualTable((i) => (i === 6 || i === 8 ? { strike: 0 } : {})))).toMatchObject([
+      {
+        kind: 'chain',
+        chain: { count: 38, refused: { bad_contract: 2 } },
+        notes: ['row 7, column "strike": "0" is not a strike: 500, $500 or 1,250.5'],
+      },
+    ]);
+    expect(read(usualTable())).toEqual([{ kind: 'chain', chain: expect.objectContaining({ count: 40, refused: {} }) }]);
+  });
+
+  const OWN = 'underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,open_interest';
+  const own = (edit: (i: number) => Cells) =>
+    `${OWN}\n${Array.from({ length: 40 }, (_, i) => Object.values({ ...{ underlying: 'ABC', as_of: '2026-08-21T20:00:00Z', spot: 100, symbol: '', expiry: '2026-09-18' }, ...{ put_call: i % 2 ? 'P' : 'C', strike: 81 + 2 * (i >> 1), bid: '', ask: '', open_interest: 10 }, ...edit(i) }).join(',')).join('\n')}\n`;
+  test.each<[string, Cells, RegExp]>([
+    ['ticker', { underlying: '?' }, /column "underlying": "\?" is not a ticker/],
+    ['expiry', { expiry: '18/09/2026' }, /column "expiry": "18\/09\/2026" is not a date/],
+    ['side', { put_call: 'X' }, /column "put_call": "X" is not a side/],
+    ['strike', { strike: 'x' }, /column "strike": "x" is not a strike/],
+    ['symbol', { symbol: 'ABC26' }, /column "symbol": "ABC26" is not an OSI symbol/],
+    ['time', { as_of: '2026-08-21' }, /column "as_of": "2026-08-21" is not a time with its zone/],
+    ['cells', { strike: '90,1,1' }, /row 3 has 12 cells, and the header 10/],
+  ])('name their %s in Zomma’s own table', (_what, cells, reason) => {
+    expect(read(own((i) => (i >= 2 && i < 4 ? cells : {})))).toMatchObject([
+      { notes: [expect.stringMatching(reason)] },
+    ]);
+    expect(read(own((i) => (i >= 2 && i % 3 === 2 ? cells : {})))).toMatchObject([
+      { kind: 'rejection', reason: expect.stringMatching(reason) },
+    ]);
+  });
+});
+
+describe('rows of a ticker with different times', () => {
+  const time = (minute: number) => `2026-08-21 15:${String(minute).padStart(2, '0')}`;
+  const stated = { zone: 'America/New_York' };
+  test.each<[string, (i: number) => number]>([
+    ['in two halves', (i) => Number(i >= 20)],
+    ['of which every tenth is newer', (i) => Number(i % 10 === 9)],
+    ['of which each has its own', (i) => i],
+  ])('%s are one chain, so they are refused', (_what, minute) => {
+    const text = usualTable((i) => ({ quote_date: time(minute(i)) }));
+    expect(read(text, stated)).toMatchObject([
+      {
+        kind: 'rejection',
+        reason: expect.stringMatching(
+          /^the rows of one chain of ABC have different times: those of 2026-08-21T19:0\d:00.000Z and 2026-08-21T19:\d\d:00.000Z have no contracts in common\. State as_of = "newest"/,
+        ),
+      },
+    ]);
+    const mapping = parseMapping('[forms]\nas_of = "newest"', 'm.toml');
+    expect(read(text, { ...stated, mapping })).toMatchObject([{ kind: 'chain', chain: { count: 40 } }]);
+  });
+
+  const [header, ...lines] = usualTable().trim().split('\n');
+  const after = (date: string, expiry = '2026-09-18') =>
+    lines.map((line) => line.replace('2026-08-21', date).replace('2026-09-18', expiry));
+  test.each<[string, string[]]>([
+    ['two days of the same contracts', after('2026-08-24')],
+    ['two minutes of the same contracts', after('2026-08-21').slice(0, 12)],
+    ['two months of other contracts', after('2026-10-21', '2026-11-20')],
+  ])('%s are a history', (_what, more) => {
+    const text = [header, ...lines, ...more].join('\n').replaceAll('2026-08-21,', '2026-08-21 15:00,');
+    const later = text.replaceAll(/(2026-08-24|2026-10-21),/g, '$1 15:00,');
+    const minutes = later.split('\n').map((line, i) => (i > 40 ? line.replace('21 15:00', '21 15:01') : line));
+    expect(read(`${minutes.join('\n')}\n`, stated).map(({ kind }) => kind)).toEqual(['chain', 'chain']);
+  });
+
+  test('days of contracts that expire on them are a history', () => {
+    const days = ['2026-08-20', '2026-08-21'].flatMap((day) => after(`${day} 15:00`, day));
+    expect(read(`${[header, ...days].join('\n')}\n`, stated)).toMatchObject([{ kind: 'chain' }, { kind: 'chain' }]);
+  });
+});
+
+describe('a date on which the exchange is shut has no close', () => {
+  const SHUT =
+    /has the date 2026-(?:08-22|07-03), on which the exchange is shut, so it has no close\. State the day of the quotes, or a time$/;
+  const refused = (start: string) => [
+    { kind: 'rejection', reason: expect.stringMatching(new RegExp(`^${start} ${SHUT.source}`)) },
+  ];
+  const onDay = (day: string) => usualTable(() => ({ quote_date: day }));
+  const withoutTime = onDay('').replace('quote_date', 'note');
+
+  test.each(['2026-08-22', '08/22/2026', '2026-08-22 00:00:00', '20260822', '2026-07-03'])('in a column: %s', (day) => {
+    expect(read(onDay(day))).toMatchObject(refused('column "quote_date"'));
+    expect(read(onDay(day), { close: '15:45' })).toMatchObject(refused('column "quote_date"'));
+  });
+
+  test('in a mapping, in the name of a file and in --as-of', () => {
+    const mapping = parseMapping('[constants]\nas_of = "2026-08-22"', 'm.toml');
+    expect(read(withoutTime, { mapping })).toMatchObject(refused('column as_of'));
+    expect(read(withoutTime, {}, 'ABC-2026-08-22.csv')).toMatchObject(refused('the name ABC-2026-08-22.csv'));
+    expect(() => statedIn({ asOf: '2026-08-22' })).toThrow(new RegExp(`^--as-of ${SHUT.source}`));
+  });
+
+  test('but may have a time', () => {
+    const at = { kind: 'chain', chain: { asOf: Date.parse('2026-08-22T14:00:00Z') } };
+    expect(read(onDay('2026-08-22T14:00:00Z'))).toMatchObject([at]);
+    expect(read(withoutTime, {}, 'ABC-2026-08-22_1000.csv')).toMatchObject([at]);
+    expect(read(withoutTime, statedIn({ asOf: '2026-08-22T14:00Z' }))).toMatchObject([at]);
+  });
+});
+
+describe('a spot that the quotes do not imply has a note', () => {
+  const spots = (of: (i: number) => number, ticker = 'ABC') => read(usualTable((i) => ({ ticker, spot: of(i) })));
+  test.each<[string, (i: number) => number, string[]]>([
+    ['far above', () => 112, ['spot 112 is 12.0 % above the 100.00 that the quotes imply']],
+    ['far below', () => 95, ['spot 95 is 5.0 % below the 100.00 that the quotes imply']],
+    [
+      'of two moments',
+      (i) => (i < 6 ? 100.6 : 100),
+      ['6 of 40 rows state a spot more than 0.5 % from 100, which is the median'],
+    ],
+  ])('%s', (_what, of, notes) => {
+    expect(spots(of)).toMatchObject([{ kind: 'chain', notes }]);
+  });
+
+  test.each<[string, (i: number) => number, string]>([
+    ['near', () => 102, 'ABC'],
+    ['of seconds', (i) => (i < 6 ? 100.4 : 100), 'ABC'],
+    ['of a volatility index, whose forward is another', () => 80, 'VIX'],
+  ])('not one %s', (_what, of, ticker) => {
+    expect(Object.keys(spots(of, ticker)[0]!)).toEqual(['kind', 'chain']);
+  });
+
+  test('in the quote table and the delayed quotes of Cboe too', () => {
+    const options = Array.from({ length: 20 }, (_, i) => ({
+      option: `ABC260918${i % 2 ? 'P' : 'C'}00${100 + (i >> 1)}000`,
+      bid: 5 + (i % 2 ? i >> 1 : 0),
+      ask: 5.2 + (i % 2 ? i >> 1 : 0),
+      open_interest: 10,
+    }));
+    const data = { options, current_price: 110, last_trade_time: '2026-08-21T15:00:00' };
+    expect(read(JSON.stringify({ data }))).toMatchObject([
+      { notes: ['spot 110 is 10.0 % above the 100.00 that the quotes imply'] },
+    ]);
+    const rows = options.flatMap(({ option, bid }, i) =>
+      i % 2
+        ? []
+        : [
+            `Fri Sep 18 2026,${option},1,0,${bid},${bid + 0.2},0,0,0,0,10,${100 + (i >> 1)}.00,${option.replace('C00', 'P00')},1,0,${5 + (i >> 1)},${5.2 + (i >> 1)},0,0,0,0,10`,
+          ],
+    );
+    const table = [
+      'ABC,Last: 110.00',
+      'Date: August 21, 2026 at 3:00 PM EDT',
+      'Expiration Date,Calls,Last Sale,Net,Bid,Ask,Volume,IV,Delta,Gamma,Open Interest,Strike,Puts,Last Sale,Net,Bid,Ask,Volume,IV,Delta,Gamma,Open Interest',
+      ...rows,
+    ];
+    expect(read(`${table.join('\n')}\n`)).toMatchObject([
+      { notes: ['spot 110 is 10.0 % above the 100.00 that the quotes imply'] },
+    ]);
+  });
+});
+
+test.each<[string, number, string | undefined]>([
+  [
+    'some contracts',
+    3,
+    'ABC: the open interest of 3 of 40 contracts is a fraction, such as 4.619. Write it without separators of thousands',
+  ],
+  ['two contracts', 2, undefined],
+])('open interest with points for thousands of %s', (_what, count, reason) => {
+  const [delivery] = read(usualTable((i) => ({ oi: i < count ? 4.619 : '4619.0' })));
+  expect(delivery?.kind === 'rejection' ? delivery.reason : undefined).toBe(reason as string);
 });

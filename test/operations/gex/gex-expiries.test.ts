@@ -29,7 +29,7 @@ test('a series without open interest has no max pain', () => {
 });
 
 test('a series whose quotes do not determine a smile has no figures at the money, with the reason', () => {
-  const index = { root: 'NDX', expiry: EXPIRY, strikes: range(90, 110), halfSpread: 0.01 };
+  const index = { root: 'NDX', expiry: EXPIRY, strikes: range(90, 110), halfSpread: 0.01, rest: { openInterest: 1 } };
   const chain = chainOf(
     [
       ...quoted(index),

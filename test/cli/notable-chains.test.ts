@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DAY_MS } from '../../src/market/calendar.ts';
+import { blackScholesPrice } from '../analytics/plain.ts';
+import { PROGRAM, run } from '../support/process.ts';
+
+/** What `zomma gex` and `zomma ingest` say about chains that are notable. */
+const folder = mkdtempSync(join(tmpdir(), 'zomma-gex-'));
+
+/** Writes a chain with a flat volatility of 25 % and returns its path. */
+function chainFile(name: string, expiries: readonly string[], asOf: number): string {
+  const rows = expiries.flatMap((expiry) =>
+    Array.from({ length: 21 }, (_, i) => 90 + i).flatMap((strike) =>
+      ([1, -1] as const).map((callPut) => {
+        const tte = (Date.parse(`${expiry}T20:00:00Z`) - asOf) / (365.25 * DAY_MS);
+        const price = blackScholesPrice({ spot: 100, tte, iv: 0.25, rate: 0.04, dividend: 0, callPut, strike });
+        const quote = `${Math.max(0, price - 0.01).toFixed(4)},${(price + 0.01).toFixed(4)}`;
+        return `TEST,${new Date(asOf).toISOString()},100,${expiry},${callPut === 1 ? 'C' : 'P'},${strike},${quote},${strike}`;
+      }),
+    ),
+  );
+  writeFileSync(
+    join(folder, name),
+    `underlying,as_of,spot,expiry,put_call,strike,bid,ask,open_interest\n${rows.join('\n')}\n`,
+  );
+  return join(folder, name);
+}
+
+const AS_OF = Date.parse('2026-08-21T20:00:00Z');
+const one = chainFile('one.csv', ['2026-08-21', '2026-09-18'], AS_OF);
+const two = chainFile('two.csv', ['2026-09-18', '2026-10-16'], AS_OF);
+const later = Date.now() + 40 * 60_000;
+const inMonths = new Date(later + 60 * DAY_MS).toISOString().slice(0, 10);
+const ahead = chainFile('ahead.csv', [inMonths, new Date(later + 90 * DAY_MS).toISOString().slice(0, 10)], later);
+const soon = chainFile('soon.csv', [inMonths, '2030-01-18'], Date.now() + 10 * 60_000);
+const ONE_EXPIRY = 'one expiry only: 2026-09-18; levels are of this expiry alone';
+const AHEAD = `the quotes are dated ${new Date(later).toISOString()}, which is ahead of the clock`;
+
+test.each<[string, string, number, string, boolean]>([
+  ['gex', one, 0, ONE_EXPIRY, true],
+  ['gex', two, 0, 'one expiry only', false],
+  ['ingest', one, 0, `TEST: ${ONE_EXPIRY}`, true],
+  ['ingest', two, 0, 'one expiry only', false],
+  ['gex', ahead, 1, AHEAD, true],
+  ['surface', ahead, 1, AHEAD, true],
+  ['ingest', ahead, 0, `rejected: TEST: ${AHEAD}`, true],
+  ['gex', soon, 0, 'ahead of the clock', false],
+])('zomma %s %s: code %d, "%s" %p', async (command, path, code, text, isSaid) => {
+  const data = mkdtempSync(join(folder, 'data-'));
+  const found = await run(PROGRAM, [command, path, '--data-dir', data]);
+  expect(found.code).toBe(code);
+  expect((found.stdout + found.stderr).includes(text)).toBe(isSaid);
+});
