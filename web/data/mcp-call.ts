@@ -136,20 +136,6 @@ memberKey.subscribe(() => {
   listed = undefined;
 });
 
-/** Returns a request as HTTP text. The key is masked and the body is indented. */
-export function requestText({ headers, body }: McpRequest, key: string): string {
-  const fields = Object.entries({ 'X-API-Key': maskedKey(key), ...headers }).map(
-    ([name, value]) => `${name}: ${value}`,
-  );
-  return ['POST /mcp', ...fields, '', indented(body)].join('\n');
-}
-
-/** Returns the response of an exchange as text. */
-export function responseText({ status, response, took }: McpExchange): string {
-  const first = status === 0 ? 'No answer' : `HTTP ${status}, ${took.toFixed(0)} ms`;
-  return `${first}\n\n${indented(response)}`;
-}
-
 /** Returns the request as a shell command with curl. The command contains `$ZOMMA_KEY` instead of the key. */
 export function mcpCurl({ headers, body }: McpRequest, origin: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -157,12 +143,8 @@ export function mcpCurl({ headers, body }: McpRequest, origin: string): string {
   return ['curl', quoted(`${origin}/mcp`), '-H "X-API-Key: $ZOMMA_KEY"', ...fields, '-d', quoted(body)].join(' ');
 }
 
-/** Returns a key whose secret part is replaced by dots. */
-export function maskedKey(key: string): string {
-  return `${key.slice(0, key.indexOf('_') + 1)}${'•'.repeat(16)}`;
-}
-
-function indented(json: string): string {
+/** Returns a JSON text with line breaks, or the text itself if it is no JSON. */
+export function indented(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json), null, 2);
   } catch {

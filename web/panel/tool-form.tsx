@@ -1,19 +1,18 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   callMcpTool,
+  indented,
   listMcpTools,
   mcpCurl,
   mcpRequest,
   nextMcpId,
-  requestText,
-  responseText,
   type ToolOutcome,
 } from '../data/mcp-call.ts';
 import { memberKey } from '../data/member-key.ts';
 import type { Radar } from '../data/page-answers.ts';
 import { argumentsOf, type McpTool, problemOf, type ToolField, toolFields } from '../data/tool-fields.ts';
+import { toolFigures } from '../data/tool-figures.ts';
 import { toolPrefill } from '../data/tool-prefill.ts';
-import { toolFigures, toolSentence } from '../data/tool-words.ts';
 import { cleanText, newYorkMoment } from '../page-format.ts';
 import { page } from '../state/page.ts';
 import { gexView } from '../state/page-market.ts';
@@ -149,7 +148,7 @@ function ToolForm({ tool, prefill, isOpen }: ToolFormProps) {
               <p class="field-problem">✕ {problem.rest || cleanText(outcome?.problem, 600)}</p>
             )}
             {problem && isSame && !problem.rest && <p class="field-problem">✕ A field needs another value.</p>}
-            {outcome?.answer && <Answered tool={tool} outcome={outcome} args={called!} />}
+            {outcome?.answer && <Answered tool={tool} outcome={outcome} />}
           </div>
         </form>
         <div class="exchange stack">
@@ -160,12 +159,17 @@ function ToolForm({ tool, prefill, isOpen }: ToolFormProps) {
             </button>
           </h4>
           <pre tabIndex={0} data-exchange="request">
-            {requestText(shown, memberKey.value ?? '')}
+            {indented(shown.body)}
           </pre>
-          <h4>Response{!outcome ? ': not called yet' : isSame ? '' : ', of the call before'}</h4>
+          <h4>
+            Response
+            {!outcome
+              ? ': not called yet'
+              : ` ${outcome.exchange.status || 'missing'}, ${outcome.exchange.took.toFixed(0)} ms${isSame ? '' : ', of the call before'}`}
+          </h4>
           {outcome && (
             <pre tabIndex={0} data-exchange="response">
-              {responseText(outcome.exchange)}
+              {indented(outcome.exchange.response)}
             </pre>
           )}
         </div>
@@ -228,17 +232,13 @@ function Field({ id, field, value, problem, onInput }: FieldProps) {
 interface AnsweredProps {
   readonly tool: McpTool;
   readonly outcome: ToolOutcome;
-  readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** Renders the answer of a tool as a sentence and a list of figures. */
-function Answered({ tool, outcome, args }: AnsweredProps) {
+/** Renders the answer of a tool as a list of figures. */
+function Answered({ tool, outcome }: AnsweredProps) {
   const figures = toolFigures(outcome.answer!, tool.outputSchema);
   return (
     <>
-      <p>
-        <strong>{toolSentence(tool.name, outcome.answer!, args)}</strong>
-      </p>
       <dl class="facts">
         {figures.map(({ name, value, note }) => (
           <Fact key={name} name={name} value={value} note={note} />

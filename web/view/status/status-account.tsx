@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { maskedKey } from '../../data/mcp-call.ts';
 import {
   type AccountStatus,
   accountStatus,
@@ -181,4 +180,9 @@ function Answered({ told }: { told: Told }) {
       />
     </dl>
   );
+}
+
+/** Returns a key whose secret part is replaced by dots. */
+function maskedKey(key: string): string {
+  return `${key.slice(0, key.indexOf('_') + 1)}${'•'.repeat(16)}`;
 }
