@@ -33,7 +33,9 @@ export function DensityChart({ radar, pair, onMove }: DensityChartProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
   const levels = useMemo(() => radarLevels(radar), [radar]);
-  const axis = useMemo(() => densityAxis(radar, levels, height), [radar, levels, height]);
+  /** The levels beyond the usual axis that the member has called up. */
+  const [called, setCalled] = useState<readonly string[]>([]);
+  const axis = useMemo(() => densityAxis(radar, levels, called, height), [radar, levels, called, height]);
   const shapes = useMemo(() => densityShapes(radar, axis, width), [radar, axis, width]);
   const [active, setActive] = useState<0 | 1>(1);
   const [spoken, speak] = useSpoken();
@@ -153,20 +155,33 @@ export function DensityChart({ radar, pair, onMove }: DensityChartProps) {
             </span>
           </div>
         ))}
-        <LevelLabels levels={levels} axis={axis} isNarrow={width < NAMES_FROM} />
+        <LevelLabels
+          levels={levels}
+          axis={axis}
+          isNarrow={width < NAMES_FROM}
+          onGo={({ id }) => setCalled([...called, id])}
+          onReset={called.length > 0 ? () => setCalled([]) : undefined}
+        />
       </div>
       {spoken}
     </div>
   );
 }
 
-function densityAxis(radar: Radar, levels: readonly ChartLevel[], height: number): PriceAxis {
+function densityAxis(
+  radar: Radar,
+  levels: readonly ChartLevel[],
+  called: readonly string[],
+  height: number,
+): PriceAxis {
   const { spot_price: spot } = radar;
   const law = mixtureOf(radar);
   const most = densityRange(law, []);
   const reach = (most.high - most.low) / 2;
   // The axis leaves out a level far from spot, because a long axis would flatten the density.
-  const near = levels.map((level) => level.price).filter((at) => at > most.low - reach && at < most.high + reach);
+  const near = levels
+    .filter(({ id, price: at }) => called.includes(id) || (at > most.low - reach && at < most.high + reach))
+    .map((level) => level.price);
   const { low, high } = densityRange(law, near);
   return priceAxis(spot, (50 * (high - low)) / spot, 100 * ((high + low) / 2 / spot - 1), height);
 }
