@@ -12,15 +12,22 @@ const HALF = 7;
 /** Half the height of the tag at the crosshair, in pixels. */
 const TAG = 9;
 
+interface AxisLabelsProps {
+  readonly axis: PriceAxis;
+  /** Places on the axis that other labels have, in pixels from the top. */
+  readonly taken?: readonly number[];
+}
+
 /** Renders the price labels at the left edge. A label that does not fit is left out. Screen readers read the table, not the labels. */
-export function AxisLabels({ axis }: { axis: PriceAxis }) {
+export function AxisLabels({ axis, taken = [] }: AxisLabelsProps) {
   return (
     <div class="y-axis small" aria-hidden="true">
       {axis.ticks.map((tick) => {
         const y = axis.y(tick);
         return (
           y > HALF &&
-          y < axis.height - HALF && (
+          y < axis.height - HALF &&
+          taken.every((each) => Math.abs(each - y) > HALF + TAG + 2) && (
             <span data-label key={tick} style={{ top: `${y}px` }}>
               {strikeText(tick)}
             </span>

@@ -58,12 +58,19 @@ function scaleThrough(from: readonly number[], to: readonly number[]): (value: n
   };
 }
 
+/** Room of a label to the right of a horizontal axis, in pixels. */
+const EDGE = 8;
+
 /** Returns an axis of strikes, in dollars. */
 export function strikeAxis(low: number, high: number): AxisBetween {
   return (left, right) => {
     const scale = linearScale([low, high], [left, right]);
     const ticks = spacedTicks(low, high, right - left, 64);
-    return { x: (value) => scale(value), labels: ticks.map((tick) => ({ x: scale(tick), text: strikeText(tick) })) };
+    const texts = ticks.map(strikeText);
+    const sizes = texts.map((text) => text.length * LABEL_DIGIT);
+    // A label at the right edge is moved left if it would extend beyond the chart.
+    const at = ticks.map((tick, i) => Math.min(scale(tick), right + EDGE - sizes[i]! / 2));
+    return { x: (value) => scale(value), labels: spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! })) };
   };
 }
 

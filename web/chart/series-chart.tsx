@@ -164,7 +164,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
 /** Returns the value of the plot's main series at the cursor: of the last one that is not in the background. Undefined if it is unknown. */
 function valueAt(series: readonly ChartSeries[], x: number, cursor: number): number | undefined {
   const isMain = ({ mark, class: name = '' }: ChartSeries) =>
-    mark !== 'ranges' && mark !== 'band' && !/faint|before|after|dashed/.test(name);
+    mark !== 'ranges' && mark !== 'band' && !/faint|before|after|dashed|series-/.test(name);
   const values = series.filter(isMain).map((each) => each.y[each.x ? each.x.indexOf(x) : cursor]);
   return values.findLast((each): each is number => typeof each === 'number');
 }
