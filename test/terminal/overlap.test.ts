@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describeRecorded } from '../support/recorded-chains.ts';
+import { IS_FULL } from '../support/size.ts';
 import { goTo as goToAddress } from './answers.ts';
 import { describeInBrowser, drawn, still, test, withTerminal } from './browser.ts';
 import { levelsShown, misplacedTexts } from './layout.ts';
@@ -47,36 +48,40 @@ function firstRow(body: Body, by: string): Body {
   return { ...Object.fromEntries(cut), count: 1 };
 }
 
+const sixDigits = (body: Body) =>
+  replaced(body, (name, value) => (PRICES.test(name) ? mapped(value, (each) => Math.round(SCALE * each)) : value));
+
+/** Puts the call wall at +400 % of spot, and the put wall at -70 %. */
+const farWalls = (body: Body) =>
+  replaced(body, (name, value) =>
+    name === 'call_wall'
+      ? mapped(value, (each) => each * 4.75)
+      : name === 'put_wall'
+        ? mapped(value, (each) => each * 0.3)
+        : value,
+  );
+
+const oneRow = (body: Body) =>
+  body.strikes
+    ? { ...body, strikes: firstRow(body.strikes, 'strike'), expiries: firstRow(body.expiries, 'expiry') }
+    : firstRow(body, 'as_of' in body ? 'as_of' : 'none');
+
+const noInterest = (body: Body) =>
+  replaced(body, (name, value) =>
+    MONEY.test(name)
+      ? mapped(value, () => 0)
+      : name === 'flip_resolved'
+        ? Array.isArray(value)
+          ? value.map(() => false)
+          : false
+        : value,
+  );
+
 /** Changes of the stored answers that make a ticker as bad for charts as a ticker can be. */
 const EXTREMES: Readonly<Record<string, (body: Body) => Body>> = {
   'as they are': (body) => body,
-  'an index at 123,456.78': (body) =>
-    replaced(body, (name, value) =>
-      PRICES.test(name) ? mapped(value, (each) => Math.round(100 * SCALE * each) / 100) : value,
-    ),
-  'a call wall at +400 %, a put wall at -70 %': (body) =>
-    replaced(body, (name, value) =>
-      name === 'call_wall'
-        ? mapped(value, (each) => each * 4.75)
-        : name === 'put_wall'
-          ? mapped(value, (each) => each * 0.3)
-          : value,
-    ),
-  'one strike, and one snapshot in a year': (body) => {
-    const { strikes } = body;
-    if (strikes) return { ...body, strikes: firstRow(strikes, 'strike') };
-    return firstRow(body, 'as_of' in body ? 'as_of' : 'none');
-  },
-  'no open interest': (body) =>
-    replaced(body, (name, value) =>
-      MONEY.test(name)
-        ? mapped(value, () => 0)
-        : name === 'flip_resolved'
-          ? Array.isArray(value)
-            ? value.map(() => false)
-            : false
-          : value,
-    ),
+  'an index at 123,457, its call wall at +400 % and its put wall at -70 %': (body) => farWalls(sixDigits(body)),
+  'one strike without open interest, and one snapshot in a year': (body) => noInterest(oneRow(body)),
 };
 
 /** The shares over moves, which follow from the profile: what is drawn depends on their size alone. */
@@ -126,7 +131,6 @@ describeInBrowser('texts of charts', () => {
       for (const view of VIEWS) {
         await goTo(page, view);
         if (view.includes('shares')) await page.waitForSelector('text=shares traded on the way');
-        await still(page);
         found.push(...(await misplacedAt(page, SIZES)).map((each) => `${view} ${each}`));
       }
       await page.context().close();
@@ -153,7 +157,7 @@ describeRecorded('recorded chains', (dir) => {
       ) as string[];
       expect(names.length).toBeGreaterThan(10);
       const found: string[] = [];
-      for (const name of names) {
+      for (const name of names.filter((_, i) => IS_FULL || i % 3 === 0)) {
         const levels = (await (await terminal.get(`/api/v1/nodes/gex/${name}/view`)).json()) as Body;
         const { flip_resolved } = levels.levels;
         for (const view of ['ticker', 'history', 'scan']) {

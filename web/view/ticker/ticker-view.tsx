@@ -54,10 +54,9 @@ export function TickerView() {
       <TickerFigures levels={levels} before={before?.levels} />
       {page.value.isDiff && <DiffSummary />}
       <div class="ticker-charts">
-        <SessionsPanel levels={levels} moment={moment} />
         <ChartPanel
           id="ladder"
-          class="ladder-panel beside"
+          class="ladder-panel"
           title={`${measure[0]!.toUpperCase()}${measure.slice(1)} by strike`}
           unit={ladderUnit(strikes, measure, visibleStrikesPerRow(strikes, 500))}
           call={calls.strikes}
@@ -98,6 +97,7 @@ export function TickerView() {
             onExplain={(at) => navigate({ explain: `strike.${String(at).replace('.', '_')}` })}
           />
         </ChartPanel>
+        <SessionsPanel levels={levels} moment={moment} />
         {page.value.own.with ? (
           <CombinedPanel moment={moment} />
         ) : (
