@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { IS_FULL } from '../support/size.ts';
 import { goTo as goToAddress } from './answers.ts';
-import { describeInBrowser, drawn, still, test, withTerminal } from './browser.ts';
+import { describeInBrowser, drawn, still, type Terminal, test, withTerminal } from './browser.ts';
 import { levelsShown, misplacedTexts } from './layout.ts';
 import { goTo, STORED_TICKER, type StoredAnswer, serveStored, withStoredTerminal } from './stored-answers.ts';
 
@@ -109,24 +109,29 @@ async function misplacedAt(
   return found;
 }
 
+/** Opens a page that gets the stored answers with a change. */
+function openExtreme(terminal: Terminal, change: (body: Body) => Body): Promise<Page> {
+  let profile: Body;
+  return terminal.open(`#/${STORED_TICKER}/ticker`, {
+    prepare: async (page) => {
+      const served = await serveStored(page, terminal.problems);
+      served.change = (answer: StoredAnswer) => {
+        const isHedging = answer.request.includes('/hedging?');
+        const body = isHedging ? hedgingOf(answer.request, profile) : change(answer.body);
+        profile = body.profile ?? profile;
+        return { ...answer, ...(isHedging && { status: 200 }), body };
+      };
+    },
+  });
+}
+
 describeInBrowser('texts of charts', () => {
   const terminal = withStoredTerminal();
 
   test.each(Object.entries(EXTREMES))(
     'none overlaps another or leaves its plot: %s',
     async (_, change) => {
-      let profile: Body;
-      const page = await terminal.open(`#/${STORED_TICKER}/ticker`, {
-        prepare: async (each) => {
-          const served = await serveStored(each, terminal.problems);
-          served.change = (answer: StoredAnswer) => {
-            const isHedging = answer.request.includes('/hedging?');
-            const body = isHedging ? hedgingOf(answer.request, profile) : change(answer.body);
-            profile = body.profile ?? profile;
-            return { ...answer, ...(isHedging && { status: 200 }), body };
-          };
-        },
-      });
+      const page = await openExtreme(terminal, change);
       const found: string[] = [];
       for (const view of VIEWS) {
         await goTo(page, view);
@@ -138,6 +143,32 @@ describeInBrowser('texts of charts', () => {
     },
     60_000,
   );
+
+  test('a button moves the axis to a level beyond it, by keyboard too, and a press on a session shows it', async () => {
+    const page = await openExtreme(terminal, farWalls);
+    for (const [chart, view] of [
+      ['ladder', 'ticker'],
+      ['profile', 'ticker'],
+      ['history', 'history'],
+      ['density', 'scan'],
+    ] as const) {
+      await goTo(page, view);
+      const chip = page.locator(`[data-chart="${chart}"] .chip`, { hasText: /^(?:call wall|CW) .*▲ \+/ });
+      await chip.focus();
+      await page.keyboard.press('Enter');
+      await chip.waitFor({ state: 'detached' });
+      const label = page.locator(`[data-chart="${chart}"] span.level`, { hasText: /^(?:call wall|CW) / });
+      expect(await label.count()).toBe(1);
+    }
+    await goTo(page, 'ticker?shift=50');
+    await page.keyboard.press('=');
+    expect(await page.evaluate(() => location.hash)).not.toMatch(/zoom|shift/);
+    const plot = page.locator('[data-chart="sessions"] .plot');
+    const { width } = (await plot.boundingBox())!;
+    await plot.click({ position: { x: width - 30, y: 60 } });
+    expect(await page.evaluate(() => location.hash)).toMatch(/at=2026-11-1/);
+    await page.context().close();
+  });
 });
 
 describeRecorded('recorded chains', (dir) => {
