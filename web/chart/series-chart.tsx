@@ -36,6 +36,8 @@ export interface SeriesPlotProps {
   format(value: number): string;
   /** The ends of the vertical axis. If undefined, the chart computes the ends from the values. */
   readonly range?: readonly [low: number, high: number];
+  /** Returns the ticks for a height, if `range` has exactly this height because the charts beside the plot have the same axis. */
+  priceTicks?(height: number): readonly number[];
   /** True if the vertical axis includes 0. Bars need this. */
   readonly hasZero?: boolean;
   /** A horizontal line with a name, such as spot. */
@@ -67,6 +69,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
     series,
     format,
     range,
+    priceTicks,
     hasZero,
     rule,
     spans = [],
@@ -80,12 +83,14 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
   const across = axis(LEFT + PAD.right, width - PAD.right);
-  const pixels = [height - PAD.y, PAD.y] as const;
+  const pixels = priceTicks ? ([height, 0] as const) : ([height - PAD.y, PAD.y] as const);
   const y = range ? linearScale(range, pixels) : niceScale(extentOf(series, hasZero ?? false, rule?.at), pixels, 4);
   const [low, high] = y.domain;
   const round = spacedTicks(low, high, height - 2 * PAD.y, TICK_GAP);
   // A low plot may have room for one round value only. Then its ends say more: the axis is extended to round values.
-  const ticks = round.length > 1 ? round : [low, high];
+  const ticks =
+    priceTicks?.(height).filter((tick) => Math.min(y(tick), height - y(tick)) > PAD.y) ??
+    (round.length > 1 ? round : [low, high]);
   const texts = shortTexts(ticks.map((tick) => format(tick)));
   const at = x.map((each) => across.x(each));
   const nearest = (event: MouseEvent) => bisectCenter(at, pointWithin(event).x);

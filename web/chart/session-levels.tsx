@@ -1,14 +1,10 @@
-import { bisectCenter } from 'd3-array';
 import { useMemo } from 'preact/hooks';
 import type { History, Levels } from '../data/page-answers.ts';
 import { newYorkDay, newYorkIsoDate, price, strikeText, UNKNOWN } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { priceRange } from '../state/price-range.ts';
-import { AxisLabels, Crosshair, LABELS_WIDTH } from './axis-labels.tsx';
-import { useSize } from './canvas.tsx';
-import { pointerCursor, pointWithin } from './chart-cursor.tsx';
 import { priceAxis } from './price-axis.ts';
-import { type ChartSeries, CursorFrame, Legend, type SeriesPlotProps } from './series-chart.tsx';
+import { CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
 
 /** The levels of a ticker at the last snapshot of a session. */
 export interface SessionLevel {
@@ -57,107 +53,60 @@ interface SessionLevelsProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'
   onOpen(index: number): void;
 }
 
-/** The levels in the order in which they are drawn, with the class names of their marks. */
-const DRAWN = [
-  ['callWall', 'positive'],
-  ['putWall', 'negative'],
-  ['flip', 'flip'],
-] as const;
-
-const LEGEND: readonly ChartSeries[] = [
-  { name: 'spot', mark: 'dots', y: [0] },
-  { name: 'flip', mark: 'line', class: 'flip', y: [0] },
-];
-
-/** Renders walls, flip and spot of the last sessions on the page's price axis, one column per session, with the present one at the right. */
+/** Renders walls, flip and spot of the last sessions on the page's price axis. The present session is at the right. */
 export function SessionLevels({ sessions, spot, cursor, onCursor, onOpen }: SessionLevelsProps) {
-  const { ref, size } = useSize<HTMLDivElement>();
-  const { width, height } = size;
   const { zoom, shift } = priceRange.value;
-  const axis = useMemo(() => priceAxis(spot, zoom, shift, height), [spot, zoom, shift, height]);
-  const step = Math.max(0, (width - LABELS_WIDTH - 4) / SESSIONS);
-  const at = sessions.map((_, i) => width - 4 - (sessions.length - i - 0.5) * step);
-  const nearest = (event: MouseEvent) => (sessions.length > 0 ? bisectCenter(at, pointWithin(event).x) : null);
-  /** Returns the mark of a level: a dash in the column, or an arrow at the end of the axis beyond which the level lies. */
-  const mark = (x: number, level: number | null, half = step / 2 - 0.5) => {
-    if (level === null) return '';
-    if (level > axis.high) return `M${x - 3} 6l3-5l3 5z`;
-    if (level < axis.low) return `M${x - 3} ${height - 6}l3 5l3-5z`;
-    return `M${x - half} ${axis.y(level)}h${2 * half}`;
-  };
-  const days = [sessions[0], sessions.at(-1)].map((each) => each && newYorkDay(each.at).slice(4));
-  const isSameYear = sessions[0]?.at.slice(0, 4) === sessions.at(-1)?.at.slice(0, 4);
+  const { low, high } = priceAxis(spot, zoom, shift, 1);
+  const plot = useMemo(() => plotOf(sessions), [sessions]);
   return (
-    <CursorFrame
-      id="sessions"
-      class="sessions"
-      label={describeSessions(sessions)}
-      count={sessions.length}
-      cursor={cursor}
-      onCursor={onCursor}
-      onOpen={onOpen}
-      readout={(i) => sessionReadout(sessions[i]!)}
-    >
-      <div
-        ref={ref}
-        class="plot"
-        {...pointerCursor(nearest, onCursor)}
-        onClick={(event) => {
-          const index = nearest(event);
-          if (index !== null) onOpen(index);
-        }}
+    <div class="sessions-plot" onClick={() => cursor !== null && onOpen(cursor)}>
+      <CursorFrame
+        id="sessions"
+        class="sessions"
+        label={describeSessions(sessions)}
+        count={sessions.length}
+        cursor={cursor}
+        onCursor={onCursor}
+        onOpen={onOpen}
+        readout={(i) => sessionReadout(sessions[i]!)}
       >
-        {height > 0 && (
-          <svg width={width} height={height} aria-hidden="true">
-            {axis.ticks.map((tick) => (
-              <line key={tick} class="grid-line" x1={LABELS_WIDTH} x2={width} y1={axis.y(tick)} y2={axis.y(tick)} />
-            ))}
-            {cursor !== null && at[cursor] !== undefined && (
-              <rect class="under-cursor" x={at[cursor]! - step / 2} width={step} y={0} height={height} />
-            )}
-            {DRAWN.map(([name, tone]) => (
-              <path
-                key={name}
-                class={`curve ${tone}`}
-                d={sessions.map((each, i) => mark(at[i]!, each[name])).join('')}
-              />
-            ))}
-            <path
-              class="curve faint"
-              d={sessions.map((each, i) => `${i === 0 ? 'M' : 'L'}${at[i]} ${axis.y(each.spot)}`).join('')}
-            />
-            <path
-              class="point"
-              d={sessions
-                .map((each, i) => `M${at[i]! - 2.5} ${axis.y(each.spot)}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0`)
-                .join('')}
-            />
-          </svg>
-        )}
-        <AxisLabels axis={axis} />
-        <Crosshair axis={axis} />
-      </div>
-      <div class="x-axis titled small" aria-hidden="true">
-        {sessions.length > 1 && (
-          <span data-label style={{ left: `${LABELS_WIDTH}px` }}>
-            {isSameYear ? newYorkDay(sessions[0]!.at, false).slice(4) : days[0]}
-          </span>
-        )}
-        <span data-label class="end">
-          {days[1]}
-        </span>
-        <span data-label class="axis-title end">
-          {sessions.length === 1 ? '1 session' : `${sessions.length} sessions`}
-        </span>
-      </div>
-      <Legend series={LEGEND} />
-    </CursorFrame>
+        <SeriesPlot
+          {...plot}
+          range={[low, high]}
+          priceTicks={(height) => priceAxis(spot, zoom, shift, height).ticks}
+          format={strikeText}
+          cursor={cursor}
+          onCursor={onCursor}
+        />
+      </CursorFrame>
+    </div>
   );
+}
+
+/** Returns positions, axis and series of the sessions. There is room for all sessions, so that each has the same width. */
+function plotOf(sessions: readonly SessionLevel[]): Pick<SeriesPlotProps, 'x' | 'axis' | 'series'> {
+  const column = (name: 'spot' | 'flip' | 'callWall' | 'putWall') => sessions.map((each) => each[name]);
+  const days = sessions.map(({ at }) => newYorkDay(at).slice(4));
+  const first = SESSIONS - sessions.length;
+  return {
+    x: sessions.map((_, i) => first + i),
+    axis: (left, right) => {
+      const x = (at: number) => left + ((right - left) * at) / (SESSIONS - 1);
+      const ends = [[x(first) + 12, days[0]!] as const, [right - 14, days.at(-1)!] as const];
+      return { x, labels: ends.slice(sessions.length < 12 ? 1 : 0).map(([at, text]) => ({ x: at, text })) };
+    },
+    series: [
+      { name: 'call wall', mark: 'stairs', y: column('callWall'), class: 'positive' },
+      { name: 'put wall', mark: 'stairs', y: column('putWall'), class: 'negative' },
+      { name: 'flip', mark: 'line', y: column('flip'), class: 'dashed' },
+      { name: 'spot', mark: 'line', y: column('spot'), class: 'spot' },
+    ],
+  };
 }
 
 /** Returns the levels of a session as text. */
 export function sessionReadout({ at, spot, flip, callWall, putWall }: SessionLevel): string {
-  return `${newYorkDay(at)}: spot ${price(spot)}, flip ${flip === null ? UNKNOWN : price(flip)}, walls ${strikeText(putWall)} and ${strikeText(callWall)}`;
+  return `${newYorkDay(at).slice(4)}: spot ${price(spot)}, flip ${flip === null ? UNKNOWN : price(flip)}, walls ${strikeText(putWall)}, ${strikeText(callWall)}`;
 }
 
 function describeSessions(sessions: readonly SessionLevel[]): string {

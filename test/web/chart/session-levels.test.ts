@@ -19,7 +19,7 @@ test('each of the last sessions has the levels of its last snapshot, and an unre
   expect(sessions.length).toBe(20);
   expect(sessions.map(({ at }) => at)).toEqual(days.slice(-20).map((day) => `${day}T20:00:00.000Z`));
   expect(sessions.at(-1)).toEqual({ at: as_of.at(-1)!, spot: 159, flip: null, callWall: 110, putWall: 90 });
-  expect(sessionReadout(sessions[0]!)).toBe('Sun 11 Oct: spot 121.00, flip 98.00, walls 90 and 110');
+  expect(sessionReadout(sessions[0]!)).toBe('11 Oct: spot 121.00, flip 98.00, walls 90, 110');
   expect(sessionsTable(sessions, () => {}).rows[0]).toEqual([as_of.at(-1)!, 159, null, 110, 90]);
 });
 
