@@ -150,7 +150,8 @@ export function LevelLabels({ levels, axis, isNarrow, onGo, onReset }: LevelLabe
         const [center, at] = [centers[i]!, axis.y(price)];
         const words = `${isNarrow ? initials : name} ${text}`;
         if (!isShown(price)) {
-          const away = spot === price ? '' : ` ${percent(100 * (price / spot - 1), 0)}`;
+          const distance = 100 * (price / spot - 1);
+          const away = distance === 0 ? '' : ` ${percent(distance, Math.abs(distance) < 10 ? 1 : 0)}`;
           return (
             <Chip
               key={id}

@@ -2,7 +2,7 @@ import type { FullAnswer } from '../../src/client/client.ts';
 import type { ProfileAnswer } from '../data/page-answers.ts';
 import { amount, percent, price, signedAmount } from '../page-format.ts';
 import type { ChosenOptions } from '../state/address.ts';
-import { gexAt } from '../state/moment-diff.ts';
+import { type CurveColumns, gexAt } from '../state/moment-diff.ts';
 
 /** The shares that dealers trade if spot moves by given percentages. */
 export type Hedging = FullAnswer<'get_hedging_profile'>;
@@ -36,19 +36,15 @@ export function hedgingArguments(
 
 /** Returns the shares that dealers trade until spot is at a price: + buy, - sell. Null if the answer has no moves around the price. */
 export function sharesAt(hedging: Hedging | undefined, at: number): number | null {
-  if (!hedging) return null;
-  const points = curveOf(hedging);
-  const after = points.findIndex(([spot]) => spot >= at);
-  const [to, from] = [points[after], points[after - 1]];
-  if (!to) return null;
-  if (!from || to[0] === at) return to[0] === at ? to[1] : null;
-  return from[1] + ((at - from[0]) / (to[0] - from[0])) * (to[1] - from[1]);
+  const curve = hedging && sharesCurve(hedging);
+  return curve && at >= curve.spot[0]! && at <= curve.spot.at(-1)! ? gexAt(curve, at) : null;
 }
 
-/** Returns the shares by spot, in ascending order of spot. At the present spot there is nothing to trade. */
-export function curveOf({ rows, spot_price }: Hedging): (readonly [spot: number, shares: number])[] {
-  const points = rows.map(({ spot, shares }) => [spot, shares] as const).filter(([spot]) => spot !== spot_price);
-  return [...points, [spot_price, 0] as const].toSorted((a, b) => a[0] - b[0]);
+/** Returns the shares by spot, in the form of a profile. At the present spot there is nothing to trade. */
+export function sharesCurve({ rows, spot_price }: Hedging): CurveColumns {
+  const points = [...rows.filter(({ spot }) => spot !== spot_price), { spot: spot_price, shares: 0 }];
+  points.sort((a, b) => a.spot - b.spot);
+  return { spot: points.map(({ spot }) => spot), net_gex: points.map(({ shares }) => shares) };
 }
 
 /** Returns what dealers do as text: `buy 320K sh`. The argument is a number of shares: + buy, - sell. */

@@ -17,7 +17,7 @@ import {
 import { useSize } from './canvas.tsx';
 import { pointerCursor, pointWithin } from './chart-cursor.tsx';
 import { chartLevels, greekFlips } from './chart-levels.ts';
-import { curveOf, type Hedging } from './hedging-moves.ts';
+import { type Hedging, sharesCurve } from './hedging-moves.ts';
 import { linearScale } from './linear-scale.ts';
 import { cursorPrice, isWithin, priceAxis } from './price-axis.ts';
 import { type ChartSeries, Legend } from './series-chart.tsx';
@@ -43,7 +43,7 @@ export function SpotProfile({ profile, levels, before, hedging }: SpotProfilePro
     [profile.spot_price, zoom, shift, height],
   );
   const shapes = useMemo(() => {
-    const curves = hedging ? [columnsOf(hedging)] : before ? [profile, before] : [profile];
+    const curves = hedging ? [sharesCurve(hedging)] : before ? [profile, before] : [profile];
     return profileShapes(curves[0]!, curves[1], axis, width);
   }, [profile, before, hedging, axis, width]);
   const shown = useMemo(
@@ -106,19 +106,15 @@ const NET = [curveNamed('net gamma if spot is there')];
 const COMPARED = [...NET, curveNamed('at A', { class: 'before' })];
 const SHARES = [curveNamed('shares traded on the way from spot')];
 
-/** Returns the shares over the moves in the form of a profile: the curve is drawn in the same way. */
-function columnsOf(hedging: Hedging): CurveColumns {
-  const points = curveOf(hedging);
-  return { spot: points.map(([spot]) => spot), net_gex: points.map(([, shares]) => shares) };
-}
-
 function profileShapes(
   profile: CurveColumns,
   before: CurveColumns | undefined,
   axis: ReturnType<typeof priceAxis>,
   width: number,
 ) {
-  const isNear = (spot: number) => spot >= axis.low * 0.995 && spot <= axis.high * 1.005;
+  // The curve goes on to the first point beyond each end of the axis.
+  const room = 0.06 * (axis.high - axis.low);
+  const isNear = (spot: number) => spot >= axis.low - room && spot <= axis.high + room;
   const inView = ({ spot, net_gex }: CurveColumns) =>
     spot.map((at, i): [number, number] => [at, net_gex[i]!]).filter(([at]) => isNear(at));
   const points = inView(profile);
