@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { lastSessions, SessionLevels, sessionReadout, sessionsTable } from '../../chart/session-levels.tsx';
 import type { Levels } from '../../data/page-answers.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { page } from '../../state/page.ts';
+import { page, tickerCall } from '../../state/page.ts';
 import { moveToMoment, stops } from '../../state/time-stops.ts';
 
 /** Renders the levels of the last sessions beside the ladder. The history is the one that the time strip has asked for. */
@@ -22,7 +22,7 @@ export function SessionsPanel({ levels, moment }: { levels: Levels; moment: stri
       id="sessions"
       class="sessions-panel"
       title="Last sessions"
-      call={answer?.call}
+      call={answer && tickerCall('get_gex_history', moment, { per: 'snapshot', points: 5000 })}
       table={table}
       readout={shown ? sessionReadout(shown) : 'Press a session to see it.'}
     >
