@@ -3,6 +3,7 @@ import type { History, Levels } from '../data/page-answers.ts';
 import { newYorkDay, newYorkIsoDate, price, strikeText, UNKNOWN } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { priceRange } from '../state/price-range.ts';
+import { LABEL_DIGIT } from './chart-axis.ts';
 import { priceAxis } from './price-axis.ts';
 import { CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
 
@@ -86,14 +87,15 @@ export function SessionLevels({ sessions, spot, cursor, onCursor, onOpen }: Sess
 /** Returns positions, axis and series of the sessions. There is room for all sessions, so that each has the same width. */
 function plotOf(sessions: readonly SessionLevel[]): Pick<SeriesPlotProps, 'x' | 'axis' | 'series'> {
   const column = (name: 'spot' | 'flip' | 'callWall' | 'putWall') => sessions.map((each) => each[name]);
-  const days = sessions.map(({ at }) => newYorkDay(at).slice(4));
   const first = SESSIONS - sessions.length;
   return {
     x: sessions.map((_, i) => first + i),
     axis: (left, right) => {
       const x = (at: number) => left + ((right - left) * at) / (SESSIONS - 1);
-      const ends = [[x(first) + 12, days[0]!] as const, [right - 14, days.at(-1)!] as const];
-      return { x, labels: ends.slice(sessions.length < 12 ? 1 : 0).map(([at, text]) => ({ x: at, text })) };
+      // The labels stay within the chart. The year, if it is another one, is that of the last session.
+      const [from, to] = [newYorkDay(sessions[0]?.at, false).slice(4), newYorkDay(sessions.at(-1)?.at).slice(4)];
+      const last = { x: right + 8 - (to.length * LABEL_DIGIT) / 2, text: to };
+      return { x, labels: sessions.length < 16 ? [last] : [{ x: x(first) + 12, text: from }, last] };
     },
     series: [
       { name: 'call wall', mark: 'stairs', y: column('callWall'), class: 'positive' },
