@@ -51,6 +51,13 @@ before, and \`@09:45 ~ @15:45\` compares two moments.`,
       CHART_KEYS.map(([key, label]) => [code(key), label]),
     ),
     '`Esc` closes what is open, then leaves the chart, then goes back to live.',
+    '## The price axis',
+    `On *Ticker*, the levels of the last sessions, the ladder and *If spot moves* share one price axis. It shows spot, and the flip and both walls if
+they are within 25 % of spot, and at least 9 % on each side. A level beyond it is a button at its end, with the distance from spot. A press moves
+the axis there, and \`=\` puts it back. Once the member has zoomed, the address has the zoom. A press on a session shows its last snapshot.`,
+    `*If spot moves* says what dealers trade, always with the direction of spot: the shares of the whole move (\`get_hedging_profile\`), and those of a
+further 1 %. The shares of the whole move are known for all expiries or one of them, with the other options at their defaults. The choice *shares*
+draws them instead of net gamma.`,
     '## Time',
     `The strip at the bottom has a stop for each stored snapshot. While the page shows an earlier moment, the ribbon says REPLAY, no live figure is
 drawn, and the snapshots that arrive meanwhile are counted. \`l\` goes back to live. \`p\` pins the moment as A, and \`d\` shows the difference of
@@ -82,7 +89,7 @@ licences of the libraries in the page and of those that draw pictures.`,
 - \`zomma serve --feed tradier\` polls a provider. Others are \`massive\`, \`thetadata\` and \`cboe\` ([docs/providers.md](providers.md)).
 - \`zomma start\` runs a simulated market.`,
     '## Reading without a mouse, without colours, without a screen',
-    `Everything can be done by keyboard. Hue says the sign and nothing else, and the side says it too. Puts are hatched, levels differ by pattern and
+    `Everything can be done by keyboard. Blue and orange say the sign, and the side says it too. Series of one chart differ by colour and line style. Puts are hatched, levels differ by pattern and
 name. Each chart has a sentence and a table (\`v\`), its cursor moves by arrow keys, and a screen reader speaks the strike under the cursor.
 The page follows the system's dark, light, high-contrast and forced colours and its wish for reduced motion, works from 320 pixels
 width on, and prints.`,

@@ -105,3 +105,61 @@ export function smallTargets(page: Page, least: number): Promise<Target[]> {
     });
   }, least);
 }
+
+/**
+ * Returns what is wrong with the places of the texts of charts: two texts that overlap, and a text that reaches out of its plot or its chart.
+ * Texts at the cursor are left out, because they cover the axis, and so are rows of a list that are scrolled out of view.
+ */
+export function misplacedTexts(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const SLACK = 1;
+    const found: string[] = [];
+    const textRect = (element: Element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return range.getBoundingClientRect();
+    };
+    const within = (inner: DOMRect, outer: DOMRect) =>
+      inner.left >= outer.left - SLACK &&
+      inner.right <= outer.right + SLACK &&
+      inner.top >= outer.top - SLACK - 2 &&
+      inner.bottom <= outer.bottom + SLACK + 2;
+    for (const chart of document.querySelectorAll<HTMLElement>('[data-chart]')) {
+      const name = chart.dataset.chart!;
+      const texts = [...chart.querySelectorAll('[data-label], svg text, .level')].flatMap((element) => {
+        const text = element.textContent!.trim();
+        if (!text || !element.checkVisibility({ visibilityProperty: true }) || element.closest('.spoken')) return [];
+        const rect = textRect(element);
+        const list = element.closest('ul');
+        const isScrolled =
+          list && list.scrollHeight > list.clientHeight + 1 && !within(rect, list.getBoundingClientRect());
+        return isScrolled ? [] : [{ element, text, rect }];
+      });
+      for (const [i, one] of texts.entries()) {
+        const frame = one.element.closest('.plot') ?? chart;
+        if (!within(one.rect, frame.getBoundingClientRect()))
+          found.push(`${name}: "${one.text}" leaves its ${frame.className}`);
+        for (const other of texts.slice(i + 1)) {
+          if (one.element.contains(other.element) || other.element.contains(one.element)) continue;
+          const wide = Math.min(one.rect.right, other.rect.right) - Math.max(one.rect.left, other.rect.left);
+          const high = Math.min(one.rect.bottom, other.rect.bottom) - Math.max(one.rect.top, other.rect.top);
+          // The boxes of two lines of text may touch: the letters are lower than the boxes.
+          if (wide > SLACK && high > 3) found.push(`${name}: "${one.text}" overlaps "${other.text}"`);
+        }
+      }
+    }
+    return found;
+  });
+}
+
+/** Returns for each chart the names of the levels that it shows, as a label or as a button at the end of its axis. */
+export function levelsShown(page: Page): Promise<Record<string, number>> {
+  return page.evaluate(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll<HTMLElement>('[data-chart]')].flatMap((chart) => {
+        const shown = chart.querySelectorAll('.level-labels .level').length;
+        return shown > 0 ? [[chart.dataset.chart!, shown]] : [];
+      }),
+    ),
+  );
+}

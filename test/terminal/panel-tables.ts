@@ -117,6 +117,20 @@ export const TABLES: Readonly<Record<string, ((answer: never) => Table) | null>>
       ['puts', put_fiat_paid, by_side?.put_at_ask ?? null, by_side?.put_at_bid ?? null],
     ],
   }),
+  sessions: (answer: History) =>
+    tableOf(
+      {
+        at: (i) => answer.as_of[i]!,
+        spot: (i) => answer.spot[i]!,
+        gex_flip: (i) => (answer.flip_resolved[i] ? answer.gex_flip[i]! : null),
+        call_wall: (i) => answer.call_wall[i]!,
+        put_wall: (i) => answer.put_wall[i]!,
+      },
+      indices(answer.day)
+        .filter((i) => answer.day[i] !== answer.day[i + 1])
+        .slice(-20)
+        .reverse(),
+    ),
   history: (answer: History) =>
     tableOf(
       {
@@ -216,8 +230,8 @@ function valueAt(x: readonly number[], y: readonly number[], at: number): number
 
 /** The panels with a menu of each view, on a page that is wide enough for all of them. */
 export const PANELS: readonly (readonly [address: string, panels: readonly string[]])[] = [
-  ['ticker', ['ladder', 'profile', 'expiry-shares']],
-  ['ticker?_with=QQQ', ['ladder', 'combined', 'expiry-shares']],
+  ['ticker', ['ladder', 'sessions', 'profile', 'expiry-shares']],
+  ['ticker?_with=QQQ', ['ladder', 'sessions', 'combined', 'expiry-shares']],
   ['expiries', ['matrix', 'term', 'expiries']],
   ['strikes', ['strikes', 'nodes']],
   ['flow', ['flow', 'tape', 'large-prints']],

@@ -52,6 +52,11 @@ try {
     }, `#/${STORED_TICKER}/${view}?explain=gex_flip`);
     await page.waitForSelector(`main[data-view="${view}"]`);
     await settled(page);
+    if (view !== 'ticker') continue;
+    // The page asks for the shares over moves once the member points at a price.
+    const hedging = page.waitForResponse(/\/hedging\?/);
+    await page.hover('[data-chart="ladder"] .plot');
+    await hedging;
   }
   await Promise.all(reading);
   rmSync(FIXTURES, { recursive: true, force: true });
@@ -79,6 +84,7 @@ function fileNameOf(request: string): string {
   return request
     .replace(/^\w+ \/(?:api\/v1\/)?/, '')
     .replaceAll(`${STORED_TICKER}`, '')
+    .replace(/(hedging\?moves).*/, '$1')
     .split(/[^\w.]+/)
     .filter(Boolean)
     .join('-');

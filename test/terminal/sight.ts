@@ -70,8 +70,8 @@ const INK = 15;
 
 export function expectSidesAndHatching(grey: Pixels, [positive, negative]: readonly [number[], number[]]): void {
   const { width, height } = grey;
-  // The axis at the left edge takes 44 pixels, and the right edge has four free.
-  const middle = (44 + width - 4) / 2;
+  // The axis at the left edge takes 52 pixels, and the right edge has four free.
+  const middle = (52 + width - 4) / 2;
   const right = (places: readonly number[]) => places.filter((each) => each % width > middle).length / places.length;
   // The rules of the walls have the hue of their sign, over the whole width.
   expect(right(positive)).toBeGreaterThan(0.9);
@@ -93,7 +93,7 @@ export function expectSidesAndHatching(grey: Pixels, [positive, negative]: reado
     return counts.toSorted((a, b) => a - b)[counts.length >> 1]!;
   };
   expect(changes(positive, Math.ceil(middle) + 2, width - 4)).toBeLessThanOrEqual(4);
-  expect(changes(negative, 44, Math.floor(middle) - 2)).toBeGreaterThanOrEqual(10);
+  expect(changes(negative, 52, Math.floor(middle) - 2)).toBeGreaterThanOrEqual(10);
 }
 
 /** The text of a cell is a plus or a minus: only a plus has a stroke upward. */
@@ -102,7 +102,7 @@ export function expectSigns(grey: Pixels): void {
     values: (number | null)[][];
   };
   const { width, height } = grey;
-  const [columns, rows, left] = [values.length, values[0]!.length, 46];
+  const [columns, rows, left] = [values.length, values[0]!.length, 52];
   const read: string[] = [];
   const meant: string[] = [];
   for (const [column, cells] of values.entries()) {

@@ -66,6 +66,12 @@ function seenDistance(a: string, b: string, sight: keyof typeof SIGHT): number {
   return distance(seen(a), seen(b));
 }
 
+test('each series of a chart has a line style of its own', () => {
+  const chart = read('chart/chart.css');
+  const dashes = [2, 3, 4].map((n) => new RegExp(`\\.series-${n} \\{[^}]*stroke-dasharray: ([^;]+);`).exec(chart)?.[1]);
+  expect(new Set(dashes.filter(Boolean)).size).toBe(3);
+});
+
 describe.each(Object.entries(THEMES))('colours of the %s theme', (_, tokens) => {
   test.each(['ground', 'surface', 'raised'])('texts on %s have a contrast of at least 4.5', (ground) => {
     for (const name of ['text', 'muted', 'positive', 'negative']) {
@@ -87,6 +93,19 @@ describe.each(Object.entries(THEMES))('colours of the %s theme', (_, tokens) => 
 
   test.each(Object.keys(SIGHT))('positive and negative are apart for %s sight', (sight) => {
     expect(seenDistance(tokens.positive!, tokens.negative!, sight)).toBeGreaterThan(20);
+  });
+
+  test.each(Object.keys(SIGHT))('each series of a chart is apart from the others for %s sight', (sight) => {
+    const series = ['text', 'series-2', 'series-3', 'series-4'].map((name) => tokens[name]!);
+    for (const [i, color] of series.entries()) {
+      expect(contrast(color, tokens.ground!)).toBeGreaterThanOrEqual(3);
+      for (const other of series.slice(i + 1))
+        expect({ color, other, isApart: seenDistance(color, other, sight) > 16 }).toEqual({
+          color,
+          other,
+          isApart: true,
+        });
+    }
   });
 
   test.each(Object.keys(SIGHT))('each step of the ramp is apart from the next for %s sight', (sight) => {

@@ -1,26 +1,35 @@
-import { amount, signedAmount, strikeText } from '../page-format.ts';
+import { percent, price, signedAmount, strikeText } from '../page-format.ts';
 import type { ChartLevel } from './chart-levels.ts';
 import { placeLabels } from './place-labels.ts';
 import { cursorPrice, isWithin, type PriceAxis } from './price-axis.ts';
 
-/** Width of the price labels at the left edge, in pixels. */
-export const LABELS_WIDTH = 44;
+/** Width of the price labels at the left edge, in pixels: `123,456` has room. */
+export const LABELS_WIDTH = 52;
 /** Minimum width of a chart that shows the full names of levels, in pixels. */
 export const NAMES_FROM = 420;
 /** Half the height of a price label at the left edge, in pixels. */
 const HALF = 7;
+/** Half the height of the tag at the crosshair, in pixels. */
+const TAG = 9;
+
+interface AxisLabelsProps {
+  readonly axis: PriceAxis;
+  /** Places on the axis that other labels have, in pixels from the top. */
+  readonly taken?: readonly number[];
+}
 
 /** Renders the price labels at the left edge. A label that does not fit is left out. Screen readers read the table, not the labels. */
-export function AxisLabels({ axis }: { axis: PriceAxis }) {
+export function AxisLabels({ axis, taken = [] }: AxisLabelsProps) {
   return (
     <div class="y-axis small" aria-hidden="true">
-      {axis.ticks.map((price) => {
-        const y = axis.y(price);
+      {axis.ticks.map((tick) => {
+        const y = axis.y(tick);
         return (
           y > HALF &&
-          y < axis.height - HALF && (
-            <span data-label key={price} style={{ top: `${y}px` }}>
-              {strikeText(price)}
+          y < axis.height - HALF &&
+          taken.every((each) => Math.abs(each - y) > HALF + TAG + 2) && (
+            <span data-label key={tick} style={{ top: `${y}px` }}>
+              {strikeText(tick)}
             </span>
           )
         );
@@ -29,27 +38,61 @@ export function AxisLabels({ axis }: { axis: PriceAxis }) {
   );
 }
 
-/** Renders a line at the price of the cursor. */
+/** Renders a line at the price of the cursor, and a tag with this price on the axis. */
 export function Crosshair({ axis }: { axis: PriceAxis }) {
   const at = cursorPrice.value;
-  return at !== null && isWithin(axis, at) ? <div class="crosshair" style={{ top: `${axis.y(at)}px` }} /> : null;
+  return at !== null && isWithin(axis, at) ? (
+    <CrosshairAt y={axis.y(at)} height={axis.height} text={price(at)} />
+  ) : null;
 }
 
-/**
- * Renders the labels of a horizontal axis: the exposures at both ends, and zero. In pixels, `left` is the position of the left end, and
- * `middle` is the position of zero.
- */
-export function ExtentAxis({ left, middle, extent }: { left: number; middle: number; extent: number }) {
+/** Renders a horizontal line through a plot, and a tag with the value at the axis. No edge of the plot cuts the tag. */
+export function CrosshairAt({ y, height, text }: { y: number; height: number; text: string }) {
   return (
-    <div class="x-axis small" aria-hidden="true">
-      <span data-label style={{ left: `${left}px` }}>
-        {amount(-extent)}
+    <>
+      <div class="crosshair" style={{ top: `${y}px` }} />
+      <span class="price-tag small" aria-hidden="true" style={{ top: `${Math.max(TAG, Math.min(height - TAG, y))}px` }}>
+        {text}
       </span>
-      <span data-label class="middle" style={{ left: `${middle}px` }}>
-        0
-      </span>
-      <span data-label class="end">
-        {signedAmount(extent)}
+    </>
+  );
+}
+
+interface ExtentAxisProps {
+  /** The positions of the ends, in pixels. */
+  readonly left: number;
+  readonly right: number;
+  /** The amount at the right end. The left end has the same amount below zero. */
+  readonly extent: number;
+  /** What the axis measures, with its unit. */
+  readonly title: string;
+}
+
+/** Minimum distance between two labels of a horizontal axis, in pixels. */
+const APART = 62;
+
+/** Returns the ticks of an axis from -extent to extent as shares of the extent: both ends, zero, and the halves if they have room. */
+export function extentTicks(left: number, right: number): readonly number[] {
+  return right - left >= 4 * APART ? [-1, -0.5, 0, 0.5, 1] : [-1, 0, 1];
+}
+
+/** Renders the labels of a horizontal axis of amounts, and its title. */
+export function ExtentAxis({ left, right, extent, title }: ExtentAxisProps) {
+  return (
+    <div class="x-axis titled small" aria-hidden="true">
+      {right > left &&
+        extentTicks(left, right).map((share) => (
+          <span
+            data-label
+            key={share}
+            class={share === -1 ? '' : share === 1 ? 'end' : 'middle'}
+            style={share === 1 ? undefined : { left: `${left + ((1 + share) / 2) * (right - left)}px` }}
+          >
+            {signedAmount(share * extent)}
+          </span>
+        ))}
+      <span data-label class="middle axis-title" style={{ left: `${(left + right) / 2}px` }}>
+        {title}
       </span>
     </div>
   );
@@ -63,15 +106,17 @@ interface LevelRulesProps {
 
 /** Renders an SVG line for each level within the axis. */
 export function LevelRules({ levels, axis, width }: LevelRulesProps) {
-  const visible = levels.filter(({ price }) => isWithin(axis, price));
-  return visible.map(({ id, tone, dash, price }) => {
-    const y = axis.y(price);
+  const visible = levels.filter((level) => isWithin(axis, level.price));
+  return visible.map(({ id, tone, dash, price: at }) => {
+    const y = axis.y(at);
     return <line key={id} class={`rule ${tone} ${dash}`} x1={LABELS_WIDTH} x2={width} y1={y} y2={y} />;
   });
 }
 
 /** Height of a level's label, in pixels. */
 const LABEL = 19;
+/** Height of the button for a level beyond the axis, in pixels: with a mouse, and with a finger. */
+const CHIP = { fine: 26, coarse: 46 } as const;
 /** If a label is farther than this from its level, in pixels, a line connects the label to the level. */
 const LEADER_FROM = 12;
 
@@ -79,31 +124,91 @@ interface LevelLabelsProps {
   readonly levels: readonly ChartLevel[];
   readonly axis: Pick<PriceAxis, 'low' | 'high' | 'height' | 'y'>;
   readonly isNarrow: boolean;
+  /** Moves the axis to a level beyond its ends. */
+  onGo(level: ChartLevel): void;
+  /** Puts the axis back after such a move. Undefined if the axis has not been moved. */
+  readonly onReset?: (() => void) | undefined;
 }
 
-/** Renders the names of the levels at the right edge, moved apart so that no two names overlap. */
-export function LevelLabels({ levels, axis, isNarrow }: LevelLabelsProps) {
-  const visible = levels.filter(({ price }) => isWithin(axis, price));
-  const centers = placeLabels(
-    visible.map(({ price }) => ({ at: axis.y(price), size: LABEL })),
-    0,
-    axis.height,
-  );
+/**
+ * Renders the names of the levels at the right edge, moved apart so that no two names overlap. A level beyond the axis is a button at the
+ * nearest end, with its distance from spot. The button moves the axis to the level.
+ */
+export function LevelLabels({ levels, axis, isNarrow, onGo, onReset }: LevelLabelsProps) {
+  const { low, high, height } = axis;
+  const chip = globalThis.matchMedia?.('(pointer: coarse)').matches ? CHIP.coarse : CHIP.fine;
+  const spot = levels.find(({ id }) => id === 'spot_price')?.price ?? Number.NaN;
+  const isShown = (price: number) => isWithin({ low, high }, price);
+  // A level beyond an end has its place at this end. The levels beyond one end are in the order of their prices.
+  const place = (y: number) => (y < 0 ? 1e-6 * y : y > height ? height + 1e-6 * (y - height) : y);
+  const places = levels.map(({ price }) => ({ at: place(axis.y(price)), size: isShown(price) ? LABEL : chip }));
+  const centers = placeLabels([...places, ...(onReset ? [{ at: 2 * height, size: chip }] : [])], 0, height);
   return (
-    <div class="level-labels" aria-hidden="true">
-      {visible.map(({ id, name, initials, text, tone, price }, i) => {
+    <div class="level-labels">
+      {levels.map((level, i) => {
+        const { id, name, initials, text, tone, price } = level;
         const [center, at] = [centers[i]!, axis.y(price)];
+        const words = `${isNarrow ? initials : name} ${text}`;
+        if (!isShown(price)) {
+          const distance = 100 * (price / spot - 1);
+          const away = distance === 0 ? '' : ` ${percent(distance, Math.abs(distance) < 10 ? 1 : 0)}`;
+          return (
+            <Chip
+              key={id}
+              tone={tone}
+              center={center}
+              label={`Move the axis to ${name} ${text}`}
+              onPress={() => onGo(level)}
+            >
+              {`${words} ${price > high ? '▲' : '▼'}${away}`}
+            </Chip>
+          );
+        }
         return (
           <>
             {Math.abs(center - at) > LEADER_FROM && (
               <i class="leader" style={{ top: `${Math.min(center, at)}px`, height: `${Math.abs(center - at)}px` }} />
             )}
-            <span data-label key={id} class={`level ${tone}`} style={{ top: `${center}px` }}>
-              {isNarrow ? initials : name} {text}
+            <span data-label aria-hidden="true" key={id} class={`level ${tone}`} style={{ top: `${center}px` }}>
+              {words}
             </span>
           </>
         );
       })}
+      {onReset && (
+        <Chip tone="muted" center={centers.at(-1)!} label="Back to the usual range" onPress={onReset}>
+          usual range
+        </Chip>
+      )}
     </div>
+  );
+}
+
+interface ChipProps {
+  readonly tone: string;
+  readonly center: number;
+  readonly label: string;
+  readonly children: string;
+  onPress(): void;
+}
+
+/** Renders a small button on a plot. The plot does not get its presses and keys. */
+function Chip({ tone, center, label, children, onPress }: ChipProps) {
+  const stop = (event: Event) => event.stopPropagation();
+  return (
+    <button
+      type="button"
+      data-label
+      class={`level chip ${tone}`}
+      style={{ top: `${center}px` }}
+      aria-label={`${children}. ${label}`}
+      title={label}
+      onClick={onPress}
+      onDblClick={stop}
+      onPointerDown={stop}
+      onKeyDown={(event) => (event.key === 'Enter' || event.key === ' ') && stop(event)}
+    >
+      {children}
+    </button>
   );
 }

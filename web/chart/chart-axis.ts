@@ -14,16 +14,27 @@ export type AxisBetween = (left: number, right: number) => ChartAxis;
 /** Estimated width of one character of an axis label, in pixels, on a wide page. */
 export const LABEL_DIGIT = 8;
 
+/** The least distance between two maturities, as a share of their mean distance: a dozen of daily expiries must not become one line. */
+const LEAST_SHARE = 0.4;
+
 /**
- * Returns an axis of times to settlement, with one label of `texts` per time. Positions are proportional to the square root of the time, so
- * that this week's daily expiries are readable next to expiries in some years.
+ * Returns an axis of times to settlement, with one label of `texts` per time. Distances are proportional to the difference of the square roots
+ * of the times, so that this week's daily expiries are readable next to expiries in some years. A smaller distance is extended to a least one.
  */
 export function maturityAxis(times: readonly number[], texts: readonly string[]): AxisBetween {
   const root = (time: number) => Math.sqrt(Math.max(time, times[0] ?? 0));
-  const [first, last] = [root(0), root(times.at(-1) ?? 0)];
+  const roots = times.map(root);
+  const least = (LEAST_SHARE * ((roots.at(-1) ?? 0) - (roots[0] ?? 0))) / Math.max(1, times.length - 1);
+  const places = [0];
+  for (let i = 1; i < roots.length; i++) {
+    const step = roots[i]! - roots[i - 1]!;
+    places.push(places[i - 1]! + (step > 0 ? Math.max(step, least) : 0));
+  }
+  const length = places.at(-1)!;
   return (left, right) => {
+    const scale = scaleThrough(roots, places);
     const x = (time: number) =>
-      last > first ? left + ((right - left) * (root(time) - first)) / (last - first) : (left + right) / 2;
+      length > 0 ? left + ((right - left) * scale(root(time))) / length : (left + right) / 2;
     const sizes = texts.map((text) => text.length * LABEL_DIGIT);
     // The last label is moved left if it would extend beyond the right edge of the chart.
     const at = times.map((time, i) => Math.min(x(time), right - sizes[i]! / 2));
@@ -31,12 +42,35 @@ export function maturityAxis(times: readonly number[], texts: readonly string[])
   };
 }
 
+/** Returns a function that interpolates linearly between points. The values of `from` are in ascending order. */
+function scaleThrough(from: readonly number[], to: readonly number[]): (value: number) => number {
+  return (value) => {
+    const after = Math.max(
+      1,
+      Math.min(
+        from.length - 1,
+        from.findIndex((each) => each >= value),
+      ),
+    );
+    const [low, high] = [from[after - 1]!, from[after]!];
+    const share = high > low ? Math.min(1, (value - low) / (high - low)) : 1;
+    return to[after - 1]! + share * (to[after]! - to[after - 1]!);
+  };
+}
+
+/** Room of a label to the right of a horizontal axis, in pixels. */
+const EDGE = 8;
+
 /** Returns an axis of strikes, in dollars. */
 export function strikeAxis(low: number, high: number): AxisBetween {
   return (left, right) => {
     const scale = linearScale([low, high], [left, right]);
     const ticks = spacedTicks(low, high, right - left, 64);
-    return { x: (value) => scale(value), labels: ticks.map((tick) => ({ x: scale(tick), text: strikeText(tick) })) };
+    const texts = ticks.map(strikeText);
+    const sizes = texts.map((text) => text.length * LABEL_DIGIT);
+    // A label at the right edge is moved left if it would extend beyond the chart.
+    const at = ticks.map((tick, i) => Math.min(scale(tick), right + EDGE - sizes[i]! / 2));
+    return { x: (value) => scale(value), labels: spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! })) };
   };
 }
 

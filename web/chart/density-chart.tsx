@@ -1,17 +1,23 @@
 import { area, line } from 'd3-shape';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Levels, Radar } from '../data/page-answers.ts';
-import { price } from '../page-format.ts';
+import { countText, price } from '../page-format.ts';
 import { AxisLabels, LABELS_WIDTH, LevelLabels, LevelRules, NAMES_FROM } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
+import { spacedLabels } from './chart-axis.ts';
 import { CURSOR_CHART, chartKeys, pointWithin, useSpoken } from './chart-cursor.tsx';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
 import { atmLognormal, type CursorPair, densityReadout, describeDensity, mixtureOf } from './density-text.ts';
 import { densityAt, densityRange, type PriceMixture } from './mixture-density.ts';
+import { placeLabels } from './place-labels.ts';
 import { type PriceAxis, priceAxis } from './price-axis.ts';
 
 const POINTS = 180;
 const REST_MS = 150;
+/** Height of the price of a cursor, and of the name of a quantile, in pixels. */
+const [TAG, NAME] = [24, 15];
+/** From this price on, the price of a cursor has no cents, so that it has room beside the names of levels. */
+const WHOLE_FROM = 10_000;
 
 /** Returns the levels of an Omni Radar answer for the charts. */
 export function radarLevels({ gex_boundaries, spot_price }: Radar): ChartLevel[] {
@@ -33,7 +39,9 @@ export function DensityChart({ radar, pair, onMove }: DensityChartProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
   const levels = useMemo(() => radarLevels(radar), [radar]);
-  const axis = useMemo(() => densityAxis(radar, levels, height), [radar, levels, height]);
+  /** The levels beyond the usual axis that the member has called up. */
+  const [called, setCalled] = useState<readonly string[]>([]);
+  const axis = useMemo(() => densityAxis(radar, levels, called, height), [radar, levels, called, height]);
   const shapes = useMemo(() => densityShapes(radar, axis, width), [radar, axis, width]);
   const [active, setActive] = useState<0 | 1>(1);
   const [spoken, speak] = useSpoken();
@@ -93,6 +101,18 @@ export function DensityChart({ radar, pair, onMove }: DensityChartProps) {
   };
   const [low, high] = [Math.min(...pair), Math.max(...pair)];
   const cursors = pair.map((at) => ({ at, y: axis.y(Math.min(axis.high, Math.max(axis.low, at))) }));
+  const quantiles = Object.entries(radar.state_density.quantiles).toSorted(([, a], [, b]) => b - a);
+  const named = spacedLabels(
+    quantiles.map(([, at]) => axis.y(at)),
+    quantiles.map(() => NAME),
+    0,
+  ).map((i) => quantiles[i]!);
+  // The prices of cursors close to each other, or to an edge, are moved apart and into the plot.
+  const tags = placeLabels(
+    cursors.map(({ y }) => ({ at: y, size: TAG })),
+    0,
+    height,
+  );
   return (
     <div
       class="chart density"
@@ -134,8 +154,8 @@ export function DensityChart({ radar, pair, onMove }: DensityChartProps) {
             ))}
           </svg>
         )}
-        <AxisLabels axis={axis} />
-        {Object.entries(radar.state_density.quantiles).map(([name, at]) => (
+        <AxisLabels axis={axis} taken={tags} />
+        {named.map(([name, at]) => (
           <span data-label class="quantile-name small" aria-hidden="true" key={name} style={{ top: `${axis.y(at)}px` }}>
             {Number(name.slice(1))} %
           </span>
@@ -148,25 +168,38 @@ export function DensityChart({ radar, pair, onMove }: DensityChartProps) {
             aria-hidden="true"
             style={{ top: `${y}px` }}
           >
-            <span data-label class="density-price">
-              {price(at)}
+            <span data-label class="density-price" style={{ top: `${tags[which]! - y}px` }}>
+              {at < WHOLE_FROM ? price(at) : countText(at)}
             </span>
           </div>
         ))}
-        <LevelLabels levels={levels} axis={axis} isNarrow={width < NAMES_FROM} />
+        <LevelLabels
+          levels={levels}
+          axis={axis}
+          isNarrow={width < NAMES_FROM}
+          onGo={({ id }) => setCalled([...called, id])}
+          onReset={called.length > 0 ? () => setCalled([]) : undefined}
+        />
       </div>
       {spoken}
     </div>
   );
 }
 
-function densityAxis(radar: Radar, levels: readonly ChartLevel[], height: number): PriceAxis {
+function densityAxis(
+  radar: Radar,
+  levels: readonly ChartLevel[],
+  called: readonly string[],
+  height: number,
+): PriceAxis {
   const { spot_price: spot } = radar;
   const law = mixtureOf(radar);
   const most = densityRange(law, []);
   const reach = (most.high - most.low) / 2;
   // The axis leaves out a level far from spot, because a long axis would flatten the density.
-  const near = levels.map((level) => level.price).filter((at) => at > most.low - reach && at < most.high + reach);
+  const near = levels
+    .filter(({ id, price: at }) => called.includes(id) || (at > most.low - reach && at < most.high + reach))
+    .map((level) => level.price);
   const { low, high } = densityRange(law, near);
   return priceAxis(spot, (50 * (high - low)) / spot, 100 * ((high + low) / 2 / spot - 1), height);
 }

@@ -4,9 +4,9 @@ import { newYorkDay, percent, signedAmount, volatility } from '../page-format.ts
 import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 
-const ROW = { least: 14, most: 34 } as const;
-/** Widths of the dates at the left edge and of the texts at the right edge, in pixels. */
-const [DATES, TEXTS] = [92, 150];
+const ROW = { least: 18, most: 34 } as const;
+/** Minimum width of a chart that shows volatilities, in pixels. */
+const VOLATILITY_FROM = 300;
 
 /**
  * Renders one bar for each series, in order of expiry. The length of a bar is the share of gross gamma that expires with the series. The
@@ -16,7 +16,6 @@ export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoos
   const { ref, size } = useSize<HTMLDivElement>();
   const height = Math.max(ROW.least, Math.min(ROW.most, size.height / Math.max(1, expiries.count)));
   const most = useMemo(() => Math.max(...expiries.gross_share_pct, 1), [expiries]);
-  const width = Math.max(0, size.width - DATES - TEXTS);
   return (
     <div class="chart expiry-bars" data-chart="expiries">
       <div class="plot" ref={ref}>
@@ -25,7 +24,7 @@ export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoos
             <li key={`${expiries.root[i]} ${expiry}`} style={{ height: `${height}px` }}>
               <button
                 type="button"
-                class="bare muted"
+                class="bare muted small"
                 data-label
                 title={`Analyse ${expiry} alone`}
                 onClick={() => onChoose(expiry)}
@@ -35,10 +34,11 @@ export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoos
               </button>
               <span
                 class={`bar ${expiries.net_gex[i]! < 0 ? 'negative' : 'positive'}`}
-                style={{ width: `${(width * expiries.gross_share_pct[i]!) / most}px` }}
+                style={{ width: `${(100 * expiries.gross_share_pct[i]!) / most}%` }}
               />
-              <span class="muted" data-label>
-                {percent(expiries.gross_share_pct[i], 1, false)} · {volatility(expiries.atm_iv[i])} vol
+              <span class="muted small" data-label>
+                {percent(expiries.gross_share_pct[i], 1, false)}
+                {size.width >= VOLATILITY_FROM && ` · ${volatility(expiries.atm_iv[i])} vol`}
               </span>
             </li>
           ))}

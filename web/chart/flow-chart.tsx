@@ -15,7 +15,7 @@ interface FlowChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
 }
 
 /** Width of the amounts at the left edge, in pixels. */
-const AMOUNTS = 52;
+const AMOUNTS = 54;
 
 /** Renders bars for the premium that customers bought and sold, and below them a plot of the net delta. Bars of puts are hatched. */
 export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: FlowChartProps) {

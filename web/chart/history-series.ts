@@ -85,15 +85,23 @@ function usualStep(at: readonly number[], day: readonly string[]): number {
 /** To show flips and walls, the price axis extends beyond the range of spot by at most this share. */
 const REACH = 0.2;
 
-/** Returns the range of the price axis: spot and the levels near spot. On a longer axis, spot would look like a flat line. */
-export function historyRange({ spot, flip, callWall, putWall }: HistorySeries): [low: number, high: number] {
+/**
+ * Returns the range of the price axis: spot and the levels near spot. On a longer axis, spot would look like a flat line. `called` has the
+ * ids of levels whose newest value the range must have.
+ */
+export function historyRange(
+  { spot, flip, callWall, putWall }: HistorySeries,
+  called: readonly string[] = [],
+): [low: number, high: number] {
   const spots = spot.filter((each) => each !== null);
   if (spots.length === 0) return [0, 1];
   const [least, most] = [Math.min(...spots), Math.max(...spots)];
-  const near = [...spots, ...flip, ...callWall, ...putWall].filter(
-    (each) => each !== null && each >= least * (1 - REACH) && each <= most * (1 + REACH),
-  ) as number[];
-  const [low, high] = [Math.min(...near), Math.max(...near)];
+  const columns = { spot_price: spot, gex_flip: flip, call_wall: callWall, put_wall: putWall };
+  const near = Object.values(columns)
+    .flat()
+    .filter((each) => each !== null && each >= least * (1 - REACH) && each <= most * (1 + REACH)) as number[];
+  const wanted = Object.entries(columns).flatMap(([id, column]) => (called.includes(id) ? (column.at(-1) ?? []) : []));
+  const [low, high] = [Math.min(...near, ...wanted), Math.max(...near, ...wanted)];
   const room = (high - low || high * 0.01) * 0.05;
   return [low - room, high + room];
 }

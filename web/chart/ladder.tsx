@@ -4,9 +4,18 @@ import type { Levels, Strikes } from '../data/page-answers.ts';
 import { amount, percent, signedAmount, strikeText } from '../page-format.ts';
 import type { Measure } from '../state/address.ts';
 import { strikeDifferences } from '../state/moment-diff.ts';
-import { navigate, page, zoomBy } from '../state/page.ts';
+import { navigate } from '../state/page.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
-import { AxisLabels, Crosshair, ExtentAxis, LABELS_WIDTH, LevelLabels, NAMES_FROM } from './axis-labels.tsx';
+import { moveAxisTo, priceRange, zoomBy } from '../state/price-range.ts';
+import {
+  AxisLabels,
+  Crosshair,
+  ExtentAxis,
+  extentTicks,
+  LABELS_WIDTH,
+  LevelLabels,
+  NAMES_FROM,
+} from './axis-labels.tsx';
 import { StrokeCanvas, useSize } from './canvas.tsx';
 import { CURSOR_CHART, chartKeys, pointWithin, useSpoken } from './chart-cursor.tsx';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
@@ -37,7 +46,7 @@ export interface LadderProps {
  */
 export function Ladder({ strikes, levels, before, measure, onExplain }: LadderProps) {
   const { ref, size } = useSize<HTMLDivElement>();
-  const { zoom, shift } = page.value;
+  const { zoom, shift } = priceRange.value;
   const rows = useMemo(() => ladderRows(strikes, measure), [strikes, measure]);
   const earlier = useMemo(() => before && ladderRows(before, measure), [before, measure]);
   const axis = useMemo(
@@ -52,6 +61,10 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
     const middle = (left + right) / 2;
     const selected = selection.value;
     const all: Stroke[] = axis.ticks.map((price) => gridLine(axis, price, left, right));
+    for (const share of extentTicks(left, right)) {
+      const x = Math.round(left + ((1 + share) / 2) * (right - left)) + 0.5;
+      all.push({ kind: 'line', x1: x, x2: x, y1: 0, y2: size.height, tone: 'line', width: 1, dash: 'solid' });
+    }
     if (selected) all.push(bandOf(selected, axis, left, right));
     all.push(...ladderRules(shown, axis, left, size.width));
     all.push({ kind: 'line', x1: middle, x2: middle, y1: 0, y2: size.height, tone: 'muted', width: 1, dash: 'solid' });
@@ -72,11 +85,16 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
         {size.height > 0 && <StrokeCanvas strokes={strokes} size={size} />}
         <AxisLabels axis={axis} />
         <Crosshair axis={axis} />
-        <LevelLabels levels={shown} axis={axis} isNarrow={size.width < NAMES_FROM} />
+        <LevelLabels
+          levels={shown}
+          axis={axis}
+          isNarrow={size.width < NAMES_FROM}
+          onGo={(level) => moveAxisTo(level.price, strikes.spot_price)}
+        />
         {before && <PresenceLabels strikes={strikes} before={before} axis={axis} />}
-        <OutOfRange spot={strikes.spot_price} axis={axis} />
       </div>
-      <ExtentAxis left={left} middle={(left + right) / 2} extent={extent} />
+      <ExtentAxis left={left} right={right} extent={extent} title={`${measure}, ${MEASURE_UNITS[measure]}`} />
+      <LadderLegend isSplit={measure === 'gamma'} />
       {interaction.spoken}
     </div>
   );
@@ -110,7 +128,7 @@ export function ladderUnit(strikes: Strikes, measure: Measure, perRow: number): 
 }
 
 export function visibleStrikesPerRow(strikes: Strikes, height: number): number {
-  const { zoom, shift } = page.value;
+  const { zoom, shift } = priceRange.value;
   return strikesPerRow(ladderRows(strikes, 'gamma'), priceAxis(strikes.spot_price, zoom, shift, height));
 }
 
@@ -291,12 +309,41 @@ function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: S
   );
 }
 
-/** Renders a note with the spot price if the axis does not include spot. */
-function OutOfRange({ spot, axis }: { spot: number; axis: PriceAxis }) {
-  if (isWithin(axis, spot)) return null;
+/** The samples of the legend: the name, and the lines of its sample with their tones and styles. */
+const [SOLID, HATCHED, LINE] = [{ strokeWidth: 9 }, { strokeWidth: 9, strokeDasharray: '3 1.5' }, {}];
+const BARS = [
+  ['calls', 'positive', 'negative', SOLID],
+  ['puts', 'positive', 'negative', HATCHED],
+] as const;
+const LINES = [
+  ['walls', 'positive', 'negative', LINE],
+  ['flip', 'text dashed', '', LINE],
+  ['max pain', 'muted dotted', '', LINE],
+  ['spot', 'text', '', { strokeWidth: 2 }],
+] as const;
+
+/** Renders the legend of the ladder: bars, the tick of the net exposure, and lines. */
+function LadderLegend({ isSplit }: { isSplit: boolean }) {
+  const bars = isSplit ? BARS : ([['calls and puts', 'positive', 'negative', SOLID]] as const);
   return (
-    <p class={`out-of-range ${spot > axis.high ? 'top' : 'bottom'}`}>
-      {spot > axis.high ? '▲' : '▼'} spot {strikeText(Math.round(spot * 100) / 100)}
+    <p class="legend small" aria-hidden="true">
+      {[...bars, ...LINES].map(([name, tone, second, style]) => (
+        <span key={name}>
+          <svg width={20} height={12} aria-hidden="true">
+            <line class={`rule ${tone}`} style={style} x1={0} x2={second ? 9 : 20} y1={6} y2={6} />
+            {second && <line class={`rule ${second}`} style={style} x1={11} x2={20} y1={6} y2={6} />}
+          </svg>
+          <span data-label>{name}</span>
+        </span>
+      ))}
+      {isSplit && (
+        <span>
+          <svg width={6} height={12} aria-hidden="true">
+            <line class="rule text" style={{ strokeWidth: 2 }} x1={3} x2={3} y1={1} y2={11} />
+          </svg>
+          <span data-label>net</span>
+        </span>
+      )}
     </p>
   );
 }

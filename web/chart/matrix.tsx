@@ -33,7 +33,7 @@ interface MatrixProps extends Pick<TermStructureProps, 'moment' | 'chosen' | 'on
 }
 
 /** Width of the price labels at the left edge, in pixels. */
-const PRICES = 46;
+const PRICES = 52;
 /** `share` is the target height of the matrix as a share of the window's height. The matrix also has a minimum height in pixels. */
 const HEIGHT = { share: 0.6, least: 300 } as const;
 /** In a view that is at least `from` pixels wide, the matrix is as high as the window minus `around` pixels. */

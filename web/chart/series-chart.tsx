@@ -2,6 +2,7 @@ import { bisectCenter } from 'd3-array';
 import { area, curveLinear, curveStepAfter, curveStepBefore, line } from 'd3-shape';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { CrosshairAt } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
 import type { AxisBetween } from './chart-axis.ts';
 import { CURSOR_CHART, chartKeys, pointerCursor, pointWithin, useSpoken } from './chart-cursor.tsx';
@@ -35,6 +36,8 @@ export interface SeriesPlotProps {
   format(value: number): string;
   /** The ends of the vertical axis. If undefined, the chart computes the ends from the values. */
   readonly range?: readonly [low: number, high: number];
+  /** Returns the ticks for a height, if `range` has exactly this height because the charts beside the plot have the same axis. */
+  priceTicks?(height: number): readonly number[];
   /** True if the vertical axis includes 0. Bars need this. */
   readonly hasZero?: boolean;
   /** A horizontal line with a name, such as spot. */
@@ -53,7 +56,7 @@ export interface SeriesPlotProps {
 }
 
 /** Width of the value labels at the left edge, in pixels. */
-const LEFT = 46;
+const LEFT = 54;
 const PAD = { right: 10, y: 9 } as const;
 const TICK_GAP = 26;
 const BAR = { least: 2, most: 14, share: 0.7 } as const;
@@ -66,6 +69,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
     series,
     format,
     range,
+    priceTicks,
     hasZero,
     rule,
     spans = [],
@@ -79,10 +83,14 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
   const across = axis(LEFT + PAD.right, width - PAD.right);
-  const pixels = [height - PAD.y, PAD.y] as const;
+  const pixels = priceTicks ? ([height, 0] as const) : ([height - PAD.y, PAD.y] as const);
   const y = range ? linearScale(range, pixels) : niceScale(extentOf(series, hasZero ?? false, rule?.at), pixels, 4);
   const [low, high] = y.domain;
-  const ticks = spacedTicks(low, high, height - 2 * PAD.y, TICK_GAP);
+  const round = spacedTicks(low, high, height - 2 * PAD.y, TICK_GAP);
+  // A low plot may have room for one round value only. Then its ends say more: the axis is extended to round values.
+  const ticks =
+    priceTicks?.(height).filter((tick) => Math.min(y(tick), height - y(tick)) > PAD.y) ??
+    (round.length > 1 ? round : [low, high]);
   const texts = shortTexts(ticks.map((tick) => format(tick)));
   const at = x.map((each) => across.x(each));
   const nearest = (event: MouseEvent) => bisectCenter(at, pointWithin(event).x);
@@ -95,6 +103,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
     [series, axis, width, height, rule?.at],
   );
   const cursorAt = cursor === null ? undefined : at[cursor];
+  const value = cursor === null ? undefined : valueAt(series, x[cursor]!, cursor);
   return (
     <>
       <Legend series={series} />
@@ -142,6 +151,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
         )}
         {height > 0 && overlay?.(across.x, y, height)}
         {cursorAt !== undefined && <div class="cursor-line" style={{ left: `${cursorAt}px` }} />}
+        {value !== undefined && <CrosshairAt y={y(value)} height={height} text={format(value)} />}
       </div>
       {hasLabels && (
         <div class="x-axis small" aria-hidden="true">
@@ -154,6 +164,14 @@ export function SeriesPlot(props: SeriesPlotProps) {
       )}
     </>
   );
+}
+
+/** Returns the value of the plot's main series at the cursor: of the last one that is not in the background. Undefined if it is unknown. */
+function valueAt(series: readonly ChartSeries[], x: number, cursor: number): number | undefined {
+  const isMain = ({ mark, class: name = '' }: ChartSeries) =>
+    mark !== 'ranges' && mark !== 'band' && !/faint|before|after|dashed|series-/.test(name);
+  const values = series.filter(isMain).map((each) => each.y[each.x ? each.x.indexOf(x) : cursor]);
+  return values.findLast((each): each is number => typeof each === 'number');
 }
 
 /** Removes the decimals from the texts of an axis if the decimals are zero in all texts. */
@@ -190,7 +208,19 @@ function Marks({ series: { mark, y: values, from = [], class: name = '' }, at, y
     )
       .defined(({ to }) => to !== null)
       .curve(curve);
-    return <path class={`curve ${name}`} d={path(rows) ?? ''} />;
+    // A line needs two neighbours: a value without one is a dot.
+    const alone = known.filter((row) => {
+      const i = rows.indexOf(row);
+      return rows[i - 1]?.to == null && rows[i + 1]?.to == null;
+    });
+    return (
+      <>
+        <path class={`curve ${name}`} d={path(rows) ?? ''} />
+        {alone.length > 0 && (
+          <path class={`point ${name}`} d={alone.map(({ x, to }) => POINTS.dots(x, y(to))).join('')} />
+        )}
+      </>
+    );
   }
   if (mark === 'band') {
     const path = area<(typeof rows)[number]>(
@@ -233,7 +263,7 @@ const POINTS = {
 } as const;
 
 /** Renders the legend: the name of each series with a sample of its mark. */
-function Legend({ series }: { series: readonly ChartSeries[] }) {
+export function Legend({ series }: { series: readonly ChartSeries[] }) {
   return (
     <p class="legend small" aria-hidden="true">
       {series.map((each) => {

@@ -46,10 +46,18 @@ interface SmileChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
   readonly surface: Surface;
   readonly settlement: number;
   readonly smile: FittedSmile;
+  /** Further smiles: that of the settlement at moment A of a comparison, and those of other settlements. */
+  readonly others: readonly NamedSmile[];
+}
+
+/** A further smile of the chart. */
+export interface NamedSmile extends FittedSmile {
+  readonly name: string;
+  readonly isBefore: boolean;
 }
 
 /** Renders the fitted smile of a settlement with the volatilities at 10 and 25 deltas. Whiskers show each quote's bid and ask. */
-export function SmileChart({ surface, settlement, smile, cursor, onCursor }: SmileChartProps) {
+export function SmileChart({ surface, settlement, smile, others, cursor, onCursor }: SmileChartProps) {
   const { put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv } = surface.expiries;
   const figures = [put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv].map(
     (column) => column[settlement] ?? null,
@@ -89,6 +97,18 @@ export function SmileChart({ surface, settlement, smile, cursor, onCursor }: Smi
             y: near(quotes?.iv_ask),
             from: near(quotes?.iv_bid),
           },
+          ...others.map(({ name, isBefore, strike, iv }) => {
+            const within = strike.flatMap((at, i) => (at >= low && at <= high ? [i] : []));
+            return {
+              name,
+              mark: 'line' as const,
+              class: isBefore
+                ? 'before'
+                : `series-${2 + others.filter((each) => !each.isBefore).findIndex((each) => each.name === name)}`,
+              x: within.map((i) => strike[i]!),
+              y: within.map((i) => iv[i]!),
+            };
+          }),
           { name: 'fitted smile', mark: 'line', y: smile.iv },
           { name: 'at 10 and 25 deltas', mark: 'dots', x: places, y: figures },
         ]}

@@ -1,36 +1,56 @@
 import { area, line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
 import type { Levels, ProfileAnswer } from '../data/page-answers.ts';
-import { amount, percent, price, signedAmount } from '../page-format.ts';
-import { gexAt, type ProfilePair, profilePairs } from '../state/moment-diff.ts';
-import { page } from '../state/page.ts';
+import { amount, percent, price } from '../page-format.ts';
+import { type CurveColumns, gexAt, type ProfilePair, profilePairs } from '../state/moment-diff.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
-import { AxisLabels, Crosshair, ExtentAxis, LABELS_WIDTH, LevelRules } from './axis-labels.tsx';
+import { moveAxisTo, priceRange } from '../state/price-range.ts';
+import {
+  AxisLabels,
+  Crosshair,
+  ExtentAxis,
+  extentTicks,
+  LABELS_WIDTH,
+  LevelLabels,
+  LevelRules,
+} from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
 import { pointerCursor, pointWithin } from './chart-cursor.tsx';
-import { chartLevels } from './chart-levels.ts';
+import { chartLevels, greekFlips } from './chart-levels.ts';
+import { type Hedging, sharesCurve } from './hedging-moves.ts';
 import { linearScale } from './linear-scale.ts';
 import { cursorPrice, isWithin, priceAxis } from './price-axis.ts';
+import { type ChartSeries, Legend } from './series-chart.tsx';
 
 interface SpotProfileProps {
   readonly profile: ProfileAnswer;
   readonly levels: Levels;
   readonly before?: ProfileAnswer | undefined;
+  /** The shares that dealers trade over the moves. If they are given, the chart shows them instead of net gamma. */
+  readonly hedging?: Hedging | undefined;
 }
 
 /**
  * Renders the net gamma at hypothetical spot prices, on the price axis of the ladder. `before` is the curve at moment A of a comparison. In
  * a comparison, the colour of the area between the two curves shows the sign of the change.
  */
-export function SpotProfile({ profile, levels, before }: SpotProfileProps) {
+export function SpotProfile({ profile, levels, before, hedging }: SpotProfileProps) {
   const { ref, size } = useSize<HTMLDivElement>();
-  const { zoom, shift } = page.value;
+  const { zoom, shift } = priceRange.value;
   const { width, height } = size;
   const axis = useMemo(
     () => priceAxis(profile.spot_price, zoom, shift, height),
     [profile.spot_price, zoom, shift, height],
   );
-  const shapes = useMemo(() => profileShapes(profile, before, axis, width), [profile, before, axis, width]);
+  const shapes = useMemo(() => {
+    const curves = hedging ? [sharesCurve(hedging)] : before ? [profile, before] : [profile];
+    return profileShapes(curves[0]!, curves[1], axis, width);
+  }, [profile, before, hedging, axis, width]);
+  const shown = useMemo(
+    () => [...chartLevels(levels), ...greekFlips(profile).filter(({ price: at }) => isWithin(axis, at))],
+    [levels, profile, axis],
+  );
+  const [left, right] = [LABELS_WIDTH, width - 4];
   const pointer = pointerCursor(
     (event) => axis.priceAt(pointWithin(event).y),
     (at) => (cursorPrice.value = at),
@@ -43,47 +63,64 @@ export function SpotProfile({ profile, levels, before }: SpotProfileProps) {
             {axis.ticks.map((tick) => (
               <line key={tick} class="grid-line" x1={LABELS_WIDTH} x2={width} y1={axis.y(tick)} y2={axis.y(tick)} />
             ))}
+            {extentTicks(left, right).map((share) => {
+              const x = left + ((1 + share) / 2) * (right - left);
+              return <line key={`x ${share}`} class="grid-line" x1={x} x2={x} y1={0} y2={height} />;
+            })}
             <path class="area positive" d={shapes.positive} />
             <path class="area negative" d={shapes.negative} />
             <line class="zero" x1={shapes.zero} x2={shapes.zero} y1={0} y2={height} />
             {shapes.before && <path class="curve before" d={shapes.before} />}
             <path class="curve" d={shapes.curve} />
-            <LevelRules levels={chartLevels(levels)} axis={axis} width={width} />
-            {[profile.vanna_flip, profile.charm_flip].map(
-              (at, i) =>
-                at !== null &&
-                isWithin(axis, at) && (
-                  <text key={i} class="mark" x={width - 4} y={axis.y(at) + 4} text-anchor="end">
-                    {i === 0 ? 'vanna flip' : 'charm flip'} ▸
-                  </text>
-                ),
-            )}
+            <LevelRules levels={shown} axis={axis} width={width} />
           </svg>
         )}
         <AxisLabels axis={axis} />
         <Crosshair axis={axis} />
+        <LevelLabels
+          levels={shown}
+          axis={axis}
+          isNarrow={width < NARROW}
+          onGo={(level) => moveAxisTo(level.price, profile.spot_price)}
+        />
         {!profile.flip_resolved && (
           <p class="chart-note muted">Net gamma has one sign within half of spot: there is no flip.</p>
         )}
       </div>
-      <ExtentAxis left={LABELS_WIDTH} middle={shapes.zero} extent={shapes.extent} />
+      <ExtentAxis
+        left={left}
+        right={right}
+        extent={shapes.extent}
+        title={hedging ? 'shares in all: − dealers sell, + buy' : 'net GEX, $ per 1 % move'}
+      />
+      <Legend series={hedging ? SHARES : before ? COMPARED : NET} />
     </div>
   );
 }
 
+/** Minimum width of a profile that shows the full names of levels, in pixels. No bars are below them. */
+const NARROW = 260;
+
+const curveNamed = (name: string, more: object = {}): ChartSeries => ({ name, mark: 'line', y: [], ...more });
+const NET = [curveNamed('net gamma if spot is there')];
+const COMPARED = [...NET, curveNamed('at A', { class: 'before' })];
+const SHARES = [curveNamed('shares traded on the way from spot')];
+
 function profileShapes(
-  profile: ProfileAnswer,
-  before: ProfileAnswer | undefined,
+  profile: CurveColumns,
+  before: CurveColumns | undefined,
   axis: ReturnType<typeof priceAxis>,
   width: number,
 ) {
-  const isNear = (spot: number) => spot >= axis.low * 0.995 && spot <= axis.high * 1.005;
-  const inView = ({ spot, net_gex }: ProfileAnswer) =>
+  // The curve goes on to the first point beyond each end of the axis.
+  const room = 0.06 * (axis.high - axis.low);
+  const isNear = (spot: number) => spot >= axis.low - room && spot <= axis.high + room;
+  const inView = ({ spot, net_gex }: CurveColumns) =>
     spot.map((at, i): [number, number] => [at, net_gex[i]!]).filter(([at]) => isNear(at));
   const points = inView(profile);
   const earlier = before ? inView(before) : [];
   const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
-  const x = linearScale([-extent, extent], [LABELS_WIDTH, width - 2]);
+  const x = linearScale([-extent, extent], [LABELS_WIDTH, width - 4]);
   const zero = x(0);
   // Without a comparison, the area between the curve and zero is filled.
   const pairs = before
@@ -118,20 +155,14 @@ export function describeProfile(profile: ProfileAnswer): string {
   const flip = flip_resolved
     ? `It changes sign at ${price(gex_flip)}, ${percent(100 * (gex_flip / spot_price - 1), 1)} from spot.`
     : 'It has one sign within half of spot.';
-  return `Net dealer gamma were spot elsewhere: ${amount(gexAt(profile, spot_price))} dollars per 1 % move at spot ${price(spot_price)}. ${flip}`;
-}
-
-/** Returns a text with the amount that dealers would trade per 1 % move at a given spot price. */
-export function profileReadout(profile: ProfileAnswer, at: number, before?: ProfileAnswer): string {
-  const gex = gexAt(profile, at);
-  const shares = Math.abs(gex / at);
-  const was = before
-    ? ` · at A ${signedAmount(gexAt(before, at))}, change ${signedAmount(gex - gexAt(before, at))}`
-    : '';
-  const way = gex < 0 ? 'buy' : 'sell';
-  return `at ${price(at)} (${percent(100 * (at / profile.spot_price - 1), 1)}) net ${signedAmount(gex)}, dealers ${way} ${amount(shares)} sh${was}`;
+  return `Net dealer gamma if spot moves: ${amount(gexAt(profile, spot_price))} dollars per 1 % move at spot ${price(spot_price)}. ${flip}`;
 }
 
 export function profileTable(profile: ProfileAnswer): PanelTable {
   return columnTable({ spot: profile.spot, net_gex: profile.net_gex });
+}
+
+export function hedgingTable({ rows }: Hedging): PanelTable {
+  const names = ['move_pct', 'spot', 'shares', 'dollars_mil', 'volume_pct', 'net_gex_mil', 'regime'] as const;
+  return { columns: names, rows: rows.map((row) => names.map((name) => row[name])) };
 }

@@ -71,7 +71,7 @@ export function TermStructure({ expiries, before, moment, chosen, cursor, onCurs
         hasZero
         series={[
           { name: 'share of gross gamma', mark: 'bars', y: expiries.gross_share_pct },
-          { name: 'expired by then', mark: 'steps', class: 'after', y: expiries.expired_share_pct },
+          { name: 'expired by then', mark: 'steps', class: 'series-2', y: expiries.expired_share_pct },
         ]}
       />
     </CursorFrame>

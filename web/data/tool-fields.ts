@@ -101,10 +101,10 @@ function textOf(value: unknown): string {
 
 /**
  * Converts the texts of a form's fields to arguments. An empty field is left out. If the text of a numeric field is not a number, the text
- * is sent unchanged, so that the server's error message explains what is wrong.
+ * is sent unchanged, so that the server's error message explains what is wrong. A text in brackets is a list of numbers: `[-2, -1, 1, 2]`.
  */
 export function argumentsOf(fields: readonly ToolField[], texts: Readonly<Record<string, string>>) {
-  const args: Record<string, string | number | boolean> = {};
+  const args: Record<string, string | number | boolean | number[]> = {};
   for (const { name, kind, choices } of fields) {
     const text = (texts[name] ?? '').trim();
     if (text === '') continue;
@@ -112,7 +112,7 @@ export function argumentsOf(fields: readonly ToolField[], texts: Readonly<Record
     const number = Number(text.replace('−', '-'));
     if (isBoolean) args[name] = text === 'true';
     else if ((kind === 'number' || kind === 'integer') && Number.isFinite(number)) args[name] = number;
-    else args[name] = text;
+    else args[name] = /^\[[-\d., ]*\]$/.test(text) ? text.slice(1, -1).split(',').map(Number) : text;
   }
   return args;
 }

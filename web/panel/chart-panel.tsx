@@ -107,7 +107,11 @@ export function ChartPanel(props: ChartPanelProps) {
           </PanelMenu>
         </div>
       </header>
-      {readout !== undefined && <p class="readout clip muted">{readout}</p>}
+      {readout !== undefined && (
+        <p class="readout clip muted" title={typeof readout === 'string' ? readout : undefined}>
+          {readout}
+        </p>
+      )}
       {problem && !answer ? (
         <Problem problem={problem} />
       ) : isTable ? (

@@ -35,9 +35,9 @@ export interface PageState {
   readonly isDiff: boolean;
   readonly options: ChosenOptions;
   readonly measure: Measure;
-  /** Half the length of the price axis, in percent of spot. */
-  readonly zoom: number;
-  /** Distance from spot to the middle of the price axis, in percent of spot. */
+  /** Half the length of the price axis, in percent of spot. Null if the levels set the length, until the member zooms. */
+  readonly zoom: number | null;
+  /** Distance from spot to the middle of the price axis, in percent of spot. Without a zoom, 0 lets the levels set the middle too. */
   readonly shift: number;
   /** The figure that the Explain panel explains. Null if the panel is closed. */
   readonly explain: string | null;
@@ -48,6 +48,8 @@ export interface PageState {
 }
 
 export const ZOOM = { initial: 9, least: 0.5, most: 60 } as const;
+/** Bounds of the shift, in percent of spot. A wall can be many times as high as spot. */
+const SHIFT = { least: -100, most: 10_000 } as const;
 
 export const START: PageState = {
   ticker: 'SPY',
@@ -57,7 +59,7 @@ export const START: PageState = {
   isDiff: false,
   options: {},
   measure: 'gamma',
-  zoom: ZOOM.initial,
+  zoom: null,
   shift: 0,
   explain: null,
   own: {},
@@ -118,7 +120,7 @@ export function parseAddress(fragment: string): PageState {
     options,
     measure: get('measure', (text) => MEASURES.find((each) => each === text)) ?? START.measure,
     zoom: get('zoom', bounded(ZOOM.least, ZOOM.most)) ?? START.zoom,
-    shift: get('shift', bounded(-ZOOM.most, ZOOM.most)) ?? START.shift,
+    shift: get('shift', bounded(SHIFT.least, SHIFT.most)) ?? START.shift,
     explain: get('explain', matching(FIGURE)),
   };
   const own: Record<string, string> = {};
@@ -138,7 +140,7 @@ export function formatAddress(state: PageState): string {
   if (state.isDiff) query.set('diff', '1');
   for (const [name, value] of Object.entries(state.options)) if (value) query.set(name, value);
   if (state.measure !== START.measure) query.set('measure', state.measure);
-  if (state.zoom !== START.zoom) query.set('zoom', String(state.zoom));
+  if (state.zoom !== null) query.set('zoom', String(state.zoom));
   if (state.shift !== 0) query.set('shift', String(state.shift));
   if (state.explain) query.set('explain', state.explain);
   for (const [name, value] of Object.entries(state.own)) query.set(`${OWN_PREFIX}${name}`, value);

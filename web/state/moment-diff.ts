@@ -112,8 +112,11 @@ export interface ProfilePair {
   readonly before: number;
 }
 
+/** The columns of a curve over spot: those of a profile, or of the shares over moves. */
+export type CurveColumns = Pick<ProfileAnswer, 'spot' | 'net_gex'>;
+
 /** Joins two profiles by spot, in ascending order. The result has the spots of both profiles within their common range. */
-export function profilePairs(now: ProfileAnswer, before: ProfileAnswer): ProfilePair[] {
+export function profilePairs(now: CurveColumns, before: CurveColumns): ProfilePair[] {
   const low = Math.max(now.spot[0] ?? Number.POSITIVE_INFINITY, before.spot[0] ?? Number.POSITIVE_INFINITY);
   const high = Math.min(now.spot.at(-1) ?? 0, before.spot.at(-1) ?? 0);
   const spots = [...new Set([...now.spot, ...before.spot])].filter((spot) => spot >= low && spot <= high);
@@ -121,7 +124,7 @@ export function profilePairs(now: ProfileAnswer, before: ProfileAnswer): Profile
 }
 
 /** Returns the net gamma at a hypothetical spot price. The function interpolates linearly between two rows of the profile. */
-export function gexAt({ spot, net_gex }: Pick<ProfileAnswer, 'spot' | 'net_gex'>, at: number): number {
+export function gexAt({ spot, net_gex }: CurveColumns, at: number): number {
   let i = 1;
   while (i < spot.length - 1 && spot[i]! < at) i++;
   const share = (at - spot[i - 1]!) / (spot[i]! - spot[i - 1]!);

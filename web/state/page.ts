@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { type Call, type CallValue, WEB_OPERATIONS, type WebOperationName } from '../operations.ts';
-import { formatAddress, type PageState, parseAddress, START, ZOOM } from './address.ts';
+import { formatAddress, type PageState, parseAddress, START } from './address.ts';
 
 /** The state of the page. Only `navigate` and the browser's back and forward buttons change this state. */
 export const page = signal<PageState>(START);
@@ -29,12 +29,6 @@ export function navigate(change: Partial<PageState>, isStep = true): void {
   page.value = next;
   if (isStep) history.pushState(null, '', address);
   else history.replaceState(null, '', address);
-}
-
-/** Multiplies the zoom of the price axis by `factor`. A factor above 1 shows a larger range of prices. */
-export function zoomBy(factor: number): void {
-  const zoom = Math.round(100 * Math.min(ZOOM.most, Math.max(ZOOM.least, page.value.zoom * factor))) / 100;
-  navigate({ zoom }, false);
 }
 
 /** Stores a setting of the current view. A value of null removes the setting. */

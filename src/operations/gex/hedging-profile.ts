@@ -50,7 +50,7 @@ export const getHedgingProfile = defineOperation({
   name: 'get_hedging_profile',
   ofMarket: true,
   title: 'Hedging over moves',
-  page: { absent: 'An answer for agents. Profile draws the net gamma at the same spots.' },
+  page: 'ticker',
   description:
     'Shares that dealers trade to stay hedged if spot moves by given percentages (+ buy, - sell), and net gamma after each move. Strikes ' +
     'keep their volatility. Dealers are assumed long calls and short puts. Not for levels: get_live_gex_nodes.',

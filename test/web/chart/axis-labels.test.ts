@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { AxisLabels, LevelLabels } from '../../../web/chart/axis-labels.tsx';
+import { AxisLabels, extentTicks, LevelLabels } from '../../../web/chart/axis-labels.tsx';
 import type { ChartLevel } from '../../../web/chart/chart-levels.ts';
 import { priceAxis } from '../../../web/chart/price-axis.ts';
 
@@ -11,6 +11,8 @@ interface Part {
   readonly top: number;
   readonly height: number;
   readonly text: string;
+  /** Where a chip is. */
+  readonly center: number;
 }
 
 /** Returns the elements within what a component without hooks returns. */
@@ -26,12 +28,14 @@ function partsOf(node: unknown): Part[] {
     top: Number.parseFloat(style.top ?? ''),
     height: Number.parseFloat(style.height ?? ''),
     text: text.join(''),
+    center: Number(props.center),
   };
   return [part, ...partsOf(props.children)];
 }
 
 /** The height of a label with its border, pixels. */
 const LABEL = 17;
+const CHIP = 24;
 const NEAR = 24;
 
 const IDS = ['call_wall', 'gex_flip', 'put_wall', 'max_pain', 'spot_price'] as const;
@@ -60,13 +64,23 @@ describe.each([
         (spot, percents) => {
           const axis = priceAxis(spot, 9, 0, height);
           const levels = percents.map((percent, i) => level(spot * (1 + percent / 100), i));
-          const parts = partsOf(LevelLabels({ levels, axis, isNarrow }));
+          const parts = partsOf(LevelLabels({ levels, axis, isNarrow, onGo() {} }));
           const labels = parts.filter(({ type }) => type === 'span');
+          const chips = parts.filter(({ type }) => (type as { name?: string }).name === 'Chip');
           const leaders = parts.filter(({ name }) => name === 'leader');
           const shown = levels.filter(({ price }) => price >= axis.low && price <= axis.high);
           expect(labels.map(({ text }) => text)).toEqual(
             shown.map(({ name, initials, text }) => `${isNarrow ? initials : name} ${text}`),
           );
+          // Each level is a label, or beyond an end of the axis a button at this end.
+          expect(labels.length + chips.length).toBe(levels.length);
+          const centers = [...labels.map(({ top }) => top), ...chips.map(({ center }) => center)];
+          for (const center of centers) expect(center).toBeWithin(0, height);
+          for (const { center, text } of chips) {
+            const others = centers.filter((each) => each !== center);
+            for (const other of others) expect(Math.abs(other - center)).toBeGreaterThanOrEqual((CHIP + LABEL) / 2);
+            expect(text).toMatch(center < height / 2 ? /▲/ : /▼/);
+          }
           const tops = labels.map(({ top }) => top).toSorted((a, b) => a - b);
           for (let i = 1; i < tops.length; i++) expect(tops[i]! - tops[i - 1]!).toBeGreaterThanOrEqual(LABEL);
           for (const [i, { price }] of shown.entries()) {
@@ -99,4 +113,9 @@ describe.each([
       ),
     );
   });
+});
+
+test('a horizontal axis has its ends, zero, and the halves if they have room', () => {
+  expect(extentTicks(52, 543)).toEqual([-1, -0.5, 0, 0.5, 1]);
+  expect(extentTicks(52, 260)).toEqual([-1, 0, 1]);
 });

@@ -23,7 +23,7 @@ test('labels do not overlap, are in order, and the last one always stands', () =
 });
 
 describe('the axis of times', () => {
-  const times = [0.002, 0.02, 0.1, 0.5, 2];
+  const times = [0.002, 0.04, 0.16, 0.5, 2];
   const { x, labels } = maturityAxis(times, ['21 Nov', '27 Nov', '25 Dec', '21 May ’27', '17 Nov ’28'])(50, 650);
 
   test('it goes from the first to the last settlement, by the roots of the times', () => {
@@ -37,6 +37,16 @@ describe('the axis of times', () => {
   test('the moment of the quotes is at its left end, and labels stay within the chart', () => {
     expect(x(0)).toBe(50);
     expect(labels.at(-1)).toEqual({ x: 610, text: '17 Nov ’28' });
+  });
+
+  test('a dozen of expiries within two weeks, before some of the next years, do not become one line', () => {
+    const [days, years] = [Array.from({ length: 12 }, (_, i) => (0.3 + i) / 365), [0.1, 0.2, 0.35, 0.6, 1.1, 2.1]];
+    const near = maturityAxis([...days, ...years], [...days, ...years].map(String))(0, 400);
+    const places = [...days, ...years].map(near.x);
+    for (let i = 1; i < places.length; i++) expect(places[i]! - places[i - 1]!).toBeGreaterThan(5);
+    // By the square roots alone these twelve are within 47 pixels.
+    expect(places[11]! - places[0]!).toBeGreaterThan(80);
+    expect(near.x(days[3]! / 2 + days[4]! / 2)).toBeWithin(places[3]!, places[4]!);
   });
 
   test('a single settlement is in the middle', () => {

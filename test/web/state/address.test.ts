@@ -90,8 +90,8 @@ describe('the address of a state', () => {
       wantsDiff: fc.boolean(),
       options,
       measure: fc.constantFrom(...MEASURES),
-      zoom: fc.integer({ min: 50, max: 6000 }).map((n) => n / 100),
-      shift: fc.integer({ min: -6000, max: 6000 }).map((n) => n / 100),
+      zoom: fc.option(fc.integer({ min: 50, max: 6000 }).map((n) => n / 100)),
+      shift: fc.integer({ min: -6000, max: 60_000 }).map((n) => n / 100),
       explain: fc.option(fc.constantFrom('gex_flip', 'strike.637_5')),
       own: fc.dictionary(fc.stringMatching(/^[a-z][a-z_]{0,9}$/), fc.string({ maxLength: 40 })),
     })

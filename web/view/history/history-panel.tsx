@@ -159,7 +159,9 @@ const TIMES_APART = 58;
 function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpan, onOpen }: HistoryPlotsProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const isNarrow = size.width < WIDE;
-  const range = useMemo(() => historyRange(series), [series]);
+  /** The levels beyond the usual axis that the member has called up. */
+  const [called, setCalled] = useState<readonly string[]>([]);
+  const range = useMemo(() => historyRange(series, called), [series, called]);
   const panes = useMemo(() => panesOf(series), [series]);
   const axis = useMemo(
     () => (left: number, right: number) => {
@@ -257,7 +259,13 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
             return (
               <>
                 {marks(place)}
-                <LevelLabels levels={levels} axis={{ low: range[0], high: range[1], height, y }} isNarrow={isNarrow} />
+                <LevelLabels
+                  levels={levels}
+                  axis={{ low: range[0], high: range[1], height, y }}
+                  isNarrow={isNarrow}
+                  onGo={({ id }) => setCalled([...called, id])}
+                  onReset={called.length > 0 ? () => setCalled([]) : undefined}
+                />
               </>
             );
           }}

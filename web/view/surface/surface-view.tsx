@@ -23,6 +23,8 @@ import { DAY_LENGTH_MS } from '../../time/exchange-days.ts';
 
 /** The view initially shows the settlement that is closest to this number of days. */
 const FIRST_SMILE = 30;
+/** Number of settlements whose smiles can be beside the chosen one. */
+const BESIDE = 3;
 
 /** Renders the Surface view: smiles, the term structure of volatility, and events. */
 export function SurfaceView() {
@@ -44,6 +46,28 @@ export function SurfaceView() {
     [surface, smile],
   );
   const [at, setAt] = useState<number | null>(null);
+  const { pinned, isDiff, own } = page.value;
+  const earlier = useAnswer<Surface>(
+    isDiff && pinned !== null ? { ...call, args: { ...call.args, at: pinned } } : undefined,
+  );
+  const others = useMemo(() => {
+    if (!surface) return [];
+    const count = own.beside === undefined ? 0 : BESIDE;
+    const start = Math.min(settlement + 1, Math.max(0, settlements.length - count));
+    const beside = settlements
+      .map((_, i) => i)
+      .slice(start, start + count)
+      .filter((i) => i !== settlement);
+    const names = expiryLabels(surface.expiries.expiry, moment);
+    const before = earlier.answer?.body;
+    const then = before ? before.expiries.settles_at.indexOf(settlements[settlement]!) : -1;
+    return [
+      ...(before && then >= 0
+        ? [{ name: `at A, ${newYorkMoment(pinned)}`, isBefore: true, ...fittedSmile(before, then) }]
+        : []),
+      ...beside.map((i) => ({ name: names[i]!, isBefore: false, ...fittedSmile(surface, i) })),
+    ];
+  }, [surface, earlier.answer, settlement, own.beside]);
   if (!surface || !smile) return <ViewState asked={moment === undefined ? gexView.asked.value : asked} />;
   const { expiries } = surface;
   const select = (i: number) => setOwn('settlement', settlements[i]!);
@@ -59,21 +83,37 @@ export function SurfaceView() {
         table={tables?.smile}
         readout={at === null ? fitText(expiries, settlement) : smileReadout(smile, at)}
         controls={
-          <OwnSelect
-            name="settlement"
-            label="Settlement"
-            values={settlements}
-            initial={settlements[first]!}
-            text={(value) => {
-              const i = settlements.indexOf(value);
-              return i < 0
-                ? value
-                : `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`;
-            }}
-          />
+          <>
+            <OwnSelect
+              name="beside"
+              label="Other expiries"
+              values={['alone', 'next']}
+              initial="alone"
+              text={(value) => (value === 'alone' ? 'alone' : `with the next ${BESIDE}`)}
+            />
+            <OwnSelect
+              name="settlement"
+              label="Settlement"
+              values={settlements}
+              initial={settlements[first]!}
+              text={(value) => {
+                const i = settlements.indexOf(value);
+                return i < 0
+                  ? value
+                  : `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`;
+              }}
+            />
+          </>
         }
       >
-        <SmileChart surface={surface} settlement={settlement} smile={smile} cursor={at} onCursor={setAt} />
+        <SmileChart
+          surface={surface}
+          settlement={settlement}
+          smile={smile}
+          others={others}
+          cursor={at}
+          onCursor={setAt}
+        />
       </ChartPanel>
       <SurfaceTerm {...shared} surface={surface} settlement={settlement} moment={moment} onSelect={select} />
       <ChartPanel
@@ -188,13 +228,13 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
               y: band(atm, widths, 1),
               from: band(atm, widths, -1),
             },
-            { name: 'forward', mark: 'steps', class: 'faint', y: expiries.forward_iv_trading },
+            { name: 'forward', mark: 'steps', class: 'series-3', y: expiries.forward_iv_trading },
             ...(events.count > 0
               ? [
                   {
                     name: 'without events (shaded)',
                     mark: 'line' as const,
-                    class: 'dashed',
+                    class: 'series-2',
                     y: expiries.atm_iv_trading_without_events,
                   },
                 ]
@@ -214,7 +254,7 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
               y: band(skew, expiries.skew_25d_band, 1),
               from: band(skew, expiries.skew_25d_band, -1),
             },
-            { name: 'convexity', mark: 'line', class: 'dashed', y: expiries.convexity_25d },
+            { name: 'convexity', mark: 'line', class: 'series-2', y: expiries.convexity_25d },
           ]}
         />
       </CursorFrame>

@@ -1,6 +1,7 @@
 import type { FullAnswer } from '../../../src/client/client.ts';
+import { profileReadout } from '../../chart/hedging-moves.ts';
 import { cursorPrice } from '../../chart/price-axis.ts';
-import { profileReadout, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
+import { profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
 import { type Levels, type ProfileAnswer, useAnswer } from '../../data/page-answers.ts';
 import { duration, percent, plain, signedAmount } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';

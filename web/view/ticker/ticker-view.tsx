@@ -10,17 +10,19 @@ import {
   visibleStrikesPerRow,
 } from '../../chart/ladder.tsx';
 import { cursorPrice, selection } from '../../chart/price-axis.ts';
-import { profileReadout, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
 import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
 import { MeasureChoice } from '../../panel/choices.tsx';
 import { levelsLine, TickerFigures } from '../../panel/ticker-figures.tsx';
-import { navigate, page, tickerCall, zoomBy } from '../../state/page.ts';
+import { navigate, page, tickerCall } from '../../state/page.ts';
 import { asOf, comparedView, gexView } from '../../state/page-market.ts';
+import { zoomBy } from '../../state/price-range.ts';
 import { copy } from '../../state/ui.ts';
-import { CombinedPanel, WithField } from './combined-panel.tsx';
+import { CombinedPanel } from './combined-panel.tsx';
 import { DiffSummary } from './diff-summary.tsx';
+import { ProfilePanel } from './profile-panel.tsx';
+import { SessionsPanel } from './sessions-panel.tsx';
 
-/** Renders the Ticker view: seven figures, the ladder, and the profile on the same price axis. */
+/** Renders the Ticker view: seven figures, and on one price axis the levels of the last sessions, the ladder and the profile. */
 export function TickerView() {
   const asked = gexView.asked.value;
   const { answer } = asked;
@@ -31,7 +33,6 @@ export function TickerView() {
   const calls = useMemo(
     () => ({
       strikes: tickerCall('get_gex_by_strike', moment, options),
-      profile: tickerCall('get_gex_profile', moment, options),
       expiries: tickerCall('get_gex_by_expiry', moment, options),
     }),
     [moment, options, page.value.ticker],
@@ -40,7 +41,6 @@ export function TickerView() {
     () =>
       view && {
         strikes: ladderTable(view.strikes, before?.strikes),
-        profile: profileTable(view.profile),
         expiries: expiryTable(view.expiries),
       },
     [view, before],
@@ -97,22 +97,11 @@ export function TickerView() {
             onExplain={(at) => navigate({ explain: `strike.${String(at).replace('.', '_')}` })}
           />
         </ChartPanel>
+        <SessionsPanel levels={levels} moment={moment} />
         {page.value.own.with ? (
           <CombinedPanel moment={moment} />
         ) : (
-          <ChartPanel
-            id="profile"
-            class="profile-panel beside"
-            title="Were spot elsewhere"
-            unit="net GEX, $ per 1 %"
-            call={calls.profile}
-            answer={answer}
-            table={tables!.profile}
-            readout={profileReadout(profile, cursor ?? profile.spot_price, before?.profile)}
-            controls={<WithField />}
-          >
-            <SpotProfile profile={profile} levels={levels} before={before?.profile} />
-          </ChartPanel>
+          <ProfilePanel profile={profile} levels={levels} before={before?.profile} moment={moment} />
         )}
         <ChartPanel
           id="expiry-shares"
