@@ -6,10 +6,11 @@ import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-
 import { gexLevels } from '../analytics/exposure/gex-levels.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { directionalPremium } from '../analytics/flow/flow.ts';
-import { shownName } from '../core/clean-text.ts';
+import { cleanLine, shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
 import { type Chain, hasOpenInterest, onlyExpiryOf } from '../market/chain.ts';
+import type { ChainRemarks } from '../market/feed.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
 import { reportGex } from '../operations/gex/gex-report.ts';
@@ -17,7 +18,7 @@ import { byPositions } from '../operations/gex/level-variants.ts';
 import { customerPositionsOf, withFlowSign } from '../operations/reading/dealer-sign.ts';
 import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/line.ts';
-import { csvText } from './text-format.ts';
+import { csvText, formatCount } from './text-format.ts';
 
 /** Distance from spot to each end of the gamma profile, as a fraction of spot. */
 const PROFILE_HALF_WIDTH = 0.2;
@@ -38,11 +39,21 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
  * `get_live_gex_nodes`, which needs a market: a chain file has no closing prices for `hedging` and no tracked tickers. Both build their
  * reports with `reportGex` and `byPositions`, so both have the same fields.
  */
-export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
+export function analyseGex(
+  chain: Chain,
+  { large, tape }: ChainPrints,
+  { sign, ...options }: ChainReadOptions,
+  remarks: ChainRemarks = {},
+) {
+  const { notices = [] } = remarks;
   const { cashDividends: _, ...reported } = options;
   const conventional = runToCompletion(prepareChain(chain, options));
   const missing = whyWithoutLevels(chain, options.weight, sign);
-  if (missing) throw new OperatorError(`${chain.underlying} ${missing}`, WITHOUT_OPEN_INTEREST);
+  if (missing)
+    throw new OperatorError(
+      `${chain.underlying} ${missing}`,
+      [...notices.map((each) => `${each}.`), WITHOUT_OPEN_INTEREST].join(' '),
+    );
   const positions = hasOpenInterest(chain) ? runToCompletion(customerPositionsOf(chain, tape)) : undefined;
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
@@ -60,7 +71,25 @@ export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, .
     as_of: new Date(chain.asOf).toISOString(),
     options: { ...reported, sign },
   };
-  return { prepared, report, notice: onlyExpiryOf(chain) };
+  const onlyExpiry = onlyExpiryOf(chain);
+  return {
+    ...{ prepared, report, interest: interestGiven(chain, remarks) },
+    notices: [...(onlyExpiry === undefined ? [] : [onlyExpiry]), ...notices],
+  };
+}
+
+/** Says of how many contracts the open interest is given, or returns `undefined` if it is given of all. */
+function interestGiven({ openInterest, count }: Chain, { second }: ChainRemarks): string | undefined {
+  const without = openInterest.reduce((sum, each) => sum + Number(Number.isNaN(each)), 0);
+  if (without === 0) return undefined;
+  const { file, absent = 0 } = second ?? {};
+  const blank = without - absent;
+  const parts = [
+    `open interest of ${formatCount(count - without)} of ${formatCount(count)}`,
+    ...(absent > 0 ? [`${formatCount(absent)} of ${formatCount(count)} not in ${shownName(file!)}`] : []),
+    ...(blank > 0 ? [`${formatCount(blank)} blank`] : []),
+  ];
+  return parts.join('; ');
 }
 
 const WITHOUT_OPEN_INTEREST =
@@ -89,7 +118,7 @@ function flowRows(
 }
 
 /** Formats the levels as a table. */
-export function gexTable({ report, notice }: Pick<GexAnalysis, 'report' | 'notice'>): string {
+export function gexTable({ report, interest, notices }: Pick<GexAnalysis, 'report' | 'interest' | 'notices'>): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;
   const rows: [string, string][] = [
@@ -104,9 +133,9 @@ export function gexTable({ report, notice }: Pick<GexAnalysis, 'report' | 'notic
     ...flowRows(report, price),
     [
       'contracts',
-      `${used.used} used of ${used.contracts}; IV ${used.iv.taken} taken, ${used.iv.solved} solved, ${used.iv.interpolated + used.iv.extended} interpolated`,
+      `${used.used} used of ${used.contracts}; IV ${used.iv.taken} taken, ${used.iv.solved} solved, ${used.iv.interpolated + used.iv.extended} interpolated${interest === undefined ? '' : `; ${interest}`}`,
     ],
-    ...(notice === undefined ? [] : [['notice', notice] as [string, string]]),
+    ...notices.map((notice): [string, string] => ['notice', cleanLine(notice)]),
   ];
   const head = `${report.ticker}  ${report.as_of}  ${report.source}${report.simulated ? '  SIMULATED' : ''}`;
   return `${head}\n${rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`;

@@ -69,7 +69,7 @@ with and without the variance of events.`,
       requireOneForm(flags);
       if (!existsSync(target)) rejectStated(flags);
       const chain = existsSync(target)
-        ? await chainOf(target, flags.ticker, await ports.stated(flags), ports)
+        ? (await chainOf(target, flags.ticker, await ports.stated(flags), ports)).chain
         : (await import('../server/stored-data.ts')).withMarket(flags, ({ market }) => market.chain(target));
       const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS))));
       const answer = runToCompletion(reportSurface(chain, surface, 'figures'));

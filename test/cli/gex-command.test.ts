@@ -53,3 +53,15 @@ test.each<[string, string, number, string, boolean]>([
   expect(found.code).toBe(code);
   expect((found.stdout + found.stderr).includes(text)).toBe(isSaid);
 });
+
+test('zomma gex says of how many contracts the open interest is given', async () => {
+  const text = await Bun.file(two).text();
+  const blank = join(folder, 'blank.csv');
+  writeFileSync(blank, text.replaceAll(/,9\d$/gm, ','));
+  const { stdout } = await run(PROGRAM, ['gex', blank]);
+  expect(stdout).toMatch(/contracts .* interpolated; open interest of 44 of 84; 40 blank\n/);
+  expect((await run(PROGRAM, ['gex', two])).stdout).not.toContain('open interest of');
+  writeFileSync(blank, text.replaceAll(/,9\d$/gm, ',n/a'));
+  const refused = await run(PROGRAM, ['gex', blank]);
+  expect(refused.stderr).toContain('the open interest of 40 of 84 contracts cannot be read');
+});

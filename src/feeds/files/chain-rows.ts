@@ -53,7 +53,7 @@ function* chainsOf({ header, rows }: Table, file: FileFacts): Steps<Delivery[]> 
     const row = block;
     for (const [column, field] of NUMBERS) {
       const note = (text: string) => commas.add(text, before + row.row + 1, field);
-      numbersOf(row, at[field], added, contracts.columns[column].subarray(first), note);
+      numbersOf(row, at[field], added, contracts.columns[column].subarray(first), note, field === 'open_interest');
     }
     added = [];
     before = count;

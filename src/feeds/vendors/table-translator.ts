@@ -107,7 +107,7 @@ export class TableTranslator {
     this.#shared = { ...shared, ...capturesOf(mapping, file), ...mapping.constants };
     this.#spotOfRow = findColumns(['spot'], mapping.underlyingRow ?? {}, places, true).spot;
     this.#join = file.stated?.joined && new JoinCheck(file.stated.joined);
-    this.#joinedFields = file.stated?.joined?.fields ?? [];
+    this.#joinedFields = file.stated?.joined?.[0]?.fields ?? [];
     this.#timeField = kind === 'chain' ? 'as_of' : kind === 'prints' ? 'executed_at' : 'date';
     if (kind === 'chain' && mapping.forms.asOf !== undefined) this.#newestTimes = new NewestTimes(mapping.forms.asOf);
     const has = (field: MappedField) => this.#columns[field] !== undefined || this.#shared[field] !== undefined;

@@ -138,6 +138,14 @@ export function isUsualChain(names: readonly string[]): boolean {
   return isContract && (has('bid', 'ask') || has('iv')) && !has('size');
 }
 
+/** Returns whether columns have contracts with open interest, and neither quotes nor prices nor volatilities. */
+export function isInterestAlone(names: readonly string[]): boolean {
+  const plain = new Set(names.map(plainName));
+  const has = (field: keyof typeof USUAL_NAMES) => USUAL_NAMES[field]!.some((name) => plain.has(name));
+  const isContract = has('strike') ? has('expiry') : has('symbol');
+  return isContract && has('open_interest') && !(['bid', 'ask', 'last', 'iv', 'price', 'spot'] as const).some(has);
+}
+
 /** Returns whether a line has at least three columns with names of market data. */
 export function hasUsualNames(names: readonly string[]): boolean {
   const plain = names.map(plainName);
