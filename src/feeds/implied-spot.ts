@@ -11,9 +11,19 @@ const [CONTRADICTION_RATIO, CONTRADICTION_RATIO_OF_INDEX] = [1.5, 3];
 
 type Rows = readonly number[];
 
-/** Returns the given spot, or else the spot that the rows imply, or NaN. Throws a `ClientError` if the given spot contradicts the implied one. */
-export function spotOf(given: number | undefined, contracts: ContractBatch, rows: Rows, asOf: number): number {
+/**
+ * Returns the given spot, or else the spot that the rows imply. Throws a `ClientError` if there is neither, or if the given spot contradicts the
+ * implied one. `withoutSpot` replaces the reason for which there is neither.
+ */
+export function spotOf(
+  given: number | undefined,
+  contracts: ContractBatch,
+  rows: Rows,
+  asOf: number,
+  withoutSpot?: string,
+): number {
   const implied = impliedSpot(contracts, rows, asOf);
+  if (given === undefined && Number.isNaN(implied)) throw unreadable(withoutSpot ?? whyNoSpot(contracts, rows));
   if (given === undefined) return implied;
   const isIndex = rows.length > 0 && isIndexRoot(contracts.series[rows[0]!]!.root);
   const most = isIndex ? CONTRADICTION_RATIO_OF_INDEX : CONTRADICTION_RATIO;
@@ -21,6 +31,19 @@ export function spotOf(given: number | undefined, contracts: ContractBatch, rows
     throw unreadable(`spot ${given} contradicts the quotes, which imply ${implied.toPrecision(5)}`);
   }
   return given;
+}
+
+function whyNoSpot({ columns }: ContractBatch, rows: Rows): string {
+  const has = (column: 'bid' | 'ask') => rows.some((row) => columns[column][row]! > 0);
+  const sides = new Set(rows.map((row) => columns.callPut[row]));
+  const cause = !has('bid')
+    ? 'the column of bids is missing, or has no bid above 0'
+    : !has('ask')
+      ? 'the column of asks is missing, or has no ask above 0'
+      : sides.size === 1
+        ? `it has only ${sides.has(1) ? 'calls' : 'puts'}`
+        : 'at no strike, the call and the put of an expiry to come both have a bid and an ask';
+  return `spot is not given, and the quotes imply none: ${cause}. A mapping may state spot`;
 }
 
 /**

@@ -9,6 +9,7 @@ import { PrintBatch } from '../market/print-batch.ts';
 import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
 import type { DiskSpace } from './disk-space.ts';
 import { deliveriesOf, type FileReadOptions } from './files/deliveries.ts';
+import { isUnknownData, NO_MARKET_DATA } from './files/format.ts';
 import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
 import { countRejected } from './rejections.ts';
@@ -43,6 +44,8 @@ export async function loadFiles(
   for (const { path, dir, origin, reason } of problems) {
     loaded[path]!.push({ ...emptyResult(join(dir, origin)), refusals: [reason] });
   }
+  /** By the path of a second file: the names of the files that have its values. */
+  const secondOf = new Map<string, string[]>();
   let bytesBefore = 0;
   let rowsBefore = 0;
   for (const file of files) {
@@ -79,10 +82,25 @@ export async function loadFiles(
           known,
           changed = 0,
           snapshot,
-        } = store.transaction(() => acceptDelivery(delivery, store, nowMs(), { isFile: true, isLoaded: true }));
+        } = store.transaction(() =>
+          acceptDelivery(delivery, store, nowMs(), { isFile: true, isLoaded: true, statedAsOf: stated?.asOf }),
+        );
         if (accepted.kind === 'rejection') result.refusals.push(accepted.reason);
         if (accepted.kind === 'chain') {
-          const { underlying: ticker } = accepted.chain;
+          const { underlying: ticker, asOf } = accepted.chain;
+          const { second, notices: remarks = [] } = accepted;
+          if (second) {
+            const users = secondOf.getOrInsertComputed(join(dir, dirname(origin), second.file), () => []);
+            if (!users.includes(basename(origin))) users.push(basename(origin));
+          }
+          if (second && second.absent > 0)
+            notices.set(
+              `${ticker} second`,
+              `${ticker}: ${second.absent} of ${accepted.chain.count} contracts are not in ${second.file}`,
+            );
+          for (const each of remarks) notices.set(`${ticker} ${each}`, `${ticker}: ${each}`);
+          if (stated?.asOf !== undefined && asOf !== stated.asOf)
+            notices.set('as-of', 'the file has times of its own, which count instead of --as-of');
           if (snapshot?.ahead !== undefined) result.refusals.push(`${ticker}: ${snapshot.ahead}`);
           const notice = hasOpenInterest(accepted.chain) ? onlyExpiryOf(accepted.chain) : NO_LEVELS;
           if (notice !== undefined) notices.set(`${ticker} ${notice === NO_LEVELS}`, `${ticker}: ${notice}`);
@@ -101,8 +119,15 @@ export async function loadFiles(
       notices.set('unmapped', `read without the mapping: ${unmapped}`);
     const warning = session.warning();
     if (warning !== undefined) notices.set('', `warning: ${warning}`);
-    if (isMarketData || isSecondFile(origin, stated))
-      loaded[path]!.push({ ...result, ...(notices.size > 0 && { notices: [...notices.values()] }) });
+    const isSecond = !isMarketData && isSecondFile(origin, stated?.mapping ? stated : folderStated);
+    // The values of a second file are counted with the contracts of the other file, which may come later.
+    const of = isSecond && { secondOf: secondOf.getOrInsertComputed(join(dir, origin), () => []) };
+    if (!isMarketData && !isSecond && isUnknownData(origin, stats.size)) {
+      isMarketData = true;
+      result.refusals.push(NO_MARKET_DATA);
+    }
+    if (isMarketData || isSecond)
+      loaded[path]!.push({ ...result, ...of, ...(notices.size > 0 && { notices: [...notices.values()] }) });
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }

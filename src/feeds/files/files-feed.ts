@@ -6,6 +6,7 @@ import { folderMapping } from '../vendors/folder-mapping.ts';
 import { isSecondFile } from '../vendors/join-file.ts';
 import { contentsWithin, type FileReadOptions } from './deliveries.ts';
 import { FileCheckpoints, type Outcome } from './file-checkpoints.ts';
+import { isUnknownData, NO_MARKET_DATA } from './format.ts';
 import { GrowingTapes } from './growing-tapes.ts';
 import { Content, openWithin } from './opened-file.ts';
 import { CRASHES_MAX, ReadingJournal } from './reading-journal.ts';
@@ -185,10 +186,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
 /** Returns why a file without market data is reported, or `undefined` for an ignored file, such as a note or a picture. */
 function whyWithoutData({ origin, stats }: FoundFile, checkpoints: FileCheckpoints): string | undefined {
   if (checkpoints.hadData(origin)) return 'no longer contains market data';
-  return stats.size > 0 && DATA_NAME.test(origin) ? 'contains no market data of a known format' : undefined;
+  return isUnknownData(origin, stats.size) ? NO_MARKET_DATA : undefined;
 }
-
-const DATA_NAME = /\.(?:csv|json|jsonl|tsv|parquet)(?:\.gz)?$/i;
 
 const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times. To have the file read again, change or replace it`;
 

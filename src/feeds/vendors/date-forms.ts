@@ -273,8 +273,9 @@ export function instantReader(
       return close === undefined ? 1_000 * closingTime(date) : minuteStartIn(`${date}T${close}`, NEW_YORK);
     const at = written.zone ?? zone;
     if (at === undefined) {
+      const named = column.startsWith('--') ? column : `column ${column}`;
       throw unreadable(
-        `column ${column} has times without a time zone, such as "${text}". State the zone: --zone America/New_York, or zone in a mapping`,
+        `${named} has times without a time zone, such as "${text}". State the zone: --zone America/New_York, or zone in a mapping`,
       );
     }
     const minutes = Math.floor(written.micros / 60e6);
