@@ -95,13 +95,13 @@ function refusedRows({ rows, kept, known }: LoadedFile): number {
 }
 
 function linesOf(file: LoadedFile): string[] {
-  const { path, rows, kept, known, changed, refused, refusals, notices = [], secondOf } = file;
+  const { path, rows, kept, known, changed, refused, refusals, notices = [], used_by } = file;
   const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${formatCount(count)}`);
   const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : '';
   const counts = `${formatCount(kept)} stored, ${knownOf(known, changed)}, ${formatCount(refusedRows(file))} rejected${why}`;
-  const users = secondOf?.length ? `used as the second file of ${secondOf.join(', ')}` : NOT_USED;
+  const users = used_by?.length ? `used as the second file of ${used_by.join(', ')}` : NOT_USED;
   return [
-    `${cleanLine(path)}: ${secondOf === undefined ? `${formatCount(rows)} rows: ${counts}` : cleanLine(users)}`,
+    `${cleanLine(path)}: ${used_by === undefined ? `${formatCount(rows)} rows: ${counts}` : cleanLine(users)}`,
     ...refusals.map((reason) => `  rejected: ${cleanLine(reason)}`),
     ...notices.map((text) => `  ${cleanLine(text)}`),
   ];
@@ -111,7 +111,7 @@ const NOT_USED = 'a second file, which no table beside it uses';
 
 /** Returns a line with the number of stored files, if a file is refused. */
 function refusedLine(files: readonly LoadedFile[]): string[] {
-  const own = files.filter(({ secondOf }) => secondOf === undefined);
+  const own = files.filter(({ used_by }) => used_by === undefined);
   const refused = own.filter(({ refusals }) => refusals.length > 0);
   if (refused.length === 0) return [];
   const stored = own.filter(({ kept, known }) => kept + known > 0);

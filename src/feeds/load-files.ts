@@ -14,7 +14,7 @@ import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
 import { countRejected } from './rejections.ts';
 import { SessionShare } from './session-share.ts';
-import { folderMapping } from './vendors/folder-mapping.ts';
+import { folderMapping, folderMappings } from './vendors/folder-mapping.ts';
 import { isSecondFile } from './vendors/join-file.ts';
 import type { Stated } from './vendors/stated.ts';
 
@@ -121,7 +121,7 @@ export async function loadFiles(
     if (warning !== undefined) notices.set('', `warning: ${warning}`);
     const isSecond = !isMarketData && isSecondFile(origin, stated?.mapping ? stated : folderStated);
     // The values of a second file are counted with the contracts of the other file, which may come later.
-    const of = isSecond && { secondOf: secondOf.getOrInsertComputed(join(dir, origin), () => []) };
+    const of = isSecond && { used_by: secondOf.getOrInsertComputed(join(dir, origin), () => []) };
     if (!isMarketData && !isSecond && isUnknownData(origin, stats.size)) {
       isMarketData = true;
       result.refusals.push(NO_MARKET_DATA);
@@ -257,11 +257,25 @@ async function filesOf(paths: readonly string[]) {
     const stats = await stat(name);
     if (stats.isDirectory()) {
       const found = await walk(name);
-      const { stated: folderStated, problem } = await folderMapping(name);
-      if (problem) throw new OperatorError(`${join(name, problem.origin)}: ${problem.reason}`, SEE_MAPPINGS);
-      files.push(...found.files.map((file) => ({ path, dir: name, isNamed: false, folderStated, ...file })));
+      const mappings = await folderMappings(
+        name,
+        found.files.map(({ origin }) => origin),
+      );
+      assertUsable(name, mappings.problems[0]);
+      for (const file of found.files) {
+        const { stated: folderStated } = mappings.of(file.origin);
+        files.push({ path, dir: name, isNamed: false, folderStated, ...file });
+      }
       problems.push(...found.problems.map((problem) => ({ path, dir: name, isNamed: false, ...problem })));
-    } else files.push({ path, dir: dirname(name), isNamed: true, origin: basename(name), stats });
+    } else {
+      const { stated: folderStated, problem } = await folderMapping(dirname(name));
+      assertUsable(dirname(name), problem);
+      files.push({ path, dir: dirname(name), isNamed: true, folderStated, origin: basename(name), stats });
+    }
   }
   return { files, problems };
+}
+
+function assertUsable(dir: string, problem: SkippedFile | undefined): void {
+  if (problem) throw new OperatorError(`${join(dir, problem.origin)}: ${problem.reason}`, SEE_MAPPINGS);
 }

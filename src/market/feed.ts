@@ -82,7 +82,7 @@ export interface LoadedFile {
   /** What is notable about stored data, such as a chain without levels. Absent if nothing is. */
   readonly notices?: readonly string[];
   /** Of a second file, the names of the files whose contracts have its values. Absent for other files. */
-  readonly secondOf?: readonly string[];
+  readonly used_by?: readonly string[];
 }
 
 /** The result of loading the end-of-day chain of a ticker. `known` means that the store has a snapshot of the day's close. */

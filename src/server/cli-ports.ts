@@ -90,12 +90,19 @@ export const PORTS = {
     };
   },
 
-  /** Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. */
-  async *readFile(path: string, stated?: Stated) {
+  /** Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. The mapping of the file's folder counts if none is given. */
+  async *readFile(path: string, given?: Stated) {
     const { deliveriesOf } = await import('../feeds/files/deliveries.ts');
     const { whyAhead, whyMisdated } = await import('../feeds/accept-delivery.ts');
     const { isSecondFile } = await import('../feeds/vendors/join-file.ts');
+    const { folderMapping } = await import('../feeds/vendors/folder-mapping.ts');
     const origin = basename(path);
+    const beside = await folderMapping(dirname(path));
+    if (given?.mapping === undefined && beside.problem) {
+      yield { kind: 'rejection', ...beside.problem } as const;
+      return;
+    }
+    const stated = { ...given, ...(given?.mapping === undefined && beside.stated) };
     let isEmpty = true;
     for await (const delivery of deliveriesOf(dirname(path), { origin }, { nowMs: Date.now(), stated }, true)) {
       isEmpty = false;

@@ -200,6 +200,10 @@ test('applies the feed’s rules to chains', async () => {
   const { code, stdout, stderr } = await ingest(path('good.csv'), path('ahead.csv'));
   expect(code).toBe(1);
   expect(stdout).toContain('good.csv: 18 rows: 18 stored');
+  const history = await run(PROGRAM, ['history', 'TEST', '--data-dir', dataDir]);
+  expect(history.stdout).toMatch(
+    /levels of 1 snapshot are not computed yet.*\n {2}A running server computes them\. `zomma serve --feed files:DIR`/,
+  );
   expect(stdout).toMatch(/ahead\.csv: 18 rows: 0 stored, 0 already known, 18 rejected\n {2}rejected: TEST: .*2999/);
   expect(stderr).toContain('ahead.csv: there is no usable market data');
   using store = openData(dataDir);

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { Delivery, Feed } from '../../market/feed.ts';
 import { ReaderEnded, readFileIsolated } from '../reader/isolated-reader.ts';
-import { folderMapping } from '../vendors/folder-mapping.ts';
+import { folderMappings } from '../vendors/folder-mapping.ts';
 import { isSecondFile } from '../vendors/join-file.ts';
 import { contentsWithin, type FileReadOptions } from './deliveries.ts';
 import { FileCheckpoints, type Outcome } from './file-checkpoints.ts';
@@ -62,9 +62,12 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   async function* scan(journal: ReadingJournal, nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     const folder = await walk(dir, options.setAside);
     const { root, files, isComplete } = folder;
-    const { text, stated, problem } = await folderMapping(root);
-    const checkpoints = FileCheckpoints.of(root, options.checkpoints(), text);
-    const problems = [...folder.problems, ...(problem === undefined ? [] : [problem])];
+    const mappings = await folderMappings(
+      root,
+      files.map(({ origin }) => origin),
+    );
+    const checkpoints = FileCheckpoints.of(root, options.checkpoints(), mappings.text);
+    const problems = [...folder.problems, ...mappings.problems];
     if (options.setAside !== undefined)
       problems.push(...(yield* moveRejectedFiles(root, files, checkpoints, options.setAside)));
     yield* problems.filter(({ origin, reason }) => reported.get(origin) !== reason).map(rejectionOf);
@@ -77,9 +80,10 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     const changed = files.filter((file) => !checkpoints.has(file.origin, file.stats) && temporaryErrors.isDue(file));
     if (changed.some(({ stats }) => nowMs - stats.mtimeMs < STABLE_AFTER_MS)) await pause();
     // Without its mapping, a folder's files could be read in a wrong way.
-    for (const file of problem === undefined ? changed : []) {
+    for (const file of changed) {
       if (signal?.aborted) return;
-      yield* processFile(journal, file, root, { checkpoints, nowMs, stated });
+      const { stated, problem } = mappings.of(file.origin);
+      if (problem === undefined) yield* processFile(journal, file, root, { checkpoints, nowMs, stated });
     }
     isFirstPoll = false;
     if (options.keepDays !== undefined) {
