@@ -47,12 +47,12 @@ export function guessMapping(head: FileHead, file: string, zone?: string): Guess
   const sample = /^\s*(?:\{|\[\s*[[{])/.test(head.text) ? jsonSample(head.bytes) : tableSample(head);
   if (sample === undefined) return undefined;
   const plain = new Set(sample.names.map(plainName));
-  const vendor = vendorMappings().find(
+  const known = vendorMappings().find(
     ({ signature, rows }) =>
       rows.length > 0 === (sample.rows !== undefined) &&
       signature.length > 1 &&
       signature.every((each) => plain.has(each)),
-  )?.vendor;
+  );
   const wide = wideColumns(sample.names);
   const has = (field: MappedField) => USUAL_NAMES[field]!.some((each) => plain.has(each));
   const kind = wide === undefined && has('price') && has('size') && !has('open_interest') ? 'prints' : 'chain';
@@ -84,7 +84,7 @@ export function guessMapping(head: FileHead, file: string, zone?: string): Guess
     '# date = "MDY"                  # the order of dates such as 04/05/2019, if no date decides it',
     zoneLine(
       sample.columns[columns.get('as_of') ?? columns.get('executed_at') ?? -1] ?? [beside.get('as_of')?.text ?? ''],
-      zone,
+      zone ?? known?.forms.zone,
     ),
     '# close = "15:45"               # the time of dates without a time',
     `${/1000/.test(sample.names[columns.get('strike') ?? -1] ?? '') ? '' : '# '}strike = 0.001                # strikes in thousandths`,
@@ -93,7 +93,7 @@ export function guessMapping(head: FileHead, file: string, zone?: string): Guess
     '',
     `# Columns without a use: ${unused(sample, used)}`,
   ];
-  return { toml: `${lines.join('\n')}\n`, ...(vendor === undefined ? {} : { vendor }) };
+  return { toml: `${lines.join('\n')}\n`, ...(known && { vendor: known.vendor }) };
 }
 
 /** Returns the line of the zone. No zone is guessed: a wrong one moves all times by hours. */

@@ -54,8 +54,10 @@ export async function secondFilesOf(root: string, content: Content, stated: Stat
   return joined.length === 0 ? {} : { joined: joined.filter((each) => each.fields.join() === fields) };
 }
 
-/** Maximum number of files in which values of a second file with another name are sought. */
-const LOOKED_AT_MAX = 50;
+/** Maximum number of files in which values of a second file with another name are sought. A folder may have thousands. */
+const LOOKED_AT_MAX = 8;
+/** What the names of such files are likely to have. */
+const LIKELY_NAME = /oi|open|int/i;
 
 /** Says how the second file of a table must be named. Names a file that looks like it, if there is one. */
 async function whyWithoutSecond(root: string, origins: readonly string[], own: string, mapping: Mapping) {
@@ -63,8 +65,9 @@ async function whyWithoutSecond(root: string, origins: readonly string[], own: s
   const fields = Object.keys(columns).join(', ');
   const stem = own.slice(0, own.length - extname(own).length);
   const example = cleanLine(file.replace('*', `${stem}_`).replaceAll('*', '') + (file.endsWith('*') ? '.csv' : ''), 80);
-  for (const origin of origins.filter((each) => /\.(?:csv|txt|tsv)$/i.test(each)).slice(0, LOOKED_AT_MAX)) {
-    if (basename(origin) === own) continue;
+  const likely = (origin: string) => Number(LIKELY_NAME.test(basename(origin)));
+  const others = origins.filter((each) => /\.(?:csv|txt|tsv)$/i.test(each) && basename(each) !== own);
+  for (const origin of others.toSorted((a, b) => likely(b) - likely(a)).slice(0, LOOKED_AT_MAX)) {
     await using opened = await openWithin(root, origin);
     const { content } = opened ?? {};
     const head = content && headOf(await content.slice(0, Math.min(NAMES_BYTES, content.facts.size)));

@@ -114,7 +114,9 @@ export class TableTranslator {
     if (kind === 'chain' && mapping.forms.asOf !== undefined) this.#newestTimes = new NewestTimes(mapping.forms.asOf);
     const has = (field: MappedField) => this.#columns[field] !== undefined || this.#shared[field] !== undefined;
     const isNamed = has('symbol') || this.#sides.every((side) => side.columns.symbol !== undefined);
-    assertComplete(mapping, names, has, { isWide, isNamed });
+    const used = new Set([this.#columns, ...this.#sides.map((side) => side.columns)].flatMap(Object.values<number>));
+    const free = names.filter((name, i) => name !== '' && !used.has(i));
+    assertComplete(mapping, free.length > 0 ? free : names, has, { isWide, isNamed });
     this.header = `${WRITTEN_COLUMNS[kind].join('\t')}\n`;
   }
 

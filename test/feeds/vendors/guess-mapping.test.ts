@@ -115,8 +115,21 @@ test('guesses no zone of times that state none, and the mapping is called by its
   const { toml } = draftOf('Sym;Stamp;Exp;T;K;Bid;Ask\nABC;21.08.2026 22:00;2026-09-18;C;100;1;2\n', 'my.csv')!;
   expect(toml).not.toMatch(/^zone|^vendor|my\.csv"/m);
   expect(toml).toContain('# zone = "?"                    # needed: times such as 21.08.2026 22:00 state no zone');
+  const theta = 'symbol,expiration,strike,right,timestamp,bid,ask\nABC,2026-09-18,100,CALL,2026-08-21T15:00:00,1,2\n';
+  expect(draftOf(theta)!.toml).toContain('\nzone = "America/New_York"\n');
   expect(parseMapping(toml, 'm.toml').vendor).toBe('m.toml');
   expect(parseMapping('vendor = "my vendor"', 'm.toml').vendor).toBe('m.toml (my vendor)');
+});
+
+test('a missing field is named with the columns that have no use', () => {
+  const text = 'Sym;When;Exp;CP;Px Und;K;Bid;Ask;OI\nABC;2026-08-21;2026-09-18;C;101;100;1;2;3\n';
+  const mapping = parseMapping('[columns]\nunderlying = "Sym"\nas_of = "When"\n', 'm.toml');
+  const [delivery] = runToCompletion(readMarketFile(Buffer.from(text), { origin: 'a.csv', stated: { mapping } }));
+  expect(delivery).toMatchObject({
+    reason: expect.stringMatching(
+      /^read as m.toml, the table has no column for strike \(nearest: (?:k, px und|px und, k)\)/,
+    ),
+  });
 });
 
 test('says that a vendor needs no mapping', () => {

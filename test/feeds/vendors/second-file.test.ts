@@ -193,6 +193,8 @@ test('says how a second file with another name must be named, and that there is 
       ),
     },
   ]);
+  for (let i = 0; i < 20; i++) writeFileSync(path(`SPX_${i}.csv`), 'a,b\n');
+  expect(JSON.stringify(await noticesOf())).toContain('oi.csv looks like');
   await Bun.file(path('oi.csv')).delete();
   expect(await noticesOf()).toEqual([['there is no second file *open_interest* with open_interest beside it']]);
 });
