@@ -10,6 +10,7 @@ import { cleanLine, shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
 import { type Chain, hasOpenInterest, onlyExpiryOf } from '../market/chain.ts';
+import type { ChainRemarks } from '../market/feed.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
 import { reportGex } from '../operations/gex/gex-report.ts';
@@ -42,12 +43,17 @@ export function analyseGex(
   chain: Chain,
   { large, tape }: ChainPrints,
   { sign, ...options }: ChainReadOptions,
-  notes: readonly string[] = [],
+  remarks: ChainRemarks = {},
 ) {
+  const { notes = [] } = remarks;
   const { cashDividends: _, ...reported } = options;
   const conventional = runToCompletion(prepareChain(chain, options));
   const missing = whyWithoutLevels({ ...conventional, sign });
-  if (missing) throw new OperatorError(`${chain.underlying} ${missing}`, WITHOUT_LEVELS);
+  if (missing)
+    throw new OperatorError(
+      `${chain.underlying} ${missing}`,
+      [...notes.map((each) => `${each}.`), WITHOUT_LEVELS].join(' '),
+    );
   const positions = hasOpenInterest(chain) ? runToCompletion(customerPositionsOf(chain, tape)) : undefined;
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
@@ -57,6 +63,7 @@ export function analyseGex(
   }
   const prepared = sign === 'flow' ? withFlowSign(conventional, positions!) : conventional;
   const premium = directionalPremium(large);
+  const onlyExpiry = onlyExpiryOf(chain);
   const report = {
     ...reportGex(prepared, runToCompletion(gexLevels(prepared, premium))),
     by_flow: positions ? runToCompletion(byPositions(conventional, positions)) : null,
@@ -64,9 +71,23 @@ export function analyseGex(
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
     options: { ...reported, sign },
-    notes: [...notes],
+    notes: [...(onlyExpiry === undefined ? [] : [onlyExpiry]), ...notes],
   };
-  return { prepared, report, notice: onlyExpiryOf(chain) };
+  return { prepared, report, interest: interestGiven(chain, remarks) };
+}
+
+/** Says of how many contracts the open interest is given, or returns `undefined` if it is given of all. */
+function interestGiven({ openInterest, count }: Chain, { second }: ChainRemarks): string | undefined {
+  const without = openInterest.reduce((sum, each) => sum + Number(Number.isNaN(each)), 0);
+  if (without === 0) return undefined;
+  const { file, absent = 0 } = second ?? {};
+  const blank = without - absent;
+  const parts = [
+    `open interest of ${formatCount(count - without)} of ${formatCount(count)}`,
+    ...(absent > 0 ? [`${formatCount(absent)} of ${formatCount(count)} not in ${shownName(file!)}`] : []),
+    ...(blank > 0 ? [`${formatCount(blank)} blank`] : []),
+  ];
+  return parts.join('; ');
 }
 
 const WITHOUT_LEVELS =
@@ -95,7 +116,7 @@ function flowRows(
 }
 
 /** Formats the levels as a table. */
-export function gexTable({ report, notice }: Pick<GexAnalysis, 'report' | 'notice'>): string {
+export function gexTable({ report, interest }: Pick<GexAnalysis, 'report' | 'interest'>): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;
   const rejected = Object.entries(used.refused)
@@ -113,9 +134,8 @@ export function gexTable({ report, notice }: Pick<GexAnalysis, 'report' | 'notic
     ...flowRows(report, price),
     [
       'contracts',
-      `${used.used} used of ${used.contracts}; IV ${used.iv.taken} taken, ${used.iv.solved} solved, ${used.iv.interpolated + used.iv.extended} interpolated`,
+      `${used.used} used of ${used.contracts}; IV ${used.iv.taken} taken, ${used.iv.solved} solved, ${used.iv.interpolated + used.iv.extended} interpolated${interest === undefined ? '' : `; ${interest}`}`,
     ],
-    ...(notice === undefined ? [] : [['notice', notice] as [string, string]]),
     ...(rejected === '' ? [] : ([['rejected', rejected]] as [string, string][])),
     ...report.notes.map((note): [string, string] => ['note', cleanLine(note)]),
   ];

@@ -9,6 +9,7 @@ import {
 } from '../analytics/chain/options.ts';
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../core/errors.ts';
+import type { Chain } from '../market/chain.ts';
 import type { Ports } from '../server/cli-ports.ts';
 import { settingsIn } from '../settings/config.ts';
 import type { CliCommand } from './cli-command.ts';
@@ -148,12 +149,23 @@ async function analyseFile(
   ports: Ports,
 ): Promise<GexAnalysis> {
   const stated = await ports.stated(flags);
-  const { chain, notes } = await chainOf(path, flags.ticker, stated, ports);
+  const { chain, ...remarks } = await chainOf(path, flags.ticker, stated, ports);
+  assertUnsettled(chain, path);
   const prints =
     flags.prints === undefined
       ? NO_PRINTS
       : await readPrintsFile(flags.prints, chain, flags.largePrintMin, { zone: stated.zone }, ports);
-  return analyseGex(chain, prints, options, notes);
+  return analyseGex(chain, prints, options, remarks);
+}
+
+/** Throws `OperatorError` if every contract of a file had settled at its time, because its expiries or its time were read in a wrong way. */
+function assertUnsettled({ underlying, asOf, series }: Chain, path: string): void {
+  if (series.length === 0 || series.some(({ settlesAt }) => settlesAt > asOf)) return;
+  const expiries = series.map(({ expiry }) => expiry).sort();
+  throw new OperatorError(
+    `${path}: every contract of ${underlying} had settled at the time of the quotes, ${new Date(asOf).toISOString()}; its expiries are ${expiries[0]} to ${expiries.at(-1)}`,
+    'The column of expiries or the time is probably wrong. State the time with --as-of, or name the columns in a mapping: docs/vendors.md.',
+  );
 }
 
 interface FileFlags extends StatedTexts {

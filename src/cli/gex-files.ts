@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../core/errors.ts';
-import { DAY_MS, newYorkDate } from '../market/calendar.ts';
+import { closeOf, DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
+import type { Delivery } from '../market/feed.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import { type Print, premiumOf, sumOf } from '../market/prints.ts';
 import type { Ports } from '../server/cli-ports.ts';
@@ -61,13 +62,10 @@ export async function readPrintsFile(
   };
 }
 
-const NAME_A_TAPE = 'Name a CSV or Parquet file of prints.';
+/** A chain of a file, with what a person should know about it. */
+export type ChainDelivery = Extract<Delivery, { kind: 'chain' }>;
 
-/** A chain of a file, and what was odd in the file. */
-export interface ReadChain {
-  readonly chain: Chain;
-  readonly notes: readonly string[];
-}
+const NAME_A_TAPE = 'Name a CSV or Parquet file of prints.';
 
 /**
  * Reads the newest chain of a file, or of a file with several days that of the stated day. Throws `OperatorError` without a chain of `ticker` or of
@@ -78,31 +76,28 @@ export async function chainOf(
   ticker: string | undefined,
   stated: StatedInFlags,
   ports: Ports,
-): Promise<ReadChain> {
+): Promise<ChainDelivery> {
   const deliveries = await Array.fromAsync(ports.readFile(path, stated));
-  const delivered = deliveries.filter((each) => each.kind === 'chain');
-  const chains = delivered.map(({ chain }) => chain);
+  const chains = deliveries.filter((each) => each.kind === 'chain');
   const refusals = deliveries.flatMap((each) => (each.kind === 'rejection' ? [each.reason] : []));
   const named =
-    ticker === undefined ? chains : chains.filter(({ underlying }) => underlying === canonicalTicker(ticker));
-  const underlyings = [...new Set(named.map(({ underlying }) => underlying))];
+    ticker === undefined ? chains : chains.filter(({ chain }) => chain.underlying === canonicalTicker(ticker));
+  const underlyings = [...new Set(named.map(({ chain }) => chain.underlying))];
   if (underlyings.length > 1) {
     throw new OperatorError(
       `${path} has chains of several underlyings`,
       `Choose one with --ticker: ${underlyings.join(', ')}.`,
     );
   }
-  const sorted = named.toSorted((a, b) => b.asOf - a.asOf);
+  const sorted = named.toSorted((a, b) => b.chain.asOf - a.chain.asOf);
   // A history may end with rows of contracts that have all settled.
-  const live = sorted.find(({ series, asOf }) => series.some(({ settlesAt }) => settlesAt > asOf));
+  const live = sorted.find(({ chain }) => chain.series.some(({ settlesAt }) => settlesAt > chain.asOf));
   const newest =
     stated.asOf === undefined ? (live ?? sorted[0]) : chainOn(newYorkDate(stated.asOf), stated.asOf, sorted, path);
-  if (newest) {
-    const { notes = [] } = delivered.find(({ chain }) => chain === newest)!;
-    return { chain: newest, notes: [...notes, ...refusals.map((reason) => `rejected: ${reason}`)] };
-  }
+  if (newest)
+    return { ...newest, notes: [...(newest.notes ?? []), ...refusals.map((reason) => `rejected: ${reason}`)] };
   if (ticker !== undefined && chains.length > 0) {
-    const others = [...new Set(chains.map(({ underlying }) => underlying))];
+    const others = [...new Set(chains.map(({ chain }) => chain.underlying))];
     throw new OperatorError(
       `${path} has no chain of ${canonicalTicker(ticker)}`,
       `Name a ticker of the file with --ticker: ${others.join(', ')}.`,
@@ -114,13 +109,25 @@ export async function chainOf(
   );
 }
 
-/** Returns the newest chain of a New York day up to `untilMs`, or else the first of that day. Throws `OperatorError` if there is none. */
-function chainOn(day: string, untilMs: number, newestFirst: readonly Chain[], path: string): Chain | undefined {
-  const ofDay = newestFirst.filter(({ asOf }) => newYorkDate(asOf) === day);
+/** Returns the newest chain of a New York day up to `untilMs`. Throws `OperatorError` if there is none. */
+function chainOn(day: string, untilMs: number, newestFirst: readonly ChainDelivery[], path: string) {
+  const ofDay = newestFirst.filter(({ chain }) => newYorkDate(chain.asOf) === day);
   const [last, first] = [newestFirst[0], newestFirst.at(-1)];
-  if (!last || !first || ofDay.length > 0) return ofDay.find(({ asOf }) => asOf <= untilMs) ?? ofDay.at(-1);
+  if (!last || !first) return undefined;
+  const isDay = untilMs === closeOf(day);
+  const found = ofDay.find(({ chain }) => chain.asOf <= untilMs) ?? (isDay ? ofDay.at(-1) : undefined);
+  if (found) return found;
+  if (ofDay.length > 0)
+    throw new OperatorError(
+      `${path} has no chain of ${day} up to ${timeText(untilMs)}: its own times count, the first of which is ${timeText(ofDay.at(-1)!.chain.asOf)}`,
+      'Name the day alone, or a later time, with --as-of.',
+    );
   throw new OperatorError(
     `${path} has no chain of ${day}`,
-    `Its chains are of ${newYorkDate(first.asOf)} to ${newYorkDate(last.asOf)}. Name a day with --as-of.`,
+    `Its chains are of ${newYorkDate(first.chain.asOf)} to ${newYorkDate(last.chain.asOf)}. Name a day with --as-of.`,
   );
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -90,10 +90,15 @@ function summaryOf(history: History): string {
   const rows = [
     `${ticker}  ${countOf(count, per)}${source}`,
     ...history.notes.map((note) => `  ${cleanLine(note)}`),
+    ...(history.notes.some((note) => note.includes('not computed yet')) ? [COMPUTED_BY_SERVER] : []),
     `  30-day IV   ${formatVolatility(history.atm_iv_30d.at(-1) ?? null)}${rank}  over ${countOf(iv_days, 'day')}${range}`,
   ];
   return `${rows.join('\n')}\n`;
 }
+
+/** Without `--feed`, a server simulates a market, whose tickers would be beside the recorded ones. */
+const COMPUTED_BY_SERVER =
+  '  A running server computes them. `zomma serve --feed files:DIR` runs one with the files of a folder, and without the simulated market.';
 
 function countOf(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;

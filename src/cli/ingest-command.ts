@@ -46,7 +46,7 @@ If a run is interrupted, run it again: each print is stored only once.`,
       const seconds = (performance.now() - startedMs) / 1000;
       const totals = totalsOf(files, seconds);
       if (options.json) print(shownJson({ files, ...totals }));
-      else print([...files.flatMap(linesOf), totalLine(files, totals)].join('\n'));
+      else print([...files.flatMap(linesOf), totalLine(files, totals), ...refusedLine(files)].join('\n'));
       rejectUnusable(paths.filter((_, i) => !loaded[i]?.some(hasUsableData)));
     });
   addThetadata(ingest, ports);
@@ -95,15 +95,27 @@ function refusedRows({ rows, kept, known }: LoadedFile): number {
 }
 
 function linesOf(file: LoadedFile): string[] {
-  const { path, rows, kept, known, changed, refused, refusals, notices = [] } = file;
+  const { path, rows, kept, known, changed, refused, refusals, notices = [], used_by } = file;
   const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${formatCount(count)}`);
   const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : '';
   const counts = `${formatCount(kept)} stored, ${knownOf(known, changed)}, ${formatCount(refusedRows(file))} rejected${why}`;
+  const users = used_by?.length ? `used as the second file of ${used_by.join(', ')}` : NOT_USED;
   return [
-    `${cleanLine(path)}: ${formatCount(rows)} rows: ${counts}`,
+    `${cleanLine(path)}: ${used_by === undefined ? `${formatCount(rows)} rows: ${counts}` : cleanLine(users)}`,
     ...refusals.map((reason) => `  rejected: ${cleanLine(reason)}`),
     ...notices.map((text) => `  ${cleanLine(text)}`),
   ];
+}
+
+const NOT_USED = 'a second file, which no table beside it uses';
+
+/** Returns a line with the number of stored files, if a file is refused. */
+function refusedLine(files: readonly LoadedFile[]): string[] {
+  const own = files.filter(({ used_by }) => used_by === undefined);
+  const refused = own.filter(({ refusals }) => refusals.length > 0);
+  if (refused.length === 0) return [];
+  const stored = own.filter(({ kept, known }) => kept + known > 0);
+  return [`${stored.length} of ${own.length} ${own.length === 1 ? 'file' : 'files'} stored; ${refused.length} refused`];
 }
 
 function totalLine(files: readonly LoadedFile[], totals: ReturnType<typeof totalsOf>): string {

@@ -13,11 +13,12 @@ export function addMap(program: CliCommand, ports: Ports): void {
     .command('guess')
     .argument('<file>', 'CSV or JSON file with options or trades')
     .description(
-      'Print a draft of a mapping (TOML) for a file, and the first three contracts as Zomma reads them. Files of vendors that Zomma knows need no mapping.',
+      'Print a draft of a mapping (TOML) for a file, and the first three contracts as Zomma reads them. With --map, print only the contracts. Files of vendors that Zomma knows need no mapping.',
     )
     .stated()
     .examples(
       'zomma map guess vendor.csv > vendor.toml',
+      'zomma map guess vendor.csv --zone America/New_York > vendor.toml',
       'zomma map guess vendor.csv --map vendor.toml',
       'zomma gex vendor.csv --map vendor.toml',
     )
@@ -26,10 +27,13 @@ export function addMap(program: CliCommand, ports: Ports): void {
       const { toml, vendor, contracts, refusal } = await ports.guess(path, flags);
       const read = contracts.map((contract) => `#   ${cleanLine(contract)}`);
       const comments = [
-        ...(vendor === undefined ? [] : [`# This is a table of ${vendor}, which Zomma reads without a mapping.`]),
+        ...(vendor === undefined || flags.map !== undefined
+          ? []
+          : [`# This is a table of ${vendor}, which Zomma reads without a mapping.`]),
         ...(read.length > 0 ? ['# The first contracts, as Zomma reads them:', ...read] : []),
         ...(refusal === undefined ? [] : [`# Zomma cannot read the file with it yet: ${cleanLine(refusal, 300)}`]),
       ];
-      print(`${toml}\n${comments.join('\n')}`);
+      // Who has a mapping has edited the draft.
+      print(flags.map === undefined ? `${toml}\n${comments.join('\n')}` : comments.join('\n'));
     });
 }

@@ -45,6 +45,8 @@ export interface AcceptRules {
   readonly isFile?: boolean;
   /** True if `loadFiles` loads the delivery. The delivery then contains whole days of prints, and no requests wait for the write. */
   readonly isLoaded?: boolean;
+  /** The time of the quotes that a person has stated, ms since the epoch. */
+  readonly statedAsOf?: number | undefined;
 }
 
 /** Writes a delivery of market data. Returns a rejection if the delivery is implausible. Returns other deliveries unchanged. */
@@ -77,7 +79,7 @@ function acceptChain(
   delivery: Delivery & { kind: 'chain' },
   store: IngestStore,
   nowMs: number,
-  { isPolled, isFile }: AcceptRules,
+  { isPolled, isFile, statedAsOf }: AcceptRules,
 ): AcceptResult {
   const { chain } = delivery;
   const { underlying, source, simulated } = chain;
@@ -94,7 +96,7 @@ function acceptChain(
       : undefined;
   const reason =
     whyImplausible(chain, stored, nowMs, isFile ? store : undefined) ??
-    (isPolled ? undefined : whyMisdated(chain)) ??
+    (isPolled ? undefined : whyMisdated(chain, statedAsOf)) ??
     (newest && whyNotNewer(chain, newest));
   if (reason) {
     const rejection = {
@@ -204,13 +206,18 @@ const SETTLED_SHARE_MAX = 0.1;
 /** A chain with fewer settled contracts may be a small part of a chain. */
 const SETTLED_MIN = 5;
 
-/** Returns why the time of a chain's quotes is wrong, if so: more than a tenth of the contracts had settled before that day. */
-export function whyMisdated({ series, count, asOf }: Chain): string | undefined {
+/**
+ * Returns why the time of a chain's quotes is wrong, if so: more than a tenth of the contracts had settled before that day. `statedAsOf` is the time
+ * that a person has stated.
+ */
+export function whyMisdated({ series, count, asOf }: Chain, statedAsOf?: number): string | undefined {
   const day = newYorkDate(asOf);
   const from = newYorkInstant(day, '00:00');
   const settled = series.reduce((sum, { settlesAt, start, end }) => sum + (settlesAt < from ? end - start : 0), 0);
   if (settled < SETTLED_MIN || settled <= SETTLED_SHARE_MAX * count) return undefined;
-  return `${settled} of ${count} contracts had settled before ${day}, the day of its quotes. ${STATE_THE_TIME}`;
+  const reason = `${settled} of ${count} contracts had settled before ${day}, the day of its quotes`;
+  if (asOf === statedAsOf) return `${reason}, which --as-of states. State the day on which the quotes were taken`;
+  return `${reason}. ${STATE_THE_TIME}`;
 }
 
 /**

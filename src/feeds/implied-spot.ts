@@ -15,8 +15,8 @@ type Rows = readonly number[];
 const [NOTED_SHARE, NOTED_SHARE_OF_YEAR] = [0.03, 0.1];
 
 /**
- * Returns the given spot, or else the spot that the rows imply, or NaN. Adds a note to `notes` if the two differ much. Throws a `ClientError` if
- * the given spot contradicts the implied one.
+ * Returns the given spot, or else the spot that the rows imply. Adds a note to `notes` if the two differ much. Throws a `ClientError` if there is
+ * neither, or if the given spot contradicts the implied one. `withoutSpot` replaces the reason for which there is neither.
  */
 export function spotOf(
   given: number | undefined,
@@ -24,8 +24,10 @@ export function spotOf(
   rows: Rows,
   asOf: number,
   notes: string[] = [],
+  withoutSpot?: string,
 ): number {
   const { spot: implied, years } = impliedSpot(contracts, rows, asOf);
+  if (given === undefined && Number.isNaN(implied)) throw unreadable(withoutSpot ?? whyNoSpot(contracts, rows));
   if (given === undefined) return implied;
   const root = rows.length > 0 ? contracts.series[rows[0]!]!.root : '';
   const most = isIndexRoot(root) ? CONTRADICTION_RATIO_OF_INDEX : CONTRADICTION_RATIO;
@@ -39,6 +41,19 @@ export function spotOf(
     notes.push(`spot ${Number(given.toPrecision(6))} is ${by} the ${implied.toPrecision(5)} that the quotes imply`);
   }
   return given;
+}
+
+function whyNoSpot({ columns }: ContractBatch, rows: Rows): string {
+  const has = (column: 'bid' | 'ask') => rows.some((row) => columns[column][row]! > 0);
+  const sides = new Set(rows.map((row) => columns.callPut[row]));
+  const cause = !has('bid')
+    ? 'the column of bids is missing, or has no bid above 0'
+    : !has('ask')
+      ? 'the column of asks is missing, or has no ask above 0'
+      : sides.size === 1
+        ? `it has only ${sides.has(1) ? 'calls' : 'puts'}`
+        : 'at no strike, the call and the put of an expiry to come both have a bid and an ask';
+  return `spot is not given, and the quotes imply none: ${cause}. A mapping may state spot`;
 }
 
 /**

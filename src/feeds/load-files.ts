@@ -9,11 +9,12 @@ import { PrintBatch } from '../market/print-batch.ts';
 import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
 import type { DiskSpace } from './disk-space.ts';
 import { deliveriesOf, type FileReadOptions } from './files/deliveries.ts';
+import { isUnknownData, NO_MARKET_DATA } from './files/format.ts';
 import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
 import { countRejected } from './rejections.ts';
 import { SessionShare } from './session-share.ts';
-import { folderMapping } from './vendors/folder-mapping.ts';
+import { folderMapping, folderMappings } from './vendors/folder-mapping.ts';
 import { isSecondFile } from './vendors/join-file.ts';
 import type { Stated } from './vendors/stated.ts';
 
@@ -43,6 +44,8 @@ export async function loadFiles(
   for (const { path, dir, origin, reason } of problems) {
     loaded[path]!.push({ ...emptyResult(join(dir, origin)), refusals: [reason] });
   }
+  /** By the path of a second file: the names of the files that have its values. */
+  const secondOf = new Map<string, string[]>();
   let bytesBefore = 0;
   let rowsBefore = 0;
   for (const file of files) {
@@ -79,10 +82,20 @@ export async function loadFiles(
           known,
           changed = 0,
           snapshot,
-        } = store.transaction(() => acceptDelivery(delivery, store, nowMs(), { isFile: true, isLoaded: true }));
+        } = store.transaction(() =>
+          acceptDelivery(delivery, store, nowMs(), { isFile: true, isLoaded: true, statedAsOf: stated?.asOf }),
+        );
         if (accepted.kind === 'rejection') result.refusals.push(accepted.reason);
         if (accepted.kind === 'chain') {
-          if (snapshot?.ahead !== undefined) result.refusals.push(`${accepted.chain.underlying}: ${snapshot.ahead}`);
+          const { underlying: ticker, asOf } = accepted.chain;
+          const { second } = accepted;
+          if (second) {
+            const users = secondOf.getOrInsertComputed(join(dir, dirname(origin), second.file), () => []);
+            if (!users.includes(basename(origin))) users.push(basename(origin));
+          }
+          if (stated?.asOf !== undefined && asOf !== stated.asOf)
+            notices.set('as-of', 'the file has times of its own, which count instead of --as-of');
+          if (snapshot?.ahead !== undefined) result.refusals.push(`${ticker}: ${snapshot.ahead}`);
           for (const [kind, notice] of noticesOf(accepted)) notices.set(kind, notice);
         }
         result.kept += rowsOf(accepted) - known;
@@ -99,8 +112,15 @@ export async function loadFiles(
       notices.set('unmapped', `read without the mapping: ${unmapped}`);
     const warning = session.warning();
     if (warning !== undefined) notices.set('', `warning: ${warning}`);
-    if (isMarketData || isSecondFile(origin, stated))
-      loaded[path]!.push({ ...result, ...(notices.size > 0 && { notices: [...notices.values()] }) });
+    const isSecond = !isMarketData && isSecondFile(origin, stated?.mapping ? stated : folderStated);
+    // The values of a second file are counted with the contracts of the other file, which may come later.
+    const of = isSecond && { used_by: secondOf.getOrInsertComputed(join(dir, origin), () => []) };
+    if (!isMarketData && !isSecond && isUnknownData(origin, stats.size)) {
+      isMarketData = true;
+      result.refusals.push(NO_MARKET_DATA);
+    }
+    if (isMarketData || isSecond)
+      loaded[path]!.push({ ...result, ...of, ...(notices.size > 0 && { notices: [...notices.values()] }) });
     bytesBefore += stats.size;
     rowsBefore += result.rows;
   }
@@ -194,12 +214,18 @@ function rowsOf(delivery: Delivery): number {
 }
 
 /** Returns what is notable about a chain: what was odd in its file, and that it has no levels. */
-function noticesOf({ chain, notes = [] }: Extract<Delivery, { kind: 'chain' }>): [kind: string, notice: string][] {
-  const { underlying: ticker } = chain;
+function noticesOf(delivery: Extract<Delivery, { kind: 'chain' }>): [kind: string, notice: string][] {
+  const { chain, notes = [], second } = delivery;
+  const { underlying: ticker, count } = chain;
+  const all = notes.map((note): [string, string] => [
+    `${ticker} ${note}`,
+    note.startsWith('row ') ? note : `${ticker}: ${note}`,
+  ]);
+  if (second && second.absent > 0)
+    all.push([`${ticker} second`, `${ticker}: ${second.absent} of ${count} contracts are not in ${second.file}`]);
   const side = sideWithoutInterest(chain);
   const missing = hasOpenInterest(chain) ? side && `no open interest of ${side}: no levels` : NO_LEVELS;
   const notice = missing ?? onlyExpiryOf(chain);
-  const all: [string, string][] = notes.map((note) => [note, note]);
   // Of the notices of one kind, the last chain of a ticker has its own.
   if (notice !== undefined) all.push([`${ticker} ${missing === undefined}`, `${ticker}: ${notice}`]);
   return all;
@@ -242,11 +268,25 @@ async function filesOf(paths: readonly string[]) {
     const stats = await stat(name);
     if (stats.isDirectory()) {
       const found = await walk(name);
-      const { stated: folderStated, problem } = await folderMapping(name);
-      if (problem) throw new OperatorError(`${join(name, problem.origin)}: ${problem.reason}`, SEE_MAPPINGS);
-      files.push(...found.files.map((file) => ({ path, dir: name, isNamed: false, folderStated, ...file })));
+      const mappings = await folderMappings(
+        name,
+        found.files.map(({ origin }) => origin),
+      );
+      assertUsable(name, mappings.problems[0]);
+      for (const file of found.files) {
+        const { stated: folderStated } = mappings.of(file.origin);
+        files.push({ path, dir: name, isNamed: false, folderStated, ...file });
+      }
       problems.push(...found.problems.map((problem) => ({ path, dir: name, isNamed: false, ...problem })));
-    } else files.push({ path, dir: dirname(name), isNamed: true, origin: basename(name), stats });
+    } else {
+      const { stated: folderStated, problem } = await folderMapping(dirname(name));
+      assertUsable(dirname(name), problem);
+      files.push({ path, dir: dirname(name), isNamed: true, folderStated, origin: basename(name), stats });
+    }
   }
   return { files, problems };
+}
+
+function assertUsable(dir: string, problem: SkippedFile | undefined): void {
+  if (problem) throw new OperatorError(`${join(dir, problem.origin)}: ${problem.reason}`, SEE_MAPPINGS);
 }

@@ -21,7 +21,7 @@ export function numberOf(row: RowScanner, cell: number, value = row.decimal(cell
 
 /**
  * Writes the numbers in a cell of some rows of the block to `column`, as `numberOf` returns them. Calls `onGarbled` with each text that is no
- * number, while its row is selected.
+ * number, while its row is selected. With `isStrict`, words such as `n/a` are unreadable values, and only empty cells and `nan` are missing ones.
  */
 export function numbersOf(
   row: RowScanner,
@@ -29,6 +29,7 @@ export function numbersOf(
   rows: readonly number[],
   column: Float64Array,
   onGarbled: (text: string) => void,
+  isStrict = false,
 ): void {
   const decimals = cell < 0 ? undefined : row.numbers(cell, arenaColumn(0));
   for (let i = 0; i < rows.length; i++) {
@@ -38,6 +39,7 @@ export function numbersOf(
     row.select(rows[i]!);
     column[i] = numberOf(row, cell, value);
     if (column[i] === GARBLED) onGarbled(row.text(cell));
+    else if (isStrict && isWord(row.text(cell))) column[i] = GARBLED;
   }
 }
 
@@ -46,6 +48,12 @@ export function jsonNumber(value: unknown): number {
   if (typeof value === 'number') return value;
   if (value === null || value === undefined) return Number.NaN;
   return typeof value === 'string' ? cellNumber(value) : GARBLED;
+}
+
+/** Returns whether a text is a word for a missing value. Programs write `nan` for an empty cell. */
+function isWord(cell: string): boolean {
+  const text = cell.trim().toLowerCase();
+  return text !== '' && text !== 'nan' && NOT_GIVEN.has(text);
 }
 
 /** Cell texts that mean a missing value, in lower case. */

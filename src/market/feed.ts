@@ -40,11 +40,8 @@ export type Prints = readonly Print[] | PrintBatch;
 
 /** One delivery of a feed: market data, a rejection, a change of the connection or a checkpoint. */
 export type Delivery =
-  /**
-   * A snapshot. `offered` is the number of contracts that the source listed, including unusable contracts. `notes` say what was odd in it, such
-   * as the first cell that could not be read.
-   */
-  | { readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number; readonly notes?: readonly string[] }
+  /** A snapshot. `offered` is the number of contracts that the source listed, including unusable contracts. */
+  | ({ readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number } & ChainRemarks)
   /** Prints. `refused` has the numbers of rejected rows, by reason. */
   | { readonly kind: 'prints'; readonly prints: Prints; readonly refused?: Readonly<Record<string, number>> }
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }
@@ -59,6 +56,14 @@ export type Delivery =
   | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
   /** A checkpoint for the next start, stored with the deliveries before it in one transaction. A value of null removes the checkpoint. */
   | { readonly kind: 'checkpoint'; readonly key: string; readonly value: string | null };
+
+/** What a person should know about the chain of a file. */
+export interface ChainRemarks {
+  /** The name of the second file that has values of the contracts, and the number of contracts that it lacks. */
+  readonly second?: { readonly file: string; readonly absent: number };
+  /** What was odd in the file, such as the first cell that could not be read, or values that the chain lacks. */
+  readonly notes?: readonly string[];
+}
 
 /** The result of loading one file. Rows can be contracts, prints, closes or dividends. */
 export interface LoadedFile {
@@ -76,6 +81,8 @@ export interface LoadedFile {
   readonly refusals: readonly string[];
   /** What is notable about stored data, such as a chain without levels. Absent if nothing is. */
   readonly notices?: readonly string[];
+  /** Of a second file, the names of the files whose contracts have its values. Absent for other files. */
+  readonly used_by?: readonly string[];
 }
 
 /** The result of loading the end-of-day chain of a ticker. `known` means that the store has a snapshot of the day's close. */

@@ -69,11 +69,12 @@ export const PORTS = {
     const { parseMapping } = await import('../feeds/vendors/mapping-file.ts');
     const { headOf } = await import('../feeds/files/read-market-file.ts');
     const head = headOf(readFileSync(path));
-    const guessed = head && guessMapping(head, basename(path));
+    const stated = await PORTS.stated(flags);
+    const guessed = head && guessMapping(head, basename(path), stated.zone);
     if (guessed === undefined)
       throw new OperatorError(`${path} has no table and no JSON with rows`, 'Name a CSV or JSON file.');
-    const stated = await PORTS.stated(flags);
-    const mapping = stated.mapping ?? (guessed.vendor === undefined ? parseMapping(guessed.toml, 'draft') : undefined);
+    const mapping =
+      stated.mapping ?? (guessed.vendor === undefined ? parseMapping(guessed.toml, 'the draft') : undefined);
     const contracts: string[] = [];
     let refusal: string | undefined;
     for await (const delivery of PORTS.readFile(path, { ...stated, mapping })) {
@@ -89,16 +90,31 @@ export const PORTS = {
     };
   },
 
-  /** Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. */
-  async *readFile(path: string, stated?: Stated) {
+  /** Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. The mapping of the file's folder counts if none is given. */
+  async *readFile(path: string, given?: Stated) {
     const { deliveriesOf } = await import('../feeds/files/deliveries.ts');
     const { whyAhead, whyMisdated } = await import('../feeds/accept-delivery.ts');
+    const { isSecondFile } = await import('../feeds/vendors/join-file.ts');
+    const { folderMapping } = await import('../feeds/vendors/folder-mapping.ts');
     const origin = basename(path);
+    const beside = await folderMapping(dirname(path));
+    if (given?.mapping === undefined && beside.problem) {
+      yield { kind: 'rejection', ...beside.problem } as const;
+      return;
+    }
+    const stated = { ...given, ...(given?.mapping === undefined && beside.stated) };
+    let isEmpty = true;
     for await (const delivery of deliveriesOf(dirname(path), { origin }, { nowMs: Date.now(), stated }, true)) {
+      isEmpty = false;
       const why =
-        delivery.kind === 'chain' ? (whyMisdated(delivery.chain) ?? whyAhead(delivery.chain, Date.now())) : undefined;
+        delivery.kind === 'chain'
+          ? (whyMisdated(delivery.chain, stated?.asOf) ?? whyAhead(delivery.chain, Date.now()))
+          : undefined;
       yield why === undefined ? delivery : ({ kind: 'rejection', origin, reason: why } as const);
     }
+    const reason =
+      'the file is a second file, whose values belong to the contracts of a table beside it. Name the table';
+    if (isEmpty && isSecondFile(origin, stated)) yield { kind: 'rejection', origin, reason } as const;
   },
 
   /**

@@ -171,12 +171,47 @@ test('a mapping for a folder leaves the files of others to their own readers, an
   expect([code, String(file)]).toEqual([1, expect.stringContaining('no column Sym (nearest:')]);
 });
 
+test('lists each file that looks like market data, second files by their use, and how many files are stored', async () => {
+  mkdirSync(path('in'));
+  const contract = (right: string) => `ABC,2026-09-18,100.000,${right},2026-08-21T16:00:00.000`;
+  const quotes = ['CALL', 'PUT'].map((right) => `${contract(right)},2,2.2`);
+  writeFileSync(path('in/q.csv'), `symbol,expiration,strike,right,timestamp,bid,ask\n${quotes.join('\n')}\n`);
+  const interest = ['CALL', 'PUT'].map((right) => `${contract(right)},7`);
+  const second = `symbol,expiration,strike,right,timestamp,open_interest\n${interest.join('\n')}\n`;
+  writeFileSync(path('in/a_open_interest.csv'), second);
+  mkdirSync(path('in/b'));
+  writeFileSync(path('in/b/open_interest.csv'), second);
+  writeFileSync(path('in/meta.csv'), 'Instrument;Maturity;C/P;K;Bid Px;Offer Px;OIx\nABC;18/09/2026;C;100;1;2;3\n');
+  writeFileSync(path('in/conf.json'), '{"a": 1}');
+  writeFileSync(path('in/notes.txt'), 'Bought.\n');
+  const { code, stdout } = await ingest(path('in'), '--as-of', '2026-08-20');
+  expect(code).toBe(0);
+  const lines = stdout.replaceAll(path('in/'), '').trimEnd().split('\n');
+  expect(lines).toEqual([
+    'a_open_interest.csv: used as the second file of q.csv',
+    'b/open_interest.csv: a second file, which no table beside it uses',
+    'conf.json: 0 rows: 0 stored, 0 already known, 0 rejected',
+    '  rejected: contains no market data of a known format',
+    'meta.csv: 0 rows: 0 stored, 0 already known, 0 rejected',
+    expect.stringMatching(/^ {2}rejected: the columns instrument, maturity, c\/p, k, .* are no known table/),
+    'q.csv: 2 rows: 2 stored, 0 already known, 0 rejected',
+    '  the file has times of its own, which count instead of --as-of',
+    expect.stringContaining('one expiry only'),
+    expect.stringMatching(/^5 files, 2 rows in /),
+    '1 of 3 files stored; 2 refused',
+  ]);
+});
+
 test('applies the feed’s rules to chains', async () => {
   writeChain(path('good.csv'));
   writeChain(path('ahead.csv'), 'TEST', '2999-08-21T16:00:00-04:00');
   const { code, stdout, stderr } = await ingest(path('good.csv'), path('ahead.csv'));
   expect(code).toBe(1);
   expect(stdout).toContain('good.csv: 18 rows: 18 stored');
+  const history = await run(PROGRAM, ['history', 'TEST', '--data-dir', dataDir]);
+  expect(history.stdout).toMatch(
+    /levels of 1 snapshot are not computed yet.*\n {2}A running server computes them\. `zomma serve --feed files:DIR`/,
+  );
   expect(stdout).toMatch(/ahead\.csv: 18 rows: 0 stored, 0 already known, 18 rejected\n {2}rejected: TEST: .*2999/);
   expect(stderr).toContain('ahead.csv: there is no usable market data');
   using store = openData(dataDir);

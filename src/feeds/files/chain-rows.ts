@@ -59,7 +59,7 @@ function* chainsOf({ header, rows }: Table, file: MarketFile): Steps<Delivery[]>
     const row = block;
     for (const [column, field] of NUMBERS) {
       const note = (text: string) => commas.add(text, rowsBefore + row.row + 1, field);
-      numbersOf(row, at[field], added, contracts.columns[column].subarray(first), note);
+      numbersOf(row, at[field], added, contracts.columns[column].subarray(first), note, field === 'open_interest');
     }
     added = [];
     rowsBefore = count;

@@ -5,7 +5,7 @@ import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { unreadable } from '../rejections.ts';
 import { claimsHistory, readChainHistory } from '../vendors/history-tables.ts';
-import { secondFileOf } from '../vendors/second-file.ts';
+import { secondFilesOf } from '../vendors/second-file.ts';
 import type { Stated } from '../vendors/stated.ts';
 import { marketJson } from '../vendors/vendor-json.ts';
 import { claimsVendorPrints, readVendorPrints } from '../vendors/vendor-prints.ts';
@@ -67,8 +67,12 @@ export async function* contentsWithin(
   options: FileReadOptions,
 ): AsyncGenerator<Delivery, void> {
   try {
-    const joined = await secondFileOf(root, content, options.stated);
-    yield* contentsOf(content, joined ? { ...options, stated: { ...options.stated, joined } } : options);
+    const { joined, notice } = await secondFilesOf(root, content, options.stated);
+    const read = contentsOf(content, joined ? { ...options, stated: { ...options.stated, joined } } : options);
+    for await (const delivery of read) {
+      const isWithout = notice !== undefined && delivery.kind === 'chain';
+      yield isWithout ? { ...delivery, notes: [...(delivery.notes ?? []), notice] } : delivery;
+    }
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     yield { kind: 'rejection', origin: content.facts.origin, reason: error.message };

@@ -2,10 +2,11 @@ import { dirname } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
 import type { Delivery, Feed } from '../../market/feed.ts';
 import { ReaderEnded, readFileIsolated } from '../reader/isolated-reader.ts';
-import { folderMapping } from '../vendors/folder-mapping.ts';
+import { folderMappings } from '../vendors/folder-mapping.ts';
 import { isSecondFile } from '../vendors/join-file.ts';
 import { contentsWithin, type FileReadOptions } from './deliveries.ts';
 import { FileCheckpoints, type Outcome } from './file-checkpoints.ts';
+import { isUnknownData, NO_MARKET_DATA } from './format.ts';
 import { GrowingTapes } from './growing-tapes.ts';
 import { Content, openWithin } from './opened-file.ts';
 import { CRASHES_MAX, ReadingJournal } from './reading-journal.ts';
@@ -61,9 +62,12 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   async function* scan(journal: ReadingJournal, nowMs: number, signal?: AbortSignal): AsyncGenerator<Delivery> {
     const folder = await walk(dir, options.setAside);
     const { root, files, isComplete } = folder;
-    const { text, stated, problem } = await folderMapping(root);
-    const checkpoints = FileCheckpoints.of(root, options.checkpoints(), text);
-    const problems = [...folder.problems, ...(problem === undefined ? [] : [problem])];
+    const mappings = await folderMappings(
+      root,
+      files.map(({ origin }) => origin),
+    );
+    const checkpoints = FileCheckpoints.of(root, options.checkpoints(), mappings.text);
+    const problems = [...folder.problems, ...mappings.problems];
     if (options.setAside !== undefined)
       problems.push(...(yield* moveRejectedFiles(root, files, checkpoints, options.setAside)));
     yield* problems.filter(({ origin, reason }) => reported.get(origin) !== reason).map(rejectionOf);
@@ -76,9 +80,10 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
     const changed = files.filter((file) => !checkpoints.has(file.origin, file.stats) && temporaryErrors.isDue(file));
     if (changed.some(({ stats }) => nowMs - stats.mtimeMs < STABLE_AFTER_MS)) await pause();
     // Without its mapping, a folder's files could be read in a wrong way.
-    for (const file of problem === undefined ? changed : []) {
+    for (const file of changed) {
       if (signal?.aborted) return;
-      yield* processFile(journal, file, root, { checkpoints, nowMs, stated });
+      const { stated, problem } = mappings.of(file.origin);
+      if (problem === undefined) yield* processFile(journal, file, root, { checkpoints, nowMs, stated });
     }
     isFirstPoll = false;
     if (options.keepDays !== undefined) {
@@ -185,10 +190,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
 /** Returns why a file without market data is reported, or `undefined` for an ignored file, such as a note or a picture. */
 function whyWithoutData({ origin, stats }: FoundFile, checkpoints: FileCheckpoints): string | undefined {
   if (checkpoints.hadData(origin)) return 'no longer contains market data';
-  return stats.size > 0 && DATA_NAME.test(origin) ? 'contains no market data of a known format' : undefined;
+  return isUnknownData(origin, stats.size) ? NO_MARKET_DATA : undefined;
 }
-
-const DATA_NAME = /\.(?:csv|json|jsonl|tsv|parquet)(?:\.gz)?$/i;
 
 const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times. To have the file read again, change or replace it`;
 

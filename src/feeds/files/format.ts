@@ -35,6 +35,14 @@ export interface Format {
   read(file: MarketFile): Steps<Delivery[]>;
 }
 
+/** Says that a file with the name of market data has none. */
+export const NO_MARKET_DATA = 'contains no market data of a known format';
+
+/** Returns whether a file without market data is reported: its name is that of data, and it is not empty. Others may be notes or pictures. */
+export function isUnknownData(origin: string, size: number): boolean {
+  return size > 0 && /\.(?:csv|json|jsonl|tsv|parquet)(?:\.gz)?$/i.test(origin);
+}
+
 /** Returns the source of the chains that a file contains. */
 export function sourceOf(file: Pick<FileFacts, 'origin'>): string {
   return `files:${file.origin}`;

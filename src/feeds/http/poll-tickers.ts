@@ -69,9 +69,9 @@ export function snapshotFrom(
   if (offered === 0) throw unreadable('the provider lists no contracts');
   if (rows.length === 0) throw unreadable(`none of ${offered} contracts can be read`);
   using contracts = ContractBatch.of(rows);
-  const spot = spotOf(collected.spot, contracts, contracts.rows, asOf);
-  if (Number.isNaN(spot))
-    throw unreadable('the provider gives no price of the underlying, and no quotes imply a price');
+  const spot = spotOf(collected.spot, contracts, contracts.rows, asOf, [], NO_SPOT);
   const head = { underlying, asOf, spot, source: `${feed}:${underlying}`, simulated: false, refused };
   return { chain: buildChain(head, contracts), offered };
 }
+
+const NO_SPOT = 'the provider gives no price of the underlying, and no quotes imply a price';

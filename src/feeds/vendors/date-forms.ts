@@ -272,8 +272,9 @@ export function instantReader(
     if (form.isOfDates) return 1_000 * closingTime(date, close, column.startsWith('--') ? column : `column ${column}`);
     const at = written.zone ?? zone;
     if (at === undefined) {
+      const named = column.startsWith('--') ? column : `column ${column}`;
       throw unreadable(
-        `column ${column} has times without a time zone, such as "${text}". State the zone: --zone America/New_York, or zone in a mapping`,
+        `${named} has times without a time zone, such as "${text}". State the zone: --zone America/New_York, or zone in a mapping`,
       );
     }
     const minutes = Math.floor(written.micros / 60e6);

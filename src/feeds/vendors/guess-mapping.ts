@@ -11,7 +11,7 @@ import { dateReader } from './date-forms.ts';
 import { type PointedValue, valuesBeside } from './json-pointers.ts';
 import { jsonCells, jsonTable } from './json-rows.ts';
 import { CHAIN_FIELDS, type MappedField, PRINT_FIELDS, plainName, SIDE_FIELDS, USUAL_NAMES } from './mapping.ts';
-import { vendorMappings } from './vendor-mappings.ts';
+import { LIKELY_NAMES, vendorMappings } from './vendor-mappings.ts';
 import { wideColumns } from './wide-columns.ts';
 
 /** Number of rows whose cells show what a column is. */
@@ -38,18 +38,21 @@ interface Sample {
   readonly rows?: string;
 }
 
-/** Returns a draft of a mapping for a file whose start is `head`, or `undefined` if the file has no table and no JSON with rows. */
-export function guessMapping(head: FileHead, file: string): GuessedMapping | undefined {
+/**
+ * Returns a draft of a mapping for a file whose start is `head`, or `undefined` if the file has no table and no JSON with rows. `zone` is the zone of
+ * its times, if a person has stated it.
+ */
+export function guessMapping(head: FileHead, file: string, zone?: string): GuessedMapping | undefined {
   const name = cleanLine(file);
   const sample = /^\s*(?:\{|\[\s*[[{])/.test(head.text) ? jsonSample(head.bytes) : tableSample(head);
   if (sample === undefined) return undefined;
   const plain = new Set(sample.names.map(plainName));
-  const vendor = vendorMappings().find(
+  const known = vendorMappings().find(
     ({ signature, rows }) =>
       rows.length > 0 === (sample.rows !== undefined) &&
       signature.length > 1 &&
       signature.every((each) => plain.has(each)),
-  )?.vendor;
+  );
   const wide = wideColumns(sample.names);
   const has = (field: MappedField) => USUAL_NAMES[field]!.some((each) => plain.has(each));
   const kind = wide === undefined && has('price') && has('size') && !has('open_interest') ? 'prints' : 'chain';
@@ -64,16 +67,14 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
   const constants = missing.flatMap((field) => CONSTANTS[field] ?? []);
   const lines = [
     `# A draft for ${name}. Check each line, and delete the comments. docs/vendors.md says what a mapping has.`,
-    `vendor = ${JSON.stringify(name)}`,
+    '# vendor = "my vendor"           # how messages call it besides the name of this file',
     ...(kind === 'prints' ? ['kind = "prints"'] : []),
     ...(sample.rows === undefined ? [] : [`rows = [${JSON.stringify(sample.rows)}]`]),
     ...(missing.includes('as_of') ? [PATH] : []),
     '',
     '[columns]',
     ...linesOf(columns, sample),
-    ...missing.map(
-      (field) => `# ${field} = "?"     # nearest: ${cleanLine(nearestNames(field, sample.names).join(', '))}`,
-    ),
+    ...missing.map((field) => `# ${field} = "?"     # ${cleanLine(candidates(field, sample, used))}`),
     ...(beside.size > 0 ? ['', '[pointers]'] : []),
     ...[...beside].map(([field, { pointer }]) => `${field} = ${JSON.stringify(pointer)}`),
     ...(wide ? ['', '[call]', ...linesOf(wide.call, sample), '', '[put]', ...linesOf(wide.put, sample)] : []),
@@ -81,11 +82,10 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
     '',
     '[forms]',
     '# date = "MDY"                  # the order of dates such as 04/05/2019, if no date decides it',
-    isNaive(
+    zoneLine(
       sample.columns[columns.get('as_of') ?? columns.get('executed_at') ?? -1] ?? [beside.get('as_of')?.text ?? ''],
-    )
-      ? 'zone = "America/New_York"       # a guess: the times state no zone'
-      : '# zone = "America/New_York"     # the zone of times that state none',
+      zone ?? known?.forms.zone,
+    ),
     '# close = "15:45"               # the time of dates without a time',
     `${/1000/.test(sample.names[columns.get('strike') ?? -1] ?? '') ? '' : '# '}strike = 0.001                # strikes in thousandths`,
     '# iv = 0.01                     # volatilities in percent',
@@ -93,12 +93,22 @@ export function guessMapping(head: FileHead, file: string): GuessedMapping | und
     '',
     `# Columns without a use: ${unused(sample, used)}`,
   ];
-  return { toml: `${lines.join('\n')}\n`, ...(vendor === undefined ? {} : { vendor }) };
+  return { toml: `${lines.join('\n')}\n`, ...(known && { vendor: known.vendor }) };
 }
 
-/** Returns whether texts are times of a day that state no zone. */
-function isNaive(cells: readonly string[]): boolean {
-  return cells.some((cell) => /\d[T ](?!0?0:00)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?$/.test(cell));
+/** Returns the line of the zone. No zone is guessed: a wrong one moves all times by hours. */
+function zoneLine(cells: readonly string[], zone: string | undefined): string {
+  if (zone !== undefined) return `zone = ${JSON.stringify(zone)}`;
+  const naive = cells.find((cell) => /\d[T ](?!0?0:00)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?$/.test(cell));
+  if (naive === undefined) return '# zone = "America/New_York"     # the zone of times that state none';
+  return `# zone = "?"                    # needed: times such as ${cleanLine(naive, 40)} state no zone, and the vendor is not known`;
+}
+
+/** Returns the names that may be the column of a missing field: those without a use, or else the nearest. */
+function candidates(field: MappedField, { names }: Sample, used: ReadonlySet<number>): string {
+  const free = names.filter((name, i) => name !== '' && !used.has(i));
+  if (free.length === 0) return `nearest: ${nearestNames(field, names).join(', ')}`;
+  return `without a use: ${(free.length > 5 ? nearestNames(field, free) : free).join(', ')}`;
 }
 
 /** Returns whether a column has numbers with decimal commas. */
@@ -186,19 +196,6 @@ function columnsFor(
   );
   return found;
 }
-
-/** What the plain names of columns look like that vendors abbreviate. */
-const LIKELY_NAMES: readonly (readonly [MappedField, RegExp])[] = [
-  ['expiry', /^exp|expir/],
-  ['strike', /strike|^strk/],
-  ['put_call', /callorput|putorcall|calls?puts?|^cp$|^pc$|optype/],
-  ['open_interest', /^oi|open.?int|openi/],
-  ['spot', /^(?:und|stock|stk|index|spot).*(?:px|price|last|close)$/],
-  ['underlying', /^(?:und|stock|stk).*(?:sym|symbol|ticker|name)$/],
-  ['bid', /^(?:best)?bid(?:px|price)?$/],
-  ['ask', /^(?:best)?(?:ask|offer|ofr)(?:px|price)?$/],
-  ['as_of', /^(?:quote|quot|snap|data|trade).*(?:time|date|dt|ts)$/],
-];
 
 function areSymbols(cells: readonly string[]): boolean {
   return cells.length > 0 && cells.every((cell) => parseOptionSymbol(cell.trim()) !== undefined);

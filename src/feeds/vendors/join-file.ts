@@ -47,18 +47,25 @@ export function isSecondFile(name: string, stated?: Stated): boolean {
   );
 }
 
-/** Reads the values of a second file. Throws a `ClientError` if it has no contracts or none of the columns. */
+/**
+ * Reads the values of a second file. With `isExact`, only the columns that the mapping names count. Throws a `ClientError` if the file has no
+ * contracts or none of the columns, or if rows of more than a tenth of its contracts contradict each other.
+ */
 export async function readJoinFile(
   pieces: () => AsyncIterable<Uint8Array>,
   file: string,
   mapping: Mapping,
-  zone?: string,
+  { zone, isExact = false }: { readonly zone?: string | undefined; readonly isExact?: boolean } = {},
 ): Promise<JoinedValues> {
-  const headerIn = (head: FileHead) => head.findHeader((names) => columnsIn(names, mapping) !== undefined, /./);
+  const headerIn = (head: FileHead) => {
+    const header = head.findHeader((names) => columnsIn(names, mapping, isExact) !== undefined, /./);
+    if (header === undefined) throw whyWithoutColumns(head, file, mapping);
+    return header;
+  };
   const texts = { expiry: new Set<string>(), as_of: new Set<string>() };
   let columns: NonNullable<ReturnType<typeof columnsIn>> | undefined;
   const readable = function* (row: RowScanner, { cells }: TableHeader) {
-    columns ??= columnsIn(cells, mapping)!;
+    columns ??= columnsIn(cells, mapping, isExact)!;
     for (let i = 0; i < row.rows; i++) {
       row.select(i);
       if (row.isWhole(cells.length)) yield columns.places;
@@ -79,6 +86,7 @@ export async function readJoinFile(
   const values = new Map<string, readonly string[]>();
   const days = new Set<string>();
   const interests = new Map<string, InterestSum>();
+  const contradicting = new Set<string>();
   const fields = columns?.fields ?? [];
   const add = (row: RowScanner, header: TableHeader) => {
     for (const places of readable(row, header)) {
@@ -91,16 +99,49 @@ export async function readJoinFile(
       if (expiry === undefined || callPut === undefined || date === undefined || !Number.isFinite(strike)) continue;
       const key = joinKey(root, expiry, callPut, strike, date);
       const found = fields.map((field) => cell(row, columns!.values[field]));
-      const sum = interests.getOrInsertComputed(`${root} ${expiry} ${date}`, () => ({ root, expiry, date, sum: 0 }));
-      sum.sum += interestIn({ fields }, found) - interestIn({ fields }, values.get(key) ?? []);
-      values.set(key, found);
       days.add(date);
+      const first = values.get(key);
+      if (first !== undefined) {
+        if (found.some((text, i) => !isSame(text, first[i]!))) contradicting.add(key);
+        continue;
+      }
+      const sum = interests.getOrInsertComputed(`${root} ${expiry} ${date}`, () => ({ root, expiry, date, sum: 0 }));
+      sum.sum += interestIn({ fields }, found);
+      values.set(key, found);
     }
     if (values.size > ROWS_MAX) throw unreadable(`${file} has more than the maximum of ${ROWS_MAX} rows`);
   };
   for await (const _ of mapBlocks(pieces(), headerIn, add));
-  return { file: cleanLine(file), fields, values, days, interests: [...interests.values()] };
+  if (contradicting.size > CONTRADICTING_SHARE_MAX * values.size) {
+    const [first] = contradicting;
+    throw unreadable(
+      `${cleanLine(file)} has rows with different values of ${contradicting.size} of its ${values.size} contracts, first of ${first!.trim()}. Keep one row of each contract`,
+    );
+  }
+  return {
+    ...{ file: cleanLine(file), fields, values, days },
+    ...{ interests: [...interests.values()], contradicting: contradicting.size },
+  };
 }
+
+/** The largest share of contracts of which a second file may have rows with different values. */
+const CONTRADICTING_SHARE_MAX = 0.1;
+
+function isSame(a: string, b: string): boolean {
+  return a === b || cellNumber(a) === cellNumber(b);
+}
+
+/** Returns the error for a second file without contracts or without the wanted columns. */
+function whyWithoutColumns(head: FileHead, file: string, { join }: Mapping): Error {
+  const { cells = [] } = head.findHeader((names) => names.length > 1, /./) ?? {};
+  const wanted = Object.values(join!.columns).map((names) => names![0]!);
+  const shown = cells.map((name) => cleanLine(name, 24)).slice(0, SHOWN_COLUMNS);
+  return unreadable(
+    `${cleanLine(file)} has no contracts with a column ${wanted.join(' or ')}. Its columns are ${shown.join(', ')}. Name the column below [join] in a mapping: docs/vendors.md`,
+  );
+}
+
+const SHOWN_COLUMNS = 12;
 
 /** Returns the open interest in the texts of a contract, or 0. */
 export function interestIn({ fields }: Pick<JoinedValues, 'fields'>, texts: readonly string[]): number {
@@ -111,10 +152,10 @@ export function interestIn({ fields }: Pick<JoinedValues, 'fields'>, texts: read
 const CONTRACT_FIELDS = ['symbol', 'root', 'underlying', 'expiry', 'put_call', 'strike', 'as_of'] as const;
 
 /** Returns the places of the columns of a second file, or `undefined` if a table has no contract or none of the wanted fields. */
-function columnsIn(names: readonly string[], { join, columns }: Mapping) {
+export function columnsIn(names: readonly string[], { join, columns }: Mapping, isExact = false) {
   const places = findColumns(CONTRACT_FIELDS, columns, placesOf(names));
   const wanted = SIDE_FIELDS.filter((field) => join!.columns[field] !== undefined);
-  const values = findColumns(wanted, join!.columns, placesOf(names));
+  const values = findColumns(wanted, join!.columns, placesOf(names), isExact);
   const fields = wanted.filter((field) => values[field] !== undefined);
   const isContract = places.expiry !== undefined && places.strike !== undefined && places.put_call !== undefined;
   return fields.length > 0 && (isContract || places.symbol !== undefined) ? { places, values, fields } : undefined;

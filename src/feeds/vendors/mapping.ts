@@ -5,7 +5,9 @@ import { DATE_ORDERS, type DateOrder, isZone, type TimeForms } from './date-form
 
 /** The fields that the two options of a wide row have of their own. */
 export const SIDE_FIELDS = ['symbol', 'bid', 'ask', 'last', 'volume', 'open_interest', 'iv', 'delta', 'gamma'] as const;
-const HEAD_FIELDS = ['underlying', 'as_of', 'spot', 'spot_bid', 'spot_ask', 'root', 'expiry', 'put_call'] as const;
+const HEAD_FIELDS = [
+  ...(['underlying', 'as_of', 'spot', 'spot_bid', 'spot_ask', 'root', 'expiry', 'put_call', 'last_trade_at'] as const),
+] as const;
 export const CHAIN_FIELDS = [...HEAD_FIELDS, 'strike', 'multiplier', ...SIDE_FIELDS] as const;
 export const PRINT_FIELDS = [
   ...([
@@ -252,6 +254,7 @@ export const USUAL_NAMES: ColumnNames = {
     ...['asof', 'quotedatetime', 'quotedate', 'datadate', 'tradedate', 'snapshottime', 'snapshotdate', 'timestamp'],
     ...['quotetime', 'asofdate', 'date', 'datetime'],
   ],
+  last_trade_at: ['lasttradedate', 'lasttradetime', 'lasttradeat', 'lasttradedatetime', 'lasttradetimestamp'],
   spot: [
     ...['spot', 'underlyinglast', 'underlyingprice', 'stockpriceclose', 'stockprice', 'spotprice', 'underlyingclose'],
     ...['activeunderlyingprice', 'underlyinglastprice', 'underlyingspot'],

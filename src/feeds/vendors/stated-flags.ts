@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ClientError, OperatorError } from '../../core/errors.ts';
 import { instantReader, isZone } from './date-forms.ts';
@@ -37,6 +37,7 @@ function timeOf(text: string, forms: { zone?: string | undefined; close?: string
 
 function mappingIn(path: string | undefined) {
   if (path === undefined) return undefined;
+  if (!existsSync(path)) throw new OperatorError(`${path} does not exist`, `Name the file of a mapping. ${SEE_DOCS}`);
   const text = orOperatorError(() => {
     const stats = statSync(path);
     if (!stats.isFile() || stats.size > MAPPING_BYTES_MAX)

@@ -10,8 +10,8 @@ export interface Stated {
   readonly close?: string | undefined;
   /** How to read the tables of the files. */
   readonly mapping?: Mapping | undefined;
-  /** Values of the same contracts from a second file. */
-  readonly joined?: JoinedValues | undefined;
+  /** Values of the same contracts from second files with the same fields. Of several, each chain takes the one whose day fits. */
+  readonly joined?: readonly JoinedValues[] | undefined;
   /** True if the mapping is of a folder, whose other files are read without it. */
   readonly isOfFolder?: boolean | undefined;
 }
@@ -27,6 +27,8 @@ export interface JoinedValues {
   readonly days: ReadonlySet<string>;
   /** The sums of open interest. */
   readonly interests: readonly InterestSum[];
+  /** Number of contracts of which the file has rows with different values. The first row counts. */
+  readonly contradicting: number;
 }
 
 /** The open interest of a series in the rows of a date. */

@@ -19,6 +19,7 @@ import { unreadable } from '../rejections.ts';
 import { dateReader, FORM_TEXTS_MAX, instantReader } from './date-forms.ts';
 import { assertComplete, findColumns, namingOf, placesOf } from './find-columns.ts';
 import { JoinCheck } from './join-check.ts';
+import { assertAfterTrades } from './last-trades.ts';
 import { FIELDS_OF, type MappedField, type Mapping, plainName, SIDE_FIELDS, type SideField } from './mapping.ts';
 import { NewestTimes } from './newest-times.ts';
 import { contractOf, rowSymbol } from './row-contract.ts';
@@ -58,6 +59,7 @@ export class TableTranslator {
   readonly #timeField: 'as_of' | 'executed_at' | 'date';
   readonly #times = new Set<string>();
   readonly #expiries = new Set<string>();
+  readonly #lastTrades = new Set<string>();
   readonly #scales = new ScaleSamples();
   #instantOf: (text: string) => number | undefined = () => undefined;
   #dateOf: (text: string) => string | undefined = () => undefined;
@@ -107,12 +109,14 @@ export class TableTranslator {
     this.#shared = { ...shared, ...capturesOf(mapping, file), ...mapping.constants };
     this.#spotOfRow = findColumns(['spot'], mapping.underlyingRow ?? {}, places, true).spot;
     this.#join = file.stated?.joined && new JoinCheck(file.stated.joined);
-    this.#joinedFields = file.stated?.joined?.fields ?? [];
+    this.#joinedFields = file.stated?.joined?.[0]?.fields ?? [];
     this.#timeField = kind === 'chain' ? 'as_of' : kind === 'prints' ? 'executed_at' : 'date';
     if (kind === 'chain' && mapping.forms.asOf !== undefined) this.#newestTimes = new NewestTimes(mapping.forms.asOf);
     const has = (field: MappedField) => this.#columns[field] !== undefined || this.#shared[field] !== undefined;
     const isNamed = has('symbol') || this.#sides.every((side) => side.columns.symbol !== undefined);
-    assertComplete(mapping, names, has, { isWide, isNamed });
+    const used = new Set([this.#columns, ...this.#sides.map((side) => side.columns)].flatMap(Object.values<number>));
+    const free = names.filter((name, i) => name !== '' && !used.has(i));
+    assertComplete(mapping, free.length > 0 ? free : names, has, { isWide, isNamed });
     this.header = `${WRITTEN_COLUMNS[kind].join('\t')}\n`;
   }
 
@@ -123,6 +127,7 @@ export class TableTranslator {
     if (this.#isOfUnderlying(cells)) this.#shared.spot ??= cells.text(this.#spotOfRow!).trim();
     note(this.#times, this.#text(cells, this.#timeField));
     note(this.#expiries, this.#text(cells, 'expiry'));
+    note(this.#lastTrades, this.#text(cells, 'last_trade_at'));
     if (this.mapping.kind !== 'chain') return;
     if (this.#newestTimes !== undefined) this.#noteTime(this.#newestTimes, cells);
     for (const { columns } of this.#sides) {
@@ -157,6 +162,7 @@ export class TableTranslator {
     if (this.mapping.kind === 'chain' && this.#shared.as_of === undefined && this.#times.size === 0) {
       const asOf = timeOfFile(this.file);
       if (asOf === undefined) throw unreadable(`the table states no time of its quotes. ${STATE_THE_TIME}`);
+      assertAfterTrades(asOf, this.#nameOf('last_trade_at'), this.#lastTrades, time);
       this.#fileTime = isoOf(1_000 * asOf);
     } else this.#newestTimes?.decide(this.#instantOf);
     this.#ivScale = forms.ivScale ?? this.#scales.ivScale();
@@ -215,16 +221,16 @@ export class TableTranslator {
     const expiry = this.#text(cells, 'expiry');
     const date = parsed ? undefined : this.#dateOf(expiry);
     const putCall = side || this.#text(cells, 'put_call');
+    const callPut = parsed ? undefined : parseCallPut(putCall);
     const strike = this.#strike(cells);
     const root = this.#text(cells, 'root').trim();
+    if (!parsed && callPut === undefined) this.#bad('put_call', putCall, SIDE_FORMS);
     if (!parsed && date === undefined) this.#bad('expiry', expiry, EXPIRY_FORMS);
     const at = this.#asOf(cells);
     const underlying = this.#underlying(cells, parsed, root);
-    const contract = parsed ?? contractOf(root || underlying.toUpperCase(), date, parseCallPut(putCall), strike);
-    if (contract === undefined && date !== undefined && underlying !== '') {
-      if (parseCallPut(putCall) === undefined) this.#bad('put_call', putCall, 'a side: C, P, CALL or PUT');
-      else this.#bad('strike', this.#text(cells, 'strike'), 'a strike: 500, $500 or 1,250.5');
-    }
+    const contract = parsed ?? contractOf(root || underlying.toUpperCase(), date, callPut, strike);
+    if (contract === undefined && date !== undefined && callPut !== undefined && underlying !== '')
+      this.#bad('strike', this.#text(cells, 'strike'), 'a strike: 500, $500 or 1,250.5');
     const found = contract && this.#join?.textsOf(contract, Date.parse(at));
     const joined = this.mapping.forms.decimal === undefined ? found : found?.map(withPoint);
     const own = (field: SideField) => given(field) || (joined?.[this.#joinedFields.indexOf(field)] ?? '');
@@ -388,6 +394,7 @@ function isoOf(micros: number): string {
 
 const TIMES_CACHED_MAX = 4_096;
 const EXPIRY_FORMS = 'a date: 2026-08-21, 20260821, 08/21/2026 or 21-Aug-2026';
+const SIDE_FORMS = 'a side: C, CALL, CALLS, CE, P, PUT, PUTS or PE';
 const TIME_FORMS = 'a time: 2026-08-21, 2026-08-21 15:45, 2026-08-21T19:45:00Z or a number of s, ms, µs or ns';
 
 /** Returns the fields that the path of a file states. A person's mapping may also capture folders above those that are read. */

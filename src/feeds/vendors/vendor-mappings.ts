@@ -138,10 +138,32 @@ export function isUsualChain(names: readonly string[]): boolean {
   return isContract && (has('bid', 'ask') || has('iv')) && !has('size');
 }
 
+/** Returns whether columns have contracts with open interest, and neither quotes nor prices nor volatilities. */
+export function isInterestAlone(names: readonly string[]): boolean {
+  const plain = new Set(names.map(plainName));
+  const has = (field: keyof typeof USUAL_NAMES) => USUAL_NAMES[field]!.some((name) => plain.has(name));
+  const isContract = has('strike') ? has('expiry') : has('symbol');
+  return isContract && has('open_interest') && !(['bid', 'ask', 'last', 'iv', 'price', 'spot'] as const).some(has);
+}
+
+/** What the plain names of columns look like that vendors abbreviate. */
+export const LIKELY_NAMES: readonly (readonly [MappedField, RegExp])[] = [
+  ['expiry', /^exp|expir/],
+  ['strike', /strike|^strk/],
+  ['put_call', /callorput|putorcall|calls?puts?|^cp$|^pc$|optype/],
+  ['open_interest', /^oi|open.?int|openi/],
+  ['spot', /^(?:und|stock|stk|index|spot).*(?:px|price|last|close)$/],
+  ['underlying', /^(?:und|stock|stk).*(?:sym|symbol|ticker|name)$/],
+  ['bid', /^(?:best)?bid(?:px|price)?$/],
+  ['ask', /^(?:best)?(?:ask|offer|ofr)(?:px|price)?$/],
+  ['as_of', /^(?:quote|quot|snap|data|trade).*(?:time|date|dt|ts)$/],
+];
+
 /** Returns whether a line has at least three columns with names of market data. */
 export function hasUsualNames(names: readonly string[]): boolean {
   const plain = names.map(plainName);
-  return plain.length >= 4 && plain.filter((name) => USUAL.has(name)).length >= 3;
+  const isLikely = (name: string) => USUAL.has(name) || LIKELY_NAMES.some(([, pattern]) => pattern.test(name));
+  return plain.length >= 4 && plain.filter(isLikely).length >= 3;
 }
 
 /** Returns what columns lack of a chain and of a tape. */

@@ -1,3 +1,4 @@
+import { basename, extname } from 'node:path';
 import { cleanLine } from '../../core/clean-text.ts';
 import { ClientError } from '../../core/errors.ts';
 import { nearestNames } from '../../core/nearest-names.ts';
@@ -12,7 +13,15 @@ import { unreadable } from '../rejections.ts';
 import { type Mapping, plainName } from './mapping.ts';
 import type { Stated } from './stated.ts';
 import { TableTranslator } from './table-translator.ts';
-import { absentColumns, hasUsualNames, isUsualChain, mappingFor, missingFor, USUAL_CHAIN } from './vendor-mappings.ts';
+import {
+  absentColumns,
+  hasUsualNames,
+  isInterestAlone,
+  isUsualChain,
+  mappingFor,
+  missingFor,
+  USUAL_CHAIN,
+} from './vendor-mappings.ts';
 import { wideColumns } from './wide-columns.ts';
 
 /** The format of the chain tables of vendors that are recognized by their columns. */
@@ -73,8 +82,14 @@ export const unknownTable: Format = {
     return hasRows(head, head.findHeader(isUnknown, DATA_WORDS));
   },
 
-  *read({ head }) {
+  *read({ head, origin }) {
     const { cells } = head.findHeader(isUnknown, DATA_WORDS)!;
+    if (isInterestAlone(cells)) {
+      const stem = cleanLine(basename(origin, extname(origin)), 60);
+      throw unreadable(
+        `the table has open interest and no quotes, so it is a second file. Put it beside the quotes with open_interest in its name, such as ${stem}_open_interest.csv, or name it below [join] in a mapping: docs/vendors.md`,
+      );
+    }
     const shown = cells.slice(0, SHOWN_COLUMNS).map((name) => cleanLine(name, 24));
     const rest = cells.length > SHOWN_COLUMNS ? ` and ${cells.length - SHOWN_COLUMNS} more` : '';
     const missing = isWideTable(cells)

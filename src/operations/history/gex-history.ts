@@ -139,14 +139,18 @@ function columnsOf(rows: readonly LevelRecord[]) {
 export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
   const due = market.levelsDue([names].flat());
   if (due === 0) return [];
-  if (!market.isPast) return [`The levels of ${due} snapshots are not computed yet. Retry shortly.`];
+  if (!market.isPast) return [`The levels of ${countOf(due)} are not computed yet. Retry shortly.`];
   throw new ClientError(
     'unavailable',
-    `The levels of ${due} snapshots up to the requested moment are not computed yet`,
+    `The levels of ${countOf(due)} up to the requested moment are not computed yet`,
     {
       hint: 'Retry shortly. The answer is final when these levels are computed.',
     },
   );
+}
+
+function countOf(snapshots: number): string {
+  return `${snapshots} snapshot${snapshots === 1 ? '' : 's'}`;
 }
 
 /** Returns the provenance of a ticker's newest chain. Returns an empty object if the ticker has no chain. */

@@ -5,7 +5,8 @@ import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
 import { guessMapping } from '../../../src/feeds/vendors/guess-mapping.ts';
 import { parseMapping } from '../../../src/feeds/vendors/mapping-file.ts';
 
-const draftOf = (text: string, name = 'table.csv') => guessMapping(new FileHead(Buffer.from(text)), name);
+const draftOf = (text: string, name = 'table.csv', zone?: string) =>
+  guessMapping(new FileHead(Buffer.from(text)), name, zone);
 
 /** The columns of a strike with its call and its put, as vendors name them. */
 const WIDE = [
@@ -85,7 +86,7 @@ ABC;2026-08-21;4,25;2026-09-18;P;102,5;4,05;4,15;20;25,5%
     { underlying: 'ABC', count: 2, openInterest: new Float64Array([10, 20]) },
   ],
 ])('the draft of %s reads the file', (_what, text, expected) => {
-  const draft = draftOf(text)!;
+  const draft = draftOf(text, 'table.csv', 'America/New_York')!;
   const mapping = parseMapping(draft.toml, 'draft');
   const [delivery] = runToCompletion(readMarketFile(Buffer.from(text), { origin: 'table.csv', stated: { mapping } }));
   expect(delivery).toMatchObject({ kind: 'chain', chain: expected });
@@ -107,7 +108,28 @@ ABC,2026-10-16,P,2026-08-21,2
   expect(toml).toContain('expiry = "b1"\n');
   expect(toml).toContain('put_call = "c1"\n');
   expect(toml).toContain('as_of = "d1"\n');
-  expect(toml).toMatch(/# strike = "\?" {5}# nearest: /);
+  expect(toml).toMatch(/# strike = "\?" {5}# without a use: e1\n/);
+});
+
+test('guesses no zone of times that state none, and the mapping is called by its file', () => {
+  const { toml } = draftOf('Sym;Stamp;Exp;T;K;Bid;Ask\nABC;21.08.2026 22:00;2026-09-18;C;100;1;2\n', 'my.csv')!;
+  expect(toml).not.toMatch(/^zone|^vendor|my\.csv"/m);
+  expect(toml).toContain('# zone = "?"                    # needed: times such as 21.08.2026 22:00 state no zone');
+  const theta = 'symbol,expiration,strike,right,timestamp,bid,ask\nABC,2026-09-18,100,CALL,2026-08-21T15:00:00,1,2\n';
+  expect(draftOf(theta)!.toml).toContain('\nzone = "America/New_York"\n');
+  expect(parseMapping(toml, 'm.toml').vendor).toBe('m.toml');
+  expect(parseMapping('vendor = "my vendor"', 'm.toml').vendor).toBe('m.toml (my vendor)');
+});
+
+test('a missing field is named with the columns that have no use', () => {
+  const text = 'Sym;When;Exp;CP;Px Und;K;Bid;Ask;OI\nABC;2026-08-21;2026-09-18;C;101;100;1;2;3\n';
+  const mapping = parseMapping('[columns]\nunderlying = "Sym"\nas_of = "When"\n', 'm.toml');
+  const [delivery] = runToCompletion(readMarketFile(Buffer.from(text), { origin: 'a.csv', stated: { mapping } }));
+  expect(delivery).toMatchObject({
+    reason: expect.stringMatching(
+      /^read as m.toml, the table has no column for strike \(nearest: (?:k, px und|px und, k)\)/,
+    ),
+  });
 });
 
 test('says that a vendor needs no mapping', () => {

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { deliveriesOf } from '../../../src/feeds/files/deliveries.ts';
 import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
-import { partnerOf } from '../../../src/feeds/vendors/second-file.ts';
+import { parseMapping } from '../../../src/feeds/vendors/mapping-file.ts';
+import { partnersOf } from '../../../src/feeds/vendors/second-file.ts';
 import { newYorkDate } from '../../../src/market/calendar.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -19,7 +20,11 @@ interface Written {
   readonly oiName?: string;
   readonly has?: (strike: number) => boolean;
   readonly isQuoted?: (strike: number) => boolean;
-  readonly interest?: (strike: number) => number;
+  readonly interest?: (strike: number) => number | string;
+  /** The name of the column with the open interest. */
+  readonly column?: string;
+  /** Changes the rows of the second file. */
+  readonly change?: (rows: string[]) => string[];
 }
 
 const HEADER = 'symbol,expiration,strike,right,timestamp,open,high,low,close,volume,count,bid,ask';
@@ -49,12 +54,15 @@ function write(day: string, written: Written = {}): void {
   const { oiName = `SPX_${day}_open_interest.csv` } = written;
   const oiTime = 'oiTime' in written ? written.oiTime : `${day}T06:30:00.500`;
   writeFileSync(path(`SPX_${day}_eod.csv`), `${HEADER}\n${quotesOf(day, written.isQuoted).join('\n')}\n`);
-  const named = `symbol,expiration,strike,right,${oiTime === undefined ? '' : 'timestamp,'}open_interest`;
-  writeFileSync(path(oiName), `${named}\n${interestOf(oiTime, written).join('\n')}\n`);
+  const { column = 'open_interest', change = (rows) => rows } = written;
+  const named = `symbol,expiration,strike,right,${oiTime === undefined ? '' : 'timestamp,'}${column}`;
+  writeFileSync(path(oiName), `${named}\n${change(interestOf(oiTime, written)).join('\n')}\n`);
 }
 
-const read = (origin: string): Promise<Delivery[]> =>
-  Array.fromAsync(deliveriesOf(path(), { origin }, { nowMs: Date.now() }));
+const read = (origin: string, mapping?: string): Promise<Delivery[]> => {
+  const stated = mapping === undefined ? undefined : { mapping: parseMapping(mapping, 'm.toml') };
+  return Array.fromAsync(deliveriesOf(path(), { origin }, { nowMs: Date.now(), stated }));
+};
 
 test('joins open interest by contract and day; the time is the close', async () => {
   write('2026-08-20');
@@ -95,7 +103,38 @@ test.each<[string, Written, RegExp]>([
     { oiTime: undefined, oiName: 'SPX_2026-08-19_open_interest.csv' },
     /is of 2026-08-19/,
   ],
-  ['whose times cannot be read', { oiTime: 'soon' }, /120 of 120 contracts are not in/],
+  ['whose times cannot be read', { oiTime: 'soon' }, /120 of 120 contracts are not in .*, of which no row can be read/],
+  [
+    'of another ticker',
+    { change: (rows) => rows.map((row) => row.replace('SPXW', 'XLF')) },
+    /it has contracts of XLF. Both files must be of the same ticker/,
+  ],
+  [
+    'with strikes in thousandths',
+    { change: (rows) => rows.map((row) => row.replace('.000,', '000,')) },
+    /its strikes are about 1000 times those of the quotes/,
+  ],
+  [
+    'without puts',
+    { change: (rows) => rows.filter((row) => !row.includes('PUT')) },
+    /it has no puts of these expiries/,
+  ],
+  ['of which half is missing', { change: (rows) => rows.slice(60) }, /60 of 120 contracts .*, which has 60 rows/],
+  [
+    'with a renamed column',
+    { column: 'positions' },
+    /SPX_2026-08-21_open_interest.csv has no contracts with a column open_interest. Its columns are symbol, .*, positions/,
+  ],
+  [
+    'with contradicting rows of many contracts',
+    { change: (rows) => [...rows, ...rows.slice(0, 20).map((row) => `${row}9`)] },
+    /SPX_2026-08-21_open_interest.csv has rows with different values of 20 of its 120 contracts, first of SPXW/,
+  ],
+  [
+    'with words for the open interest',
+    { interest: (strike) => (strike % 4 === 0 ? 'n/a' : strike) },
+    /the open interest of 30 of 120 contracts cannot be read/,
+  ],
   [
     'that lacks the contracts near spot',
     { has: (strike) => !NEAR(strike) },
@@ -111,6 +150,66 @@ test.each<[string, Written, RegExp]>([
   expect(await read('SPX_2026-08-21_eod.csv')).toEqual([
     { kind: 'rejection', origin: 'SPX_2026-08-21_eod.csv', reason: expect.stringMatching(reason) },
   ]);
+});
+
+test('tells of contracts that the second file lacks or has twice, and the first row counts', async () => {
+  write('2026-08-21', { change: (rows) => [...rows.slice(6), ...rows.slice(-1).map((row) => `${row}9`)] });
+  const [delivery] = await read('SPX_2026-08-21_eod.csv');
+  const file = 'SPX_2026-08-21_open_interest.csv';
+  expect(delivery).toMatchObject({
+    second: { file, absent: 6 },
+    notes: [`${file} has rows with different values of 1 contracts, of which the first row counts`],
+  });
+  const { chain } = delivery as Extract<Delivery, { kind: 'chain' }>;
+  expect(chain.openInterest.at(-1)).toBe(134);
+});
+
+test('of two second files whose names fit equally, the one of the day of the quotes counts', async () => {
+  write('2026-08-21');
+  for (const [name, day, interest] of [
+    ['aa_open_interest.csv', '2026-08-20', 1],
+    ['bb_open_interest.csv', '2026-08-21', 2],
+  ] as const)
+    write('2026-08-21', { oiName: name, oiTime: `${day}T06:30:00`, interest: () => interest });
+  await Bun.file(path('SPX_2026-08-21_open_interest.csv')).delete();
+  const [delivery] = await read('SPX_2026-08-21_eod.csv');
+  expect(delivery).toMatchObject({ second: { file: 'bb_open_interest.csv', absent: 0 } });
+});
+
+test('says how a second file with another name must be named, and that there is none', async () => {
+  write('2026-08-21', { oiName: 'oi.csv' });
+  const noticesOf = async () =>
+    (await read('SPX_2026-08-21_eod.csv')).map((each) => (each.kind === 'chain' ? each.notes : each));
+  expect(await noticesOf()).toEqual([
+    [
+      'oi.csv looks like its second file with open_interest, but is not named *open_interest*. Name it, for example, SPX_2026-08-21_eod_open_interest.csv',
+    ],
+  ]);
+  expect(await read('oi.csv')).toEqual([
+    {
+      ...{ kind: 'rejection', origin: 'oi.csv' },
+      reason: expect.stringMatching(
+        /^the table has open interest and no quotes, so it is a second file\. .*oi_open_interest.csv/,
+      ),
+    },
+  ]);
+  for (let i = 0; i < 20; i++) writeFileSync(path(`SPX_${i}.csv`), 'a,b\n');
+  expect(JSON.stringify(await noticesOf())).toContain('oi.csv looks like');
+  await Bun.file(path('oi.csv')).delete();
+  expect(await noticesOf()).toEqual([['there is no second file *open_interest* with open_interest beside it']]);
+});
+
+test('a mapping names the columns of its second file, and no other column counts', async () => {
+  write('2026-08-21', { oiName: 'oi.csv' });
+  const mapping = (column: string, file = 'oi.csv') =>
+    `[columns]\nunderlying = "symbol"\nas_of = "timestamp"\n[forms]\nzone = "America/New_York"\nas_of = "day"\n[join]\nfile = "${file}"\ncolumns = { open_interest = "${column}" }\n`;
+  const [taken] = await read('SPX_2026-08-21_eod.csv', mapping('open_interest'));
+  expect(taken).toMatchObject({ kind: 'chain', second: { file: 'oi.csv' } });
+  expect(await read('SPX_2026-08-21_eod.csv', mapping('OI2'))).toMatchObject([
+    { kind: 'rejection', reason: expect.stringMatching(/^oi.csv has no contracts with a column OI2. Its columns are/) },
+  ]);
+  const [without] = await read('SPX_2026-08-21_eod.csv', mapping('open_interest', 'none.csv'));
+  expect(without).toMatchObject({ notes: [expect.stringMatching(/oi.csv looks like its second file/)] });
 });
 
 test('of several days, those without open interest are refused', async () => {
@@ -161,5 +260,5 @@ test.each([
   ['SPX_2026-08-21_eod.csv', ['SPX_2026-08-20_open_interest.csv', 'SPX_2026-08-21_open_interest.csv'], 1],
   ['eod.csv', ['open_interest.csv'], 0],
 ])('chooses the second file of %s by its name', (name, candidates, chosen) => {
-  expect(partnerOf(name, candidates)).toBe(candidates[chosen]!);
+  expect(partnersOf(name, candidates)).toEqual([candidates[chosen]!]);
 });

@@ -171,7 +171,7 @@ describe('without history', () => {
     const { count, notes, provenance } = asked(context);
     const message = [
       expect.stringContaining('No levels'),
-      expect.stringContaining('levels of 1 snapshots are not computed yet'),
+      expect.stringContaining('levels of 1 snapshot are not computed yet'),
     ];
     expect([count, notes, provenance?.notes]).toEqual([0, message, message]);
   });

@@ -369,7 +369,7 @@ describe('without levels', () => {
   test('levels that are not computed yet are noted, and refused in a replay', () => {
     const { context, store: into } = emptyMarket();
     into.saveChain(chainOf({ simulated: false }));
-    expect(ask(context).notes).toContainEqual(expect.stringContaining('levels of 1 snapshots are not computed yet'));
+    expect(ask(context).notes).toContainEqual(expect.stringContaining('levels of 1 snapshot are not computed yet'));
     expect(refusalOf(() => ask(context, { at: '2026-01-06' })).code).toBe('unavailable');
   });
 });

@@ -515,7 +515,7 @@ describe('at a past moment', () => {
 
   test('fails while levels are due, and has a note at the present moment', () => {
     store.saveChain({ ...chainAt('SPY', 100, 0.2, 0.5), asOf: MONDAY_MS + 1 });
-    expect(ask({}, context).provenance.notes.join()).toContain('levels of 1 snapshots are not computed yet');
+    expect(ask({}, context).provenance.notes.join()).toContain('levels of 1 snapshot are not computed yet');
     expect(refusalOf(() => ask({ at }, context)).code).toBe('unavailable');
   });
 });
