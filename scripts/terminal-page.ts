@@ -34,6 +34,9 @@ in until this tab is closed*, it is also in the tab's session storage. It is nev
     `A page shows one ticker at one moment, with one set of options. All panels show the same snapshot, and a panel of another moment says so. The
 address of the page has the whole state. A link therefore opens the same picture, and the browser's *Back* works.`,
     table(['view', 'key', 'question that it answers', 'operations'], views),
+    `*Compare* has up to eight tickers side by side: check them in the watchlist while the view is open, or type them. The link keeps them. Its
+grid has all tickers. Words of the filter select by ticker and theme, and conditions by figures: \`regime:neg flip<2% iv>50\` selects
+tickers in negative gamma, less than 2 % from their flip, with an IV rank above 50. What is not understood is said.`,
     '## Acts and their keys',
     `Each act has a key or is a command (\`Ctrl+K\`, on a Mac also \`⌘K\`). Letters do nothing while a field has the focus. They can be turned off in the
 list of keys (\`?\`). In the commands, \`SPY flow\` goes to a view of a ticker, \`SPY @2026-11-20 15:30\` to a moment in New York time, \`@-1d\` to a day

@@ -175,7 +175,7 @@ describeInBrowser('no data', () => {
   test('every view of an empty folder says what to do, and none waits for ever', async () => {
     terminal.expected.push(/status of 400/);
     const page = await terminal.open();
-    for (const view of ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house']) {
+    for (const view of ['ticker', 'expiries', 'strikes', 'flow', 'history', 'compare', 'odds', 'surface', 'house']) {
       await page.evaluate((name) => {
         location.hash = `#/SPY/${name}`;
       }, view);

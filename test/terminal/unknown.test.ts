@@ -13,7 +13,8 @@ const ALL_ADDRESSES: readonly (readonly [address: string, places: number])[] = [
   ['strikes', 10],
   ['flow', 50],
   ['history', 2],
-  ['scan', 10],
+  ['compare?_with=SPY,QQQ', 5],
+  ['odds', 10],
   ['surface', 100],
   ['house', 50],
 ];
@@ -34,7 +35,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'ticker?_with=QQQ&explain=hedging': ['volume unknown', 'unknown: no stored close has a volume'],
   expiries: [' · no contract · '],
   history: ['a rank needs 20 days of volatilities'],
-  scan: ['not counted: too few closes are known', 'not counted: net gamma changes sign nowhere'],
+  odds: ['not counted: too few closes are known', 'not counted: net gamma changes sign nowhere'],
 };
 
 /** The drawings that have a mark for each number that may be null: none where it is null, and one at 0. */

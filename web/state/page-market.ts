@@ -40,14 +40,6 @@ export const tickersWithData = computed(() =>
     .toSorted((a, b) => b.asOf.localeCompare(a.asOf)),
 );
 
-/** Returns the ticker that is `step` positions below the page's ticker in the watchlist. */
-export function neighbour(step: number): string | undefined {
-  const names = tickers.value;
-  const index = names.indexOf(pageTicker.value);
-  if (names.length === 0) return undefined;
-  return names[Math.max(0, Math.min(names.length - 1, index + step))];
-}
-
 /** Returns whether a problem means that the ticker has no data at any moment. */
 export function isWithoutData(problem: RequestProblem | undefined): boolean {
   return (problem?.code === 'no_chain' && problem.nearest.length === 0) || problem?.code === 'unknown_ticker';
