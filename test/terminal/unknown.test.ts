@@ -70,14 +70,14 @@ describeInBrowser('unknown figures', () => {
         places.push(await placesOf(page));
       }
       watched ??= await page.$$eval('.watch-row', (rows) =>
-        rows.flatMap((row) => [...row.children].slice(1).map((cell) => cell.textContent)),
+        rows.flatMap((row) => [...row.children].slice(2, 4).map((cell) => cell.lastChild!.textContent)),
       );
       // The page keeps no answer of a member who has signed out.
       await page.keyboard.press('Control+K');
       await page.keyboard.type('sign out');
       await page.keyboard.press('Enter');
     }
-    // No level has arrived on the stream.
+    // The change and the flip of each ticker. No level has arrived on the stream.
     expect(new Set(watched as string[])).toEqual(new Set([UNKNOWN]));
     for (const [address, least] of ADDRESSES) {
       const seen = shown.get(address)!;

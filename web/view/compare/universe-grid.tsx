@@ -66,7 +66,7 @@ function columnsOf(figuresOf: FiguresOf): readonly GridColumn<UniverseRow>[] {
   const rounded = (decimals: number) => (value: number | null) => percent(value, decimals, false);
   return [
     column('ticker', 'Ticker', 66),
-    column('theme', 'Theme', 100),
+    column('theme', 'Theme', 116),
     number('spot', 'Spot', 80, ({ spot }) => spot, price),
     number('change_pct', 'Change', 74, ({ change }) => change, percent, true),
     number('flip', 'Flip', 76, ({ flip }) => flip, price),
@@ -89,7 +89,7 @@ function columnsOf(figuresOf: FiguresOf): readonly GridColumn<UniverseRow>[] {
     },
     number('sign_margin_pct', 'Margin', 64, ({ signMargin }) => signMargin, rounded(1)),
     number('iv_rank', 'IV rank', 66, ({ ivRank }) => ivRank, rounded(0)),
-    number('age_s', 'Age', 78, ageOf, ageText),
+    number('age_s', 'Age', 68, ageOf, ageText),
   ];
 }
 
