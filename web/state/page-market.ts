@@ -3,6 +3,7 @@ import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
 import { memberKey } from '../data/member-key.ts';
 import {
   type Asked,
+  type DayChanges,
   type FeedStatusAnswer,
   type GexView,
   shareAnswer,
@@ -21,16 +22,25 @@ export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_tar
 /** The answer with the state of the feeds and the trading session of the exchange. */
 export const feeds = shareAnswer<FeedStatusAnswer>(() => ({ operation: 'get_feed_status', args: {} }));
 
+/** True after the first figure. */
+const isStarted = signal(false);
+
+/** The answer with the newest figures of all tickers. It is asked for after the first figure, so that the first figure does not wait for it. */
+export const dayChanges = shareAnswer<DayChanges>(() =>
+  isStarted.value ? { operation: 'get_day_changes', args: {} } : undefined,
+);
+
 /** All tickers that have or may get data, joined by spaces. The value is a string, so that the signal changes only when a name changes. */
 const tickerNames = computed(() => {
   const themes = universe.asked.value.answer?.body.macro_themes ?? {};
   const stored = (feeds.asked.value.answer?.body.feeds ?? []).flatMap((feed) =>
     feed.tickers.filter((each) => each.as_of !== null).map((each) => each.ticker),
   );
-  return [...new Set([...Object.values(themes).flat(), ...stored])].join(' ');
+  const known = dayChanges.asked.value.answer?.body.ticker ?? [];
+  return [...new Set([...Object.values(themes).flat(), ...stored, ...known])].join(' ');
 });
 
-/** The list has the tickers of the universe by theme, followed by the other tickers of the feeds. */
+/** The list has the tickers of the universe by theme, followed by the other tickers with data. */
 export const tickers = computed(() => tickerNames.value.split(' ').filter(Boolean));
 
 /** The tickers that have data, newest quotes first, with the time of their quotes. */
@@ -124,6 +134,10 @@ const FILLING_EVERY_MS = 3_000;
 
 /** Opens the stream of live levels. New levels refresh the shared answers. A timer refreshes the feed status. */
 export function followMarket(): void {
+  effect(() => {
+    const { answer, problem } = gexView.asked.value;
+    if (answer || problem) isStarted.value = true;
+  });
   let stream: { stop(): void } | undefined;
   effect(() => {
     const key = memberKey.value;

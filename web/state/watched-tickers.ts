@@ -1,10 +1,10 @@
 import { computed, effect, signal } from '@preact/signals';
 import { eventCount, type LiveLevels, liveLevels } from '../data/live-levels.ts';
-import { type DayChanges, shareAnswer } from '../data/page-answers.ts';
-import { newYorkIsoDate } from '../page-format.ts';
+import type { DayChanges } from '../data/page-answers.ts';
+import { cleanText, newYorkIsoDate } from '../page-format.ts';
 import { TICKER } from './address.ts';
 import { page, pageTicker, setOwn, view } from './page.ts';
-import { gexView, past, tickers } from './page-market.ts';
+import { dayChanges, past, tickers } from './page-market.ts';
 import { notify } from './ui.ts';
 
 /** The figures of one ticker, beside the last snapshot of an earlier day. Null means unknown. */
@@ -32,14 +32,6 @@ export interface DayFigures {
   readonly move: number | null;
 }
 
-/** True after the first figure. The answer with all tickers is not asked for before, so that the first figure does not wait for it. */
-const isStarted = signal(false);
-
-/** The newest figures of all tickers with data. */
-export const dayChanges = shareAnswer<DayChanges>(() =>
-  isStarted.value ? { operation: 'get_day_changes', args: {} } : undefined,
-);
-
 /** The figures of the answer by ticker. Undefined before the answer. */
 const dayRows = computed(() => {
   const { answer } = dayChanges.asked.value;
@@ -56,7 +48,7 @@ export function figuresByTicker(answer: DayChanges): ReadonlyMap<string, DayFigu
       ticker,
       derived({
         ticker,
-        asOf: answer.as_of[i]!,
+        asOf: cleanText(answer.as_of[i]),
         spot: answer.spot[i]!,
         // Without a change, the quotes before are too old for a change on the day.
         previousSpot: answer.change_pct[i] === null ? null : answer.previous_spot[i]!,
@@ -79,7 +71,7 @@ export function figuresByTicker(answer: DayChanges): ReadonlyMap<string, DayFigu
  */
 export function withLive(row: DayFigures | undefined, live: LiveLevels | undefined): DayFigures | undefined {
   if (!live || (row && Date.parse(live.provenance.as_of) < Date.parse(row.asOf))) return row;
-  const asOf = live.provenance.as_of;
+  const asOf = cleanText(live.provenance.as_of);
   const isSameDay = row !== undefined && newYorkIsoDate(row.asOf) === newYorkIsoDate(asOf);
   return derived({
     ticker: live.ticker,
@@ -101,7 +93,7 @@ function derived(figures: Omit<DayFigures, 'change' | 'flipAway'>): DayFigures {
   const { spot, previousSpot, flip, regime } = figures;
   return {
     ...figures,
-    regime: regime.replace('_gamma', ''),
+    regime: cleanText(regime).replace('_gamma', ''),
     change: previousSpot === null ? null : 100 * (spot / previousSpot - 1),
     flipAway: flip === null ? null : 100 * (flip / spot - 1),
   };
@@ -154,12 +146,8 @@ export function toggleCompared(name: string): void {
   compareTickers(names.includes(name) ? names.filter((each) => each !== name) : [...names, name]);
 }
 
-/** Asks for the changes after the first figure, and again when a ticker has a snapshot of a new day or when its past is complete. */
+/** Asks for the changes again when a ticker has a snapshot of a new day or when its past is complete. */
 export function followDayChanges(): void {
-  effect(() => {
-    const { answer, problem } = gexView.asked.value;
-    if (answer || problem) isStarted.value = true;
-  });
   const outdated = computed(() => {
     // The count rises once for all events of a frame. Its value is used, because the minifier removes a read that is not.
     const rows = eventCount.value > 0 ? dayRows.value : undefined;

@@ -1,15 +1,6 @@
 import { type History, useAnswer } from '../../data/page-answers.ts';
 import type { Call } from '../../operations.ts';
-import {
-  cleanText,
-  newYorkIsoDate,
-  percent,
-  price,
-  signedAmount,
-  signTone,
-  strikeText,
-  UNKNOWN,
-} from '../../page-format.ts';
+import { newYorkIsoDate, percent, price, signedAmount, signTone, strikeText, UNKNOWN } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { navigate, page } from '../../state/page.ts';
 import { type DayFigures, toggleCompared } from '../../state/watched-tickers.ts';
@@ -115,7 +106,7 @@ function Cells({ figures, range }: { figures: DayFigures; range: number }) {
       <td class={signTone(change ?? 0)}>
         <strong>{percent(change)}</strong>
       </td>
-      <td>{cleanText(figures.regime)}</td>
+      <td>{figures.regime}</td>
       <td class={signTone(netGex)}>{signedAmount(netGex)}</td>
       <td>{flipAway === null ? 'no flip' : percent(flipAway, 1)}</td>
       <td>{strikeText(figures.putWall)}</td>

@@ -3,9 +3,9 @@ import { type DayChanges, useAnswer } from '../../data/page-answers.ts';
 import type { Call } from '../../operations.ts';
 import { cleanText } from '../../page-format.ts';
 import { page } from '../../state/page.ts';
-import { tickers } from '../../state/page-market.ts';
+import { dayChanges, tickers } from '../../state/page-market.ts';
 import { notify } from '../../state/ui.ts';
-import { compared, compareTickers, dayChanges, dayFigures, figuresByTicker } from '../../state/watched-tickers.ts';
+import { compared, compareTickers, dayFigures, figuresByTicker } from '../../state/watched-tickers.ts';
 import { ComparePanel } from './compare-panel.tsx';
 import { UniverseGrid } from './universe-grid.tsx';
 

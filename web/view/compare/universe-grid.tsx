@@ -43,7 +43,7 @@ export function ageOf(figures: DayFigures | undefined): number | null {
 
 /** Returns an age in its largest unit. */
 export function ageText(seconds: number | null): string {
-  return duration(seconds).replace(/ h .*/, ' h');
+  return duration(seconds).replace(/ h .*/, ' h').replace(' days', ' d');
 }
 
 const column = fieldColumns<UniverseRow>();
@@ -85,7 +85,7 @@ function columnsOf(figuresOf: FiguresOf): readonly GridColumn<UniverseRow>[] {
       title: 'Gamma',
       width: 108,
       value: ({ ticker }) => figuresOf(ticker)?.regime ?? null,
-      text: ({ ticker }) => cleanText(figuresOf(ticker)?.regime) || UNKNOWN,
+      text: ({ ticker }) => figuresOf(ticker)?.regime || UNKNOWN,
     },
     number('sign_margin_pct', 'Margin', 64, ({ signMargin }) => signMargin, rounded(1)),
     number('iv_rank', 'IV rank', 66, ({ ivRank }) => ivRank, rounded(0)),
