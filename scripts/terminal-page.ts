@@ -40,6 +40,9 @@ The scope bar below the ribbon says with which options the figures are made: whi
 which volatility prices them. An option that differs from the default is filled, has a button that restores the default, and stands in the ribbon, in
 the title, and in saved pictures and tables. Figures that do not follow the options say so.`,
     table(['view', 'key', 'question that it answers', 'operations'], views),
+    `*Compare* has up to eight tickers side by side: check them in the watchlist while the view is open, or type them. The link keeps them. Its
+grid has all tickers. Words of the filter select by ticker and theme, and conditions by figures: \`regime:neg flip<2% iv>50\` selects
+tickers in negative gamma, less than 2 % from their flip, with an IV rank above 50. What is not understood is said.`,
     '## Acts and their keys',
     `Each act has a key or is a command (\`Ctrl+K\`, on a Mac also \`⌘K\`). Letters do nothing while a field has the focus. They can be turned off in the
 list of keys (\`?\`). In the commands, \`SPY flow\` goes to a view of a ticker, \`SPY @2026-11-20 15:30\` to a moment in New York time, \`@-1d\` to a day

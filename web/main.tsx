@@ -9,6 +9,7 @@ import { followAddress } from './state/page.ts';
 import { followMarket } from './state/page-market.ts';
 import { followVersion } from './state/page-version.ts';
 import { followSettings } from './state/ui.ts';
+import { followDayChanges } from './state/watched-tickers.ts';
 import { loadView, loadViewsAhead, viewComponent } from './view/views.ts';
 
 // This call removes a key from the address before any other code runs.
@@ -19,6 +20,7 @@ startClock();
 followKeys();
 followFocus();
 followMarket();
+followDayChanges();
 followVersion();
 loadViewsAhead();
 effect(() => {

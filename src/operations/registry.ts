@@ -15,6 +15,7 @@ import { getGexView } from './gex/gex-view.ts';
 import { getHedgingProfile } from './gex/hedging-profile.ts';
 import { detectLethalNodes } from './gex/lethal-nodes.ts';
 import { evaluateMarketHamiltonian } from './gex/market-hamiltonian.ts';
+import { getDayChanges } from './history/day-changes.ts';
 import { getGexHistory } from './history/gex-history.ts';
 import { getLevelRecord } from './history/levels-held.ts';
 import { getLevelsHistory } from './history/levels-history.ts';
@@ -68,6 +69,7 @@ export const REGISTRY = {
   get_flow_by_aggressor: getFlowByAggressor,
   get_signed_prints: getSignedPrints,
   get_gex_history: getGexHistory,
+  get_day_changes: getDayChanges,
   get_level_record: getLevelRecord,
   get_open_interest_changes: getOpenInterestChanges,
   get_feed_status: getFeedStatus,

@@ -5,7 +5,7 @@ import { integerField, objectOf } from './engine/schemas.ts';
 export const targetUniverse = defineOperation({
   name: 'get_target_universe',
   title: 'Target universe',
-  page: 'scan',
+  page: 'compare',
   description: 'The tickers of the universe, by theme.',
   example: {},
   input: objectOf({}),

@@ -193,7 +193,7 @@ const STATES: readonly State[] = [
   },
   { name: 'closed', isRare: true, view: 'expiries', shown: '[data-state="closed"]' },
   { name: 'stale', view: 'ticker', change: ofFeed('stale'), shown: '[data-state="stale"]' },
-  { name: 'partial', isRare: true, view: 'scan', change: ofFeed('partial'), shown: '[data-state="partial"]' },
+  { name: 'partial', isRare: true, view: 'compare', change: ofFeed('partial'), shown: '[data-state="partial"]' },
   { name: 'failing', isRare: true, view: 'house', change: ofFeed('failing'), shown: '[data-state="failing"]' },
   { name: 'down', isRare: true, view: 'house', change: ofFeed('stale', 'down'), shown: '[data-state="down"]' },
   {

@@ -188,7 +188,7 @@ describeInBrowser('the page keeps what the member does', () => {
           flip_resolved: true,
           net_gex_mil: i,
           regime: 'positive_gamma',
-          provenance: { as_of: '2026-11-20T21:00:00Z', simulated: true, source: 'test' },
+          provenance: { as_of: new Date().toISOString(), simulated: true, source: 'test' },
         };
         channel.postMessage({ kind: 'events', events: [event], isStreaming: true });
       }

@@ -56,7 +56,7 @@ const CHARTS: readonly MarkedChart[] = [
   chart('flow', 'flow', 160),
   chart('history', 'history', 110),
   { id: 'record', view: 'history', root: '[data-panel="record"]', parts: 'svg', height: 26 },
-  chart('density', 'scan', 200),
+  chart('density', 'odds', 200),
   chart('smile', 'surface', 200),
 ];
 const WINDOW = { width: 1280, height: 500 } as const;

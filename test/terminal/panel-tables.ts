@@ -1,6 +1,7 @@
 import { expect } from 'bun:test';
 import type {
   AggressorFlows,
+  DayChanges,
   Expiries,
   HedgingNodes,
   History,
@@ -11,7 +12,6 @@ import type {
   SignedPrints,
   Strikes,
   Surface,
-  UniverseAnswer,
   WhalePrints,
 } from '../../web/data/page-answers.ts';
 
@@ -160,17 +160,26 @@ export const TABLES: Readonly<Record<string, ((answer: never) => Table) | null>>
       }),
     ),
   }),
-  universe: ({ macro_themes }: UniverseAnswer) => {
-    const themes: Readonly<Record<string, readonly string[]>> = macro_themes;
-    const live = ['spot', 'flip', 'flip_pct', 'call_wall', 'put_wall', 'net_gex', 'regime', 'sign_margin_pct', 'age_s'];
-    const of = (ticker: string) => Object.keys(themes).filter((theme) => themes[theme]!.includes(ticker));
-    return tableOf<string>(
+  compare: (answer: DayChanges) => {
+    const live = ['regime', 'net_gex', 'gex_flip', 'put_wall', 'call_wall', 'iv_rank', 'daily_move'];
+    return tableOf(
       {
-        ticker: (ticker) => ticker,
-        theme: (ticker) => of(ticker).join(', ').replaceAll('_', ' '),
-        ...Object.fromEntries(live.map((name) => [name, () => undefined])),
+        ticker: (i) => answer.ticker[i]!,
+        ...Object.fromEntries(
+          ['as_of', 'spot', 'previous_spot', 'change_pct', ...live].map((name) => [name, () => undefined]),
+        ),
       },
-      [...new Set(Object.values(themes).flat())],
+      indices(answer.ticker),
+    );
+  },
+  universe: (answer: DayChanges) => {
+    const live = [
+      ...['theme', 'spot', 'change_pct', 'flip', 'flip_pct', 'call_wall', 'put_wall', 'net_gex', 'regime'],
+      ...['sign_margin_pct', 'iv_rank', 'age_s'],
+    ];
+    return tableOf(
+      { ticker: (i) => answer.ticker[i]!, ...Object.fromEntries(live.map((name) => [name, () => undefined])) },
+      indices(answer.ticker),
     );
   },
   density: () =>
@@ -236,7 +245,8 @@ export const PANELS: readonly (readonly [address: string, panels: readonly strin
   ['strikes', ['strikes', 'nodes']],
   ['flow', ['flow', 'tape', 'large-prints']],
   ['history', ['history', 'record']],
-  ['scan', ['universe', 'density', 'whipsaw', 'concentration']],
+  ['compare?_with=SPY,QQQ', ['compare', 'universe']],
+  ['odds', ['density', 'whipsaw', 'concentration']],
   ['surface', ['smile', 'surface-term', 'maturities', 'events']],
   ['house', ['feed-simulated']],
 ];

@@ -67,7 +67,7 @@ const BY_LARGE_TEXT = new RegExp(
   [
     ': (?:div\\.x-axis|span\\.figure-note|p\\.readout|svg)(?![\\w-])',
     '^(?:ticker|flow) at text of 200 %: scrolls',
-    '^(?:flow|history|scan|surface) at text of 200 % at 320 pixels: scrolls',
+    '^(?:flow|history|odds|surface) at text of 200 % at 320 pixels: scrolls',
   ].join('|'),
 );
 

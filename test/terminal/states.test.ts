@@ -178,7 +178,7 @@ describeInBrowser('no data', () => {
     await page.locator('[data-first-data]').getByText('zomma ingest FILE').waitFor();
     // Names of tools are for agents.
     expect(await page.textContent('main')).not.toMatch(/[a-z]_[a-z]/);
-    for (const view of ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house']) {
+    for (const view of ['ticker', 'expiries', 'strikes', 'flow', 'history', 'compare', 'odds', 'surface', 'house']) {
       await page.evaluate((name) => {
         location.hash = `#/SPY/${name}`;
       }, view);

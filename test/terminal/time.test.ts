@@ -268,7 +268,7 @@ describeInBrowser('a market with a past', () => {
     for (const [address, panels] of [
       ['strikes', ['nodes']],
       ['history', ['history', 'record']],
-      ['scan', ['density', 'whipsaw', 'concentration']],
+      ['odds', ['density', 'whipsaw', 'concentration']],
     ] as const) {
       await goTo(page, `#/SPY/${address}?sign=flow&weight=volume`);
       for (const id of panels)
@@ -330,9 +330,7 @@ describeInBrowser('a market with a past', () => {
       for (const state of states.filter((_, i) => i % of === part)) {
         if (!(await checkPage(page, state))) continue;
         count++;
-        // The universe of Scan is live, and another snapshot may arrive.
-        if (state.view !== 'scan' && state.at !== null && looks.size < 3)
-          looks.set(formatAddress(state), await lookOf(page));
+        if (state.at !== null && looks.size < 3) looks.set(formatAddress(state), await lookOf(page));
       }
       for (const [address, look] of looks) {
         await page.goto('about:blank');

@@ -13,7 +13,8 @@ const ALL_ADDRESSES: readonly (readonly [address: string, places: number])[] = [
   ['strikes', 10],
   ['flow', 50],
   ['history', 2],
-  ['scan', 10],
+  ['compare?_with=SPY,QQQ', 5],
+  ['odds', 10],
   ['surface', 100],
   ['house', 50],
 ];
@@ -34,7 +35,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'ticker?_with=QQQ&explain=hedging': ['volume unknown', 'unknown: no stored close has a volume'],
   expiries: [' · no contract · '],
   history: ['a rank needs 20 days of volatilities'],
-  scan: ['not counted: too few closes are known', 'not counted: net gamma changes sign nowhere'],
+  odds: ['not counted: too few closes are known', 'not counted: net gamma changes sign nowhere'],
 };
 
 /** The drawings that have a mark for each number that may be null: none where it is null, and one at 0. */
@@ -69,14 +70,14 @@ describeInBrowser('unknown figures', () => {
         places.push(await placesOf(page));
       }
       watched ??= await page.$$eval('.watch-row', (rows) =>
-        rows.flatMap((row) => [...row.children].slice(1).map((cell) => cell.textContent)),
+        rows.flatMap((row) => [...row.children].slice(2, 4).map((cell) => cell.lastChild!.textContent)),
       );
       // The page keeps no answer of a member who has signed out.
       await page.keyboard.press('Control+K');
       await page.keyboard.type('sign out');
       await page.keyboard.press('Enter');
     }
-    // No level has arrived on the stream.
+    // The change and the flip of each ticker. No level has arrived on the stream.
     expect(new Set(watched as string[])).toEqual(new Set([UNKNOWN]));
     for (const [address, least] of ADDRESSES) {
       const seen = shown.get(address)!;

@@ -19,6 +19,7 @@ export type Radar = FullAnswer<'run_strategic_omni_radar'>;
 export type History = FullAnswer<'get_gex_history'>;
 export type RecordAnswer = FullAnswer<'get_level_record'>;
 export type FeedStatusAnswer = FullAnswer<'get_feed_status'>;
+export type DayChanges = FullAnswer<'get_day_changes'>;
 export type UniverseAnswer = FullAnswer<'get_target_universe'>;
 
 /** One answer with the levels, strikes, profile and expiries of one snapshot. */

@@ -16,7 +16,7 @@ import { TimeStrip } from './time-strip.tsx';
 import { Watchlist } from './watchlist.tsx';
 
 /** The views of one ticker at one moment. These views have the time strip. */
-const TIMED: ReadonlySet<ViewName> = new Set(['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface']);
+const TIMED: ReadonlySet<ViewName> = new Set(VIEWS.filter((each) => each !== 'house'));
 
 interface ShellProps {
   /** Returns the component of a view: `undefined` while its chunk loads, and null if the chunk cannot be loaded. */

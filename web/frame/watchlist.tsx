@@ -1,58 +1,72 @@
-import { liveLevels } from '../data/live-levels.ts';
-import { percent, price, signedAmount, signTone, UNKNOWN } from '../page-format.ts';
+import { percent, price, signedAmount, signTone } from '../page-format.ts';
+import { WithoutData } from '../panel/without-data.tsx';
 import { navigate, pageTicker } from '../state/page.ts';
 import { tickers, universe } from '../state/page-market.ts';
+import { compared, dayFigures, listed, toggleCompared } from '../state/watched-tickers.ts';
 
-/** Renders the tickers of the universe by theme, with live values. Each row renders again only when the levels of the ticker change. */
+/**
+ * Renders the tickers of the universe by theme, with live values. Tickers without data are hidden until the member wants them. Each row
+ * renders again only when the levels of the ticker change.
+ */
 export function Watchlist() {
   const themes: Record<string, string[]> = universe.asked.value.answer?.body.macro_themes ?? {};
   const inThemes = new Set(Object.values(themes).flat());
   const others = tickers.value.filter((name) => !inThemes.has(name));
-  const sections = [
-    ...(others.length > 0 ? [['beside the universe', others] as const] : []),
-    ...Object.entries(themes),
-  ];
+  const sections = [['beside the universe', others] as const, ...Object.entries(themes)];
   return (
     <nav class="watchlist" aria-label="Watchlist">
       <div class="watch-head muted" aria-hidden="true">
         <span>Ticker</span>
         <span>Spot</span>
-        <span title="Distance of the gamma flip from spot">Flip %</span>
+        <span title="Change of spot since the last snapshot of an earlier day, percent">Chg %</span>
+        <span title="Distance of the gamma flip from spot, percent of spot">Flip away</span>
         <span title="Net gamma exposure, dollars per 1 % move">Net</span>
       </div>
       <div class="watch-rows">
-        {sections.map(([theme, names]) => (
-          <section key={theme} aria-label={theme.replaceAll('_', ' ')}>
-            <h3>{theme.replaceAll('_', ' ')}</h3>
-            {names.map((name) => (
-              <WatchRow key={name} name={name} />
-            ))}
-          </section>
-        ))}
+        {sections.map(([theme, names]) => {
+          const shown = listed(names);
+          return (
+            shown.length > 0 && (
+              <section key={theme} aria-label={theme.replaceAll('_', ' ')}>
+                <h3>{theme.replaceAll('_', ' ')}</h3>
+                {shown.map((name) => (
+                  <WatchRow key={name} name={name} />
+                ))}
+              </section>
+            )
+          );
+        })}
+        <WithoutData names={tickers.value} />
       </div>
     </nav>
   );
 }
 
 function WatchRow({ name }: { name: string }) {
-  const levels = liveLevels(name).value;
-  const isCurrent = pageTicker.value === name;
-  const flip = levels && levels.flip_resolved !== false ? 100 * (levels.gex_flip / levels.spot_price - 1) : null;
-  const net = levels ? levels.net_gex_mil * 1e6 : null;
+  const figures = dayFigures(name);
+  const picks = compared.value;
+  const isPicked = picks?.includes(name);
+  const short = (value: number | null | undefined, decimals: number) => percent(value, decimals).replace(' %', '');
   return (
     <button
       type="button"
-      class={`watch-row bare${isCurrent ? ' current' : ''}`}
-      aria-current={isCurrent}
+      class={`watch-row bare${pageTicker.value === name ? ' current' : ''}`}
+      aria-current={pageTicker.value === name}
+      {...(picks && { role: 'checkbox', 'aria-checked': isPicked })}
       data-ticker={name}
-      onClick={() => navigate({ ticker: name })}
+      onClick={() => (picks ? toggleCompared(name) : navigate({ ticker: name }))}
     >
-      <span>{name}</span>
-      <span>{price(levels?.spot_price)}</span>
       <span>
-        {flip === null ? UNKNOWN : `${flip >= 0 ? '▲' : '▼'} ${percent(Math.abs(flip), 1, false).replace(' %', '')}`}
+        {picks && <span aria-hidden="true">{isPicked ? '☑ ' : '☐ '}</span>}
+        {name}
       </span>
-      <span class={signTone(net ?? 0)}>{signedAmount(net)}</span>
+      <span>{price(figures?.spot)}</span>
+      <span class={signTone(figures?.change ?? 0)}>{short(figures?.change, 2)}</span>
+      <span class="muted">
+        <span class="spoken">flip away </span>
+        {short(figures?.flipAway, 1)}
+      </span>
+      <span class={signTone(figures?.netGex ?? 0)}>{signedAmount(figures?.netGex)}</span>
     </button>
   );
 }

@@ -19,14 +19,11 @@ import { gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 import { Fact } from './fact.tsx';
 
-/** If there are at most this many forms, all forms are expanded. On a narrow page, only the first form is expanded. */
-const UNFOLDED_MAX = 4;
-
 /**
  * Renders the server's tools as forms. The page is an MCP client that lists and calls the tools. The page shows each request and response.
  * The answer `radar` provides initial values for some arguments.
  */
-export function ToolForms({ names, radar }: { names: readonly string[]; radar?: Radar | undefined }) {
+export function ToolForms({ names, radar }: { names: readonly string[]; radar: Radar | undefined }) {
   const [listed, setListed] = useState<Awaited<ReturnType<typeof listMcpTools>>>();
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
@@ -39,7 +36,6 @@ export function ToolForms({ names, radar }: { names: readonly string[]; radar?: 
   const { ticker, at } = page.value;
   const view = gexView.asked.value.answer?.body;
   const prefill = useMemo(() => toolPrefill(ticker, at, view, radar), [ticker, at, view, radar]);
-  const isRoomy = names.length <= UNFOLDED_MAX && matchMedia('(min-width: 900px)').matches;
   if (!listed) return <p class="empty">Listing the tools over MCP.</p>;
   if (listed.problem)
     return (
@@ -57,7 +53,7 @@ export function ToolForms({ names, radar }: { names: readonly string[]; radar?: 
       {names.map((name, i) => {
         const tool = listed.tools.find((each) => each.name === name);
         return tool ? (
-          <ToolForm key={name} tool={tool} prefill={prefill} isOpen={isRoomy || i === 0} />
+          <ToolForm key={name} tool={tool} prefill={prefill} isOpen={i === 0} />
         ) : (
           <p class="empty" key={name}>
             The server has no tool {name}.

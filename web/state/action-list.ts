@@ -13,7 +13,12 @@ export const VIEW_NAMES: Readonly<
   },
   flow: { name: 'Flow', key: 'f', question: 'Who traded what?' },
   history: { name: 'History', key: 'h', question: 'How did the levels move, and did they hold?' },
-  scan: { name: 'Scan', key: 's', question: 'The whole universe, and the probabilities of one ticker.' },
+  compare: {
+    name: 'Compare',
+    key: 'c',
+    question: 'Which tickers, side by side: change, regime, flip, walls, volatility?',
+  },
+  odds: { name: 'Odds', key: 'o', question: 'Where may the price end, and how likely is a whipsaw?' },
   surface: { name: 'Surface', key: 'v', question: 'How are smiles, the term structure and events priced?' },
   house: { name: 'Data', key: 'd', question: 'Is the data good, and how do others get it?' },
 };

@@ -4,12 +4,13 @@ import { newYorkMoment } from '../page-format.ts';
 import { ACTION_LIST, type ActionId, VIEW_NAMES } from './action-list.ts';
 import { formatAddress, MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
 import { navigate, page, pageTicker } from './page.ts';
-import { asOf, isSimulated, neighbour } from './page-market.ts';
+import { asOf, isSimulated } from './page-market.ts';
 import { activePanel, toggleTable } from './panels.ts';
 import { zoomBy } from './price-range.ts';
 import { scopeSummary, toggleFirstExpiry, toggleScope } from './scope.ts';
 import { isThisDayOnly, moveInTime, moveToMoment, togglePlay, toggleSince } from './time-stops.ts';
 import { areLettersOn, copy, type DialogName, dialog, notify, THEMES, theme } from './ui.ts';
+import { neighbour } from './watched-tickers.ts';
 
 const walk = (step: number) => {
   const next = neighbour(step);
@@ -130,7 +131,7 @@ function figureOfPanel(column: string | undefined): string | undefined {
 }
 
 function focusFilterOrTicker(): void {
-  const filter = document.activeElement?.closest('.grid-box')?.querySelector<HTMLInputElement>('[data-filter]');
+  const filter = document.activeElement?.closest('.panel')?.querySelector<HTMLInputElement>('[data-filter]');
   if (filter) filter.focus();
   else open('ticker');
 }

@@ -5,8 +5,20 @@ import { writtenMoment } from '../time/written-moment.ts';
  * `#/SPY/ticker?at=2026-11-20T20:30:00Z&weight=volume`. Parsing and formatting an address have no side effects. Unknown or malformed fields
  * of an address get default values, so that every address opens a page, and are listed, so that the page can say so.
  */
-export const VIEWS = ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house'] as const;
+export const VIEWS = [
+  'ticker',
+  'expiries',
+  'strikes',
+  'flow',
+  'history',
+  'compare',
+  'odds',
+  'surface',
+  'house',
+] as const;
 export type ViewName = (typeof VIEWS)[number];
+/** Former names of views, which old links have. */
+const ALIASES: Readonly<Record<string, ViewName>> = { scan: 'odds' };
 
 export const MEASURES = ['gamma', 'delta', 'vanna', 'charm'] as const;
 export type Measure = (typeof MEASURES)[number];
@@ -66,7 +78,7 @@ export const START: PageState = {
   misread: [],
 };
 
-const TICKER = /^\^?[A-Z0-9][A-Z0-9.-]{0,18}$/;
+export const TICKER = /^\^?[A-Z0-9][A-Z0-9.-]{0,18}$/;
 /** A moment in the form of the page's own links. Any other form is converted to this one. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z$/;
 const EXPIRIES = /^(?:0dte|\d{4}-\d{2}-\d{2}|next:\d{1,4})$/;
@@ -107,7 +119,7 @@ export function parseAddress(fragment: string): PageState {
   if (expiries !== null && expiries !== 'all') options.expiries = expiries;
   const name = ticker.toUpperCase();
   if (ticker !== '' && !TICKER.test(name)) refused('ticker', ticker);
-  const known = VIEWS.find((each) => each === view);
+  const known = VIEWS.find((each) => each === view) ?? (Object.hasOwn(ALIASES, view) ? ALIASES[view] : undefined);
   if (view !== '' && !known) refused('view', view);
   if (others.length > 0) refused('path', others.join('/'));
   const pinned = get('pin', moment);

@@ -4,6 +4,7 @@ import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
 import { memberKey } from '../data/member-key.ts';
 import {
   type Asked,
+  type DayChanges,
   type FeedStatusAnswer,
   type GexView,
   shareAnswer,
@@ -23,16 +24,25 @@ export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_tar
 /** The answer with the state of the feeds and the trading session of the exchange. */
 export const feeds = shareAnswer<FeedStatusAnswer>(() => ({ operation: 'get_feed_status', args: {} }));
 
+/** True after the first figure. */
+const isStarted = signal(false);
+
+/** The answer with the newest figures of all tickers. It is asked for after the first figure, so that the first figure does not wait for it. */
+export const dayChanges = shareAnswer<DayChanges>(() =>
+  isStarted.value ? { operation: 'get_day_changes', args: {} } : undefined,
+);
+
 /** All tickers that have or may get data, joined by spaces. The value is a string, so that the signal changes only when a name changes. */
 const tickerNames = computed(() => {
   const themes = universe.asked.value.answer?.body.macro_themes ?? {};
   const stored = (feeds.asked.value.answer?.body.feeds ?? []).flatMap((feed) =>
     feed.tickers.filter((each) => each.as_of !== null).map((each) => each.ticker),
   );
-  return [...new Set([...Object.values(themes).flat(), ...stored])].join(' ');
+  const known = dayChanges.asked.value.answer?.body.ticker ?? [];
+  return [...new Set([...Object.values(themes).flat(), ...stored, ...known])].join(' ');
 });
 
-/** The list has the tickers of the universe by theme, followed by the other tickers of the feeds. */
+/** The list has the tickers of the universe by theme, followed by the other tickers with data. */
 export const tickers = computed(() => tickerNames.value.split(' ').filter(Boolean));
 
 /** The tickers that have data, newest quotes first, with the time of their quotes. */
@@ -41,14 +51,6 @@ export const tickersWithData = computed(() =>
     .flatMap((feed) => feed.tickers.flatMap(({ ticker, as_of }) => (as_of === null ? [] : [{ ticker, asOf: as_of }])))
     .toSorted((a, b) => b.asOf.localeCompare(a.asOf)),
 );
-
-/** Returns the ticker that is `step` positions below the page's ticker in the watchlist. */
-export function neighbour(step: number): string | undefined {
-  const names = tickers.value;
-  const index = names.indexOf(pageTicker.value);
-  if (names.length === 0) return undefined;
-  return names[Math.max(0, Math.min(names.length - 1, index + step))];
-}
 
 /** Returns whether a problem means that the ticker has no data at any moment. */
 export function isWithoutData(problem: RequestProblem | undefined): boolean {
@@ -139,6 +141,10 @@ const FILLING_EVERY_MS = 3_000;
 
 /** Opens the stream of live levels. New levels refresh the shared answers. A timer refreshes the feed status. */
 export function followMarket(): void {
+  effect(() => {
+    const { answer, problem } = gexView.asked.value;
+    if (answer || problem) isStarted.value = true;
+  });
   let stream: { stop(): void } | undefined;
   effect(() => {
     const key = memberKey.value;

@@ -90,10 +90,15 @@ export function csvOf({ columns, rows }: PanelTable, origin: PanelOrigin): strin
     const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  const lines = [
-    ['ticker', 'as_of', 'simulated', 'options', ...columns],
-    ...rows.map((row) => [origin.ticker, origin.asOf, String(origin.isSimulated), origin.scope || 'default', ...row]),
-  ];
+  // A table of several tickers has the ticker of each row itself.
+  const origins = Object.entries({
+    ticker: origin.ticker,
+    as_of: origin.asOf,
+    simulated: String(origin.isSimulated),
+    options: origin.scope || 'default',
+  }).filter(([name]) => !columns.includes(name));
+  const values = origins.map(([, value]) => value);
+  const lines = [[...origins.map(([name]) => name), ...columns], ...rows.map((row) => [...values, ...row])];
   return lines
     .map((line) => line.map(cell).join(','))
     .join('\r\n')

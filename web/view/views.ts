@@ -12,7 +12,8 @@ const CHUNKS: Readonly<Record<Exclude<ViewName, 'ticker'>, () => Promise<Compone
   strikes: async () => (await import('./strikes/strikes-view.tsx')).StrikesView,
   flow: async () => (await import('./flow/flow-view.tsx')).FlowView,
   history: async () => (await import('./history/history-view.tsx')).HistoryView,
-  scan: async () => (await import('./scan/scan-view.tsx')).ScanView,
+  compare: async () => (await import('./compare/compare-view.tsx')).CompareView,
+  odds: async () => (await import('./odds/odds-view.tsx')).OddsView,
   surface: async () => (await import('./surface/surface-view.tsx')).SurfaceView,
   house: async () => (await import('./status/status-view.tsx')).StatusView,
 };

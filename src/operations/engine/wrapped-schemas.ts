@@ -17,6 +17,8 @@ function hasNotFinite(values: Float64Array): boolean {
 }
 
 export const textColumn = (description: string) => Type.Array(Type.String(), { description });
+export const nullableTextColumn = (description: string) =>
+  Type.Array(Type.Union([Type.String(), Type.Null()]), { description });
 export const nullableColumn = (description: string) =>
   Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
 

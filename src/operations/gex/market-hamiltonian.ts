@@ -20,7 +20,7 @@ export const evaluateMarketHamiltonian = defineOperation({
   name: 'evaluate_market_hamiltonian',
   ofMarket: true,
   title: 'Large flow compared with dealer hedging',
-  page: 'scan',
+  page: 'house',
   description:
     "Compares a day's large flow with dealers' hedging, and names the regime. System_Energy: their sum, dollars. Take both " +
     'terms from gex_boundaries of run_strategic_omni_radar.',

@@ -41,16 +41,19 @@ const RANK_DAYS_WHOLE = 200;
  * Number of tickers whose levels one step reads. To read a year of volatilities takes up to a quarter of a millisecond per ticker. If the
  * levels are in memory, a ticker takes a few microseconds.
  */
-const TICKERS_PER_STEP = 64;
+export const TICKERS_PER_STEP = 64;
+
+/** The schema of the argument `tickers` of an operation over several tickers. */
+export const tickerList = Type.Optional(
+  Type.Array(Type.String({ minLength: 1, maxLength: ticker.maxLength! }), {
+    description: 'Default: all.',
+    minItems: 1,
+    maxItems: PAGE_MAX,
+  }),
+);
 
 const input = objectOf({
-  tickers: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: ticker.maxLength! }), {
-      description: 'Default: all.',
-      minItems: 1,
-      maxItems: PAGE_MAX,
-    }),
-  ),
+  tickers: tickerList,
   where: Type.Optional(
     Type.Array(Type.String(), {
       description: 'All must hold: column of sort_by, < <= > >=, number; or regime=negative_gamma, spot_vs_flip=above.',
@@ -66,7 +69,7 @@ export const screenTickers = defineOperation({
   name: 'screen_tickers',
   ofMarket: true,
   title: 'Screen of tickers',
-  page: { absent: 'The view Scan compares the tickers of the universe by the live levels.' },
+  page: { absent: 'The view Compare filters and sorts the tickers by the same stored levels.' },
   description:
     'Filters and sorts tickers by their newest levels: flip_distance_pct (percent of spot, unsigned), net_gex_mil (million dollars per 1 % ' +
     'move, + damps moves, - amplifies them), net_over_gross_pct and iv_rank (percent), whipsaw_risk_index (0 to 100), age_s. Nulls come ' +
@@ -111,7 +114,9 @@ export const screenTickers = defineOperation({
       ...pastNotes(readings[0]?.levels.simulated ?? false, context),
       ...missingNotes(request.tickers, withoutData, context),
     ];
-    const provenance = provenanceOfRows(shown.length > 0 ? shown : rows, readings, notes, context);
+    const tickers = new Set((shown.length > 0 ? shown : rows).map((row) => row.ticker));
+    const levels = readings.filter(({ row }) => tickers.has(row.ticker)).map((reading) => reading.levels);
+    const provenance = provenanceOfOldest(levels, notes, context);
     return {
       // If a request has no `tickers`, a note gives only the number of tickers without data, because the names would be longer than the
       // rows.
@@ -142,12 +147,12 @@ function fewOf(rows: readonly ScreenRow[], after = (_row: ScreenRow) => ''): str
 }
 
 /** Returns the name of a ticker without data. Hides any text that is not a ticker, because a model may take the text for an instruction. */
-function shownTicker(name: string): string {
+export function shownTicker(name: string): string {
   return isTicker(name) ? name : '(not a ticker)';
 }
 
 /** Returns the names of the requested tickers, without duplicates. Default: the universe and all other tickers with data. */
-function namesOf(tickers: readonly string[] | undefined, { market, universe }: Context): string[] {
+export function namesOf(tickers: readonly string[] | undefined, { market, universe }: Context): string[] {
   return [
     ...new Set(tickers?.map((each) => market.nameOf(each)) ?? [...universe.tickers, ...market.tickersWithChain()]),
   ];
@@ -298,20 +303,13 @@ function staleNotes(rows: readonly ScreenRow[]): string[] {
   return stale === 0 ? [] : [`The quotes of ${stale} of ${rows.length} tickers are stale.`];
 }
 
-/** Returns the provenance of the oldest quotes among the given rows. Returns `undefined` if there is no row. */
-function provenanceOfRows(
-  rows: readonly ScreenRow[],
-  readings: readonly Reading[],
-  notes: readonly string[],
-  context: Context,
-) {
-  const tickers = new Set(rows.map((row) => row.ticker));
-  const shown = readings.filter(({ row }) => tickers.has(row.ticker));
-  if (shown.length === 0) return undefined;
-  const oldest = shown.reduce((a, b) => (b.levels.asOf < a.levels.asOf ? b : a));
-  const sources = [...new Set(shown.map(({ levels }) => shownName(levels.source)))];
-  const hasNewer = shown.some(({ levels }) => levels.asOf > oldest.levels.asOf);
-  const ofRows = hasNewer ? [`Age and source are those of the oldest quotes, ${oldest.row.ticker}.`] : [];
+/** Returns the provenance of the oldest quotes among the levels of several tickers. Returns `undefined` if there are no levels. */
+export function provenanceOfOldest(levels: readonly NewestLevels[], notes: readonly string[], context: Context) {
+  if (levels.length === 0) return undefined;
+  const oldest = levels.reduce((a, b) => (b.asOf < a.asOf ? b : a));
+  const sources = [...new Set(levels.map(({ source }) => shownName(source)))];
+  const hasNewer = levels.some(({ asOf }) => asOf > oldest.asOf);
+  const ofRows = hasNewer ? [`Age and source are those of the oldest quotes, ${oldest.underlying}.`] : [];
   const ofSources = sources.length > 1 ? [`Sources: ${sources.slice(0, SOURCES_NAMED).join(', ')}.`] : [];
-  return provenanceOf(oldest.levels, context, [...ofRows, ...ofSources, ...notes]);
+  return provenanceOf(oldest, context, [...ofRows, ...ofSources, ...notes]);
 }

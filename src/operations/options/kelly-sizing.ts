@@ -12,7 +12,7 @@ const EDGE_NOTED = 0.25;
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',
   title: 'Kelly sizing',
-  page: 'scan',
+  page: 'house',
   description: 'Percent of capital to risk on a bet, 0 to 100: the Kelly criterion times fractional_kelly.',
   example: { win_prob: 0.55, payout_ratio: 2 },
   input: objectOf({

@@ -30,7 +30,7 @@ const full = objectOf({
 export const computeOptionsGreeks = defineOperation({
   name: 'compute_options_greeks',
   title: 'Option Greeks',
-  page: 'scan',
+  page: 'house',
   description:
     'Price and Greeks of one European option from its inputs alone (Black-Scholes-Merton), per share of a long option, dollars. ' +
     'delta, gamma: per 1.00 of spot; vega, vanna, volga: per vol point (0.01); theta, charm: per calendar day; rho: per 1 % of rate. ' +

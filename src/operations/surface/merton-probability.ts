@@ -22,7 +22,7 @@ export const calculateMertonProbability = defineOperation({
   name: 'calculate_merton_probability',
   ofMarket: true,
   title: 'Jump probability',
-  page: 'scan',
+  page: 'house',
   description:
     'Risk-neutral probability (0 to 1) that a ticker ends beyond a strike: at or above it if the strike is at or above spot_price, else at ' +
     "or below it. Merton's jump diffusion, fitted to the quotes. Also touch_probability (at any time before), option_price and jump_model_price.",

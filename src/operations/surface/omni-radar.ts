@@ -72,7 +72,7 @@ export const runStrategicOmniRadar = defineOperation({
   name: 'run_strategic_omni_radar',
   ofMarket: true,
   title: 'Full scan',
-  page: 'scan',
+  page: 'odds',
   description:
     'Use this first for a whole picture. state_density at the expiry nearest target_dte, fitted to all strikes: quantiles 5 to 95 %, expected_move (dollars), atm_iv (decimal), probabilities (0 to 1), skewness. ' +
     'gex_boundaries (over all expiries, or of expiry): call_wall, put_wall, gex_flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +

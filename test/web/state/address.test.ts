@@ -23,6 +23,8 @@ describe('the address of a state', () => {
     ['#/SPY/ticker?weight=volume&sign=flow', { ...START, options: { weight: 'volume', sign: 'flow' } }],
     ['#/SPY/ticker?expiries=0dte&zoom=20', { ...START, options: { expiries: '0dte' }, zoom: 20 }],
     ['#/SPY/ticker?pin=2026-11-20T20:30:00Z&diff=1', { ...START, pinned: '2026-11-20T20:30:00Z', isDiff: true }],
+    ['#/SPY/scan?_dte=7', { ...START, view: 'odds', own: { dte: '7' } }],
+    ['#/SPY/compare?_with=SPY,QQQ', { ...START, view: 'compare', own: { with: 'SPY,QQQ' } }],
     ['#/SPY/flow?_days=5', { ...START, view: 'flow', own: { days: '5' } }],
   ] as const)('%p is parsed', (address, state) => {
     expect(parseAddress(address)).toEqual(state as PageState);
@@ -31,6 +33,7 @@ describe('the address of a state', () => {
   test.each([
     ['a view', '#/SPY/nothing', ['view=nothing']],
     ['a view of an earlier version', '#/SPY/bench', ['view=bench']],
+    ['a view with the name of a field', '#/SPY/constructor', ['view=constructor']],
     ['a ticker with markup', '#/%3Cimg%20src=x%3E/ticker', ['ticker=<img src=x>']],
     ['more of a path', '#/SPY/ticker/more', ['path=more']],
     ['a broken escape', '#/%E0%A4%A/ticker', []],

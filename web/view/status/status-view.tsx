@@ -1,9 +1,11 @@
+import type { Radar } from '../../data/page-answers.ts';
 import { WEB_OPERATIONS, type WebOperationName } from '../../operations.ts';
 import { Fact } from '../../panel/fact.tsx';
 import { ToolForms } from '../../panel/tool-form.tsx';
 import { formatAddress } from '../../state/address.ts';
 import { page, setOwn } from '../../state/page.ts';
 import { pageFact, usePageFile } from '../../state/page-files.ts';
+import { useTickerAnswer } from '../../state/page-market.ts';
 import { StatusAccount } from './status-account.tsx';
 import { StatusConnect } from './status-connect.tsx';
 import { StatusFeeds } from './status-feeds.tsx';
@@ -11,7 +13,8 @@ import { StatusFeeds } from './status-feeds.tsx';
 const TOOLS = (Object.keys(WEB_OPERATIONS) as WebOperationName[]).filter((name) => WEB_OPERATIONS[name].isTool);
 
 function StatusTools() {
-  return <ToolForms names={TOOLS} />;
+  const radar = useTickerAnswer<Radar>('run_strategic_omni_radar', {});
+  return <ToolForms names={TOOLS} radar={radar.answer?.body} />;
 }
 
 /** Renders a description of the program, and the licences of the libraries for the page and for pictures. */

@@ -52,7 +52,6 @@ export function DensityPanel({ asked }: RadarProps) {
   return (
     <ChartPanel
       id="density"
-      class="density-panel beside-wide"
       title="Density at expiry"
       unit={
         density

@@ -9,8 +9,7 @@ import {
   lognormalReadout,
 } from '../../../../web/chart/density-text.ts';
 import type { Radar } from '../../../../web/data/page-answers.ts';
-import { distanceOf, universeRows } from '../../../../web/view/scan/universe-grid.tsx';
-import { whipsawParts } from '../../../../web/view/scan/whipsaw-parts.ts';
+import { whipsawParts } from '../../../../web/view/odds/whipsaw-parts.ts';
 import { callExtended } from '../../../operations/small-market.ts';
 import { context } from '../../quoted-market.ts';
 
@@ -72,17 +71,4 @@ describe('whipsaw', () => {
     expect(parts[0]).toMatchObject({ value: null, why: 'net gamma changes sign nowhere within half of spot' });
     expect(parts[2]).toMatchObject({ value: null, why: 'too few closes are known for 20 daily returns' });
   });
-});
-
-test('the universe has a row for each ticker, with all its themes', () => {
-  expect(universeRows({ big_names: ['A', 'B'], rot: ['B', 'C'] })).toEqual([
-    { ticker: 'A', theme: 'big names' },
-    { ticker: 'B', theme: 'big names, rot' },
-    { ticker: 'C', theme: 'rot' },
-  ]);
-  expect([distanceOf(110, 100), distanceOf(null, 100), distanceOf(100, undefined)]).toEqual([
-    expect.closeTo(10, 9),
-    null,
-    null,
-  ]);
 });

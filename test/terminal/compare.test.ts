@@ -1,0 +1,200 @@
+import { expect } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { parseAddress } from '../../web/state/address.ts';
+import { describeInBrowser, figuresOf, settled, type Terminal, test, withTerminal } from './browser.ts';
+
+/** The tickers with data: five of the simulated market, and an index with a price of five digits in place of another one. */
+const WITH_DATA = ['SPY', 'QQQ', 'NDX', 'NVDA', 'META', 'TSLA'];
+const INDEX = {
+  ...{ as_of: new Date().toISOString(), ticker: 'NDX', spot: 21_345.67, previous_spot: 21_000, change_pct: 1.646 },
+  regime: 'negative_gamma',
+};
+
+/** Gives a page a market of which most tickers have no data, and in which nothing arrives. Returns the number of requests for the changes. */
+async function fewTickers(page: Page): Promise<{ asked: number }> {
+  const counter = { asked: 0 };
+  await page.route('**/api/v1/stream/**', (route) => route.fulfill({ status: 204 }));
+  await page.route('**/api/v1/universe', async (route) => {
+    const response = await route.fetch();
+    return route.fulfill({ response, body: (await response.text()).replace('"IWM"', '"NDX"') });
+  });
+  await page.route('**/api/v1/changes*', async (route) => {
+    counter.asked++;
+    const response = await route.fetch();
+    if (response.status() !== 200) return route.fulfill({ response });
+    const answer = (await response.json()) as Record<string, unknown[]>;
+    answer.ticker = answer.ticker!.map((name) => (name === 'IWM' ? 'NDX' : name));
+    const names = answer.ticker as string[];
+    const rows = WITH_DATA.map((name) => names.indexOf(name));
+    const columns = Object.entries(answer).filter(([, values]) => values.length === names.length);
+    for (const [name, values] of columns) {
+      answer[name] = rows.map((row, i) =>
+        WITH_DATA[i] === INDEX.ticker && name in INDEX ? INDEX[name as keyof typeof INDEX] : values[row],
+      );
+    }
+    return route.fulfill({ response, json: answer });
+  });
+  return counter;
+}
+
+/** Waits until the server has the levels of all tickers. */
+async function allHaveLevels(terminal: Terminal): Promise<void> {
+  for (;;) {
+    const { ticker } = (await (await terminal.get('/api/v1/changes')).json()) as { ticker: string[] };
+    if (ticker.length === 8) return;
+    await Bun.sleep(100);
+  }
+}
+
+const rowOf = (page: Page, ticker: string) =>
+  page.$$eval(`.shell > .watchlist [data-ticker="${ticker}"] > span`, (cells) =>
+    cells.map((cell) => cell.textContent!.trim()),
+  );
+
+/** Sends an event of the stream of live levels to the page, as another tab does that reads the stream. */
+const send = (page: Page, changes: object) =>
+  page.evaluate(
+    async (event) => {
+      const channel = new BroadcastChannel((await navigator.locks.query()).held![0]!.name!);
+      channel.postMessage({ kind: 'events', events: [event], isStreaming: true });
+      channel.close();
+    },
+    {
+      ...{ id: 1e9, ticker: 'NDX', spot_price: 21_420, call_wall: 22_000, put_wall: 20_000, gex_flip: 22_276.8 },
+      ...{ flip_resolved: true, net_gex_mil: -2, regime: 'negative_gamma' },
+      provenance: { as_of: new Date().toISOString(), simulated: true, source: 'test' },
+      ...changes,
+    },
+  );
+
+/** Returns the texts of the watchlist that run into their neighbours, wrap, or leave their row. */
+const collisions = (page: Page) =>
+  page.$$eval('.shell > .watchlist .watch-row', (rows) =>
+    rows.flatMap((row) => {
+      const frame = row.getBoundingClientRect();
+      const boxes = [...row.children].flatMap((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell.classList.contains('muted') ? cell.lastChild! : cell);
+        const lines = [...range.getClientRects()].filter(({ width }) => width > 0);
+        return lines.length > 0 ? [range.getBoundingClientRect()] : [];
+      });
+      const isWrong = boxes.some(
+        (box, i) => box.height > frame.height || box.right > frame.right || (i > 0 && box.left < boxes[i - 1]!.right),
+      );
+      return isWrong ? [row.textContent!] : [];
+    }),
+  );
+
+describeInBrowser('the watchlist and the view Compare', () => {
+  const terminal = withTerminal();
+
+  test('five tickers stand side by side after seven presses, and a link restores them', async () => {
+    await allHaveLevels(terminal);
+    // The server has no NDX.
+    terminal.expected.push(/status of 400/);
+    let counter = { asked: 0 };
+    const prepare = async (page: Page) => (counter = await fewTickers(page));
+    const page = await terminal.open('#/SPY/ticker', { width: 1280, height: 800, prepare });
+    await figuresOf(page);
+    const more = page.locator('.shell > .watchlist [data-without-data]');
+    expect(await more.textContent()).toBe('3 without data: show');
+    const listed = () => page.locator('.shell > .watchlist .watch-row').count();
+    expect(await listed()).toBe(6);
+    await more.click();
+    expect([await listed(), await more.textContent()]).toEqual([9, '3 without data: hide']);
+    await more.click();
+
+    // Keys of tickers skip those without data.
+    for (const key of ['j', 'j', 'k', 'k']) await page.keyboard.press(key);
+    expect(await page.evaluate(() => location.hash)).toBe('#/SPY/ticker');
+    expect((await rowOf(page, 'NDX')).slice(0, 3)).toEqual(['NDX', '21,345.67', '+1.65']);
+    expect(counter.asked).toBe(1);
+
+    let presses = 0;
+    const press = async (act: () => Promise<unknown>) => {
+      presses++;
+      await act();
+    };
+    for (const key of ['g', 'c']) await press(() => page.keyboard.press(key));
+    await page.waitForSelector('main[data-view="compare"] [role="grid"]');
+    const picked = ['NVDA', 'SPY', 'NDX', 'TSLA', 'QQQ'];
+    for (const ticker of picked)
+      await press(() => page.click(`.shell > .watchlist [role="checkbox"][data-ticker="${ticker}"]`));
+    const compared = (of: Page) =>
+      of.$$eval('[data-panel="compare"] tbody tr', (rows) => rows.map((row) => (row as HTMLElement).dataset.ticker));
+    expect([await compared(page), presses]).toEqual([picked, 7]);
+    await settled(page);
+    const link = await page.evaluate(() => location.hash);
+    expect(parseAddress(link).own).toEqual({ with: picked.join(',') });
+    expect(await page.locator('[data-panel="compare"] svg[role="img"]').count()).toBeGreaterThanOrEqual(5);
+
+    const other = await terminal.open(link, { prepare: fewTickers });
+    await other.waitForSelector('[data-panel="compare"] svg');
+    expect(await compared(other)).toEqual(picked);
+    expect(await other.getAttribute('[role="checkbox"][data-ticker="NDX"]', 'aria-checked')).toBe('true');
+    await other.context().close();
+
+    for (const [width, height] of [
+      [900, 700],
+      [1280, 800],
+      [1920, 1080],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      expect([width, await collisions(page)]).toEqual([width, []]);
+    }
+    // At 1920 pixels, the grid has all columns side by side, and so has the comparison.
+    for (const part of ['[data-panel="universe"] [role="grid"]', '[data-panel="compare"] .figure-table'])
+      expect([part, await page.$eval(part, (each) => each.scrollWidth - each.clientWidth)]).toEqual([part, 0]);
+
+    await page.fill('[data-filter]', 'regime:neg flip<100% foo>2');
+    await page.waitForSelector('#filter-meaning :text("foo>2")');
+    expect(await page.textContent('#filter-meaning')).toContain('gamma negative, distance of the flip below 100 %');
+    const shown = await page.$$eval('[data-panel="universe"] .grid-row', (rows) => rows.map((row) => row.textContent));
+    expect(shown.some((row) => row!.startsWith('NDX'))).toBe(true);
+    expect(shown.filter((row) => !row!.includes('negative'))).toEqual([]);
+
+    for (const name of ['ZZZZ', 'NVDA', 'META']) {
+      await page.fill('form input', name);
+      await page.keyboard.press('Enter');
+    }
+    // ZZZZ is not a ticker, and a ticker is not compared with itself.
+    expect(await compared(page)).toEqual([...picked, 'META']);
+    await page.context().close();
+  });
+
+  test('live events change the change, and one of a new day asks for the close before it once', async () => {
+    await allHaveLevels(terminal);
+    // The server has no NDX.
+    terminal.expected.push(/status of 400/);
+    let counter = { asked: 0 };
+    const prepare = async (page: Page) => (counter = await fewTickers(page));
+    const page = await terminal.open('#/SPY/compare?_with=NDX', { width: 1920, height: 1080, prepare });
+    await page.waitForSelector('[data-panel="compare"] svg');
+    await settled(page);
+    expect(counter.asked).toBe(1);
+    await send(page, {});
+    await page.waitForSelector('.watchlist [data-ticker="NDX"] :text-is("+2.00")');
+    expect(await rowOf(page, 'NDX')).toEqual(['☑ NDX', '21,420.00', '+2.00', 'flip away +4.0', '−2.00M']);
+    expect(await page.textContent('[data-panel="compare"] tbody tr')).toContain('+2.00 %');
+    expect(counter.asked).toBe(1);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    const again = page.waitForRequest('**/api/v1/changes');
+    await send(page, { id: 2e9, provenance: { as_of: tomorrow, simulated: true, source: 'test' } });
+    await again;
+    await settled(page);
+    expect([counter.asked, (await rowOf(page, 'NDX'))[2]]).toEqual([2, '—']);
+    await page.context().close();
+  });
+
+  test('an old link to Scan opens Odds, whose density is wide', async () => {
+    const page = await terminal.open('#/SPY/scan?_dte=7', { width: 1280, height: 800 });
+    await page.waitForSelector('main[data-view="odds"] [data-panel="density"] svg');
+    expect(await page.locator('[data-state="misread"]').count()).toBe(0);
+    for (const width of [1280, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      const box = await page.locator('[data-panel="density"]').boundingBox();
+      expect([width, box!.width >= 480]).toEqual([width, true]);
+    }
+    await page.context().close();
+  });
+});
