@@ -11,7 +11,7 @@ import { goTo, STORED_TICKER, type StoredAnswer, serveStored, withStoredTerminal
 
 // Texts of charts at the sizes of a phone, a laptop and a desktop: none overlaps another, and none leaves its plot.
 
-const VIEWS = ['ticker', 'ticker?_curve=shares', 'expiries', 'surface?_beside=next', 'history', 'scan'] as const;
+const VIEWS = ['ticker', 'ticker?_curve=shares', 'expiries', 'surface?_beside=next', 'history', 'odds'] as const;
 const SIZES = [
   [360, 740],
   [1280, 800],
@@ -150,7 +150,7 @@ describeInBrowser('texts of charts', () => {
       ['ladder', 'ticker'],
       ['profile', 'ticker'],
       ['history', 'history'],
-      ['density', 'scan'],
+      ['density', 'odds'],
     ] as const) {
       await goTo(page, view);
       const chip = page.locator(`[data-chart="${chart}"] .chip`, { hasText: /^(?:call wall|CW) .*▲ \+/ });
@@ -191,7 +191,7 @@ describeRecorded('recorded chains', (dir) => {
       for (const name of names.filter((_, i) => IS_FULL || i % 3 === 0)) {
         const levels = (await (await terminal.get(`/api/v1/nodes/gex/${name}/view`)).json()) as Body;
         const { flip_resolved } = levels.levels;
-        for (const view of ['ticker', 'history', 'scan']) {
+        for (const view of ['ticker', 'history', 'odds']) {
           await goToAddress(page, `#/${name}/${view}`);
           await still(page);
           for (const [chart, shown] of Object.entries(await levelsShown(page))) {
