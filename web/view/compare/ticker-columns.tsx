@@ -4,7 +4,7 @@ import { fieldColumns, figureColumn, type GridColumn } from '../../grid/data-gri
 import { cleanText, duration, percent, price, signedAmount, strikeText, UNKNOWN } from '../../page-format.ts';
 import { page } from '../../state/page.ts';
 import { type DayFigures, flipAway } from '../../state/watched-tickers.ts';
-import { LevelRow, ladderSentence, Spark } from './ticker-shapes.tsx';
+import { ladderSentence, MiniLadder, Spark } from './ticker-shapes.tsx';
 
 /** Returns the figures of a ticker at the moment of the page, or undefined if the ticker has no data. */
 export type FiguresOf = (ticker: string) => DayFigures | undefined;
@@ -61,8 +61,8 @@ export function tickerColumns(figuresOf: FiguresOf, range?: number): GridColumn<
     number('change_pct', 'Change', 74, ({ change_pct }) => change_pct, percent, true),
     number('flip', 'Flip', 76, ({ gex_flip }) => gex_flip, price),
     number('flip_pct', 'Flip away', 80, flipAway, (value) => percent(value, 1)),
-    number('call_wall', 'Call wall', 70, ({ call_wall }) => call_wall, strikeText),
-    number('put_wall', 'Put wall', 70, ({ put_wall }) => put_wall, strikeText),
+    number('call_wall', 'Call wall', 73, ({ call_wall }) => call_wall, strikeText),
+    number('put_wall', 'Put wall', 73, ({ put_wall }) => put_wall, strikeText),
     number('net_gex', 'Net GEX', 72, ({ net_gex }) => net_gex, signedAmount),
     {
       id: 'regime',
@@ -74,8 +74,8 @@ export function tickerColumns(figuresOf: FiguresOf, range?: number): GridColumn<
     number('sign_margin_pct', 'Margin', 64, ({ sign_margin_pct }) => sign_margin_pct, rounded(1)),
     number('iv_rank', 'IV rank', 62, ({ iv_rank }) => iv_rank, rounded(0)),
     number('move_pct', '± day', 56, ({ daily_move, spot }) => daily_move && (100 * daily_move) / spot, rounded(1)),
-    shape('ladder', `± ${range} %`, 104, (figures) => <LevelRow figures={figures} range={range!} />),
-    shape('spark', '60 days', 118, (figures) => <Spark figures={figures} />),
+    shape('ladder', `± ${range} %`, 104, (figures) => <MiniLadder figures={figures} range={range!} />),
+    shape('spark', '60 days', 112, (figures) => <Spark figures={figures} />),
     number('age_s', 'Age', 64, ageOf, (age) => duration(age).replace(/ h .*/, ' h').replace(' days', ' d')),
   ];
   return (range === undefined ? ALL : COMPARED).split(' ').map((id) => columns.find((each) => each.id === id)!);

@@ -24,7 +24,7 @@ export function ladderSentence({ spot, put_wall, call_wall, gex_flip }: DayFigur
 }
 
 /** Renders walls, flip and spot on an axis of ± `range` percent of spot. A level farther away is an arrow at the end of the axis. */
-export function LevelRow({ figures, range }: { figures: DayFigures; range: number }) {
+export function MiniLadder({ figures, range }: { figures: DayFigures; range: number }) {
   const { spot, put_wall, call_wall, gex_flip } = figures;
   const away = (level: number) => (level / spot - 1) / (range / 100);
   const at = (level: number) => WIDTH / 2 + Math.min(1, Math.max(-1, away(level))) * (WIDTH / 2 - 8);
