@@ -40,6 +40,13 @@ const tableOf = <Row>(
   rows: rows.map((row, i) => Object.values(columns).map((value) => value(row, i))),
 });
 
+/** A table with the tickers of an answer, whose other figures are live. */
+const liveOf = ({ ticker }: DayChanges, live: readonly string[]) =>
+  tableOf<string>(
+    { ticker: (name) => name, ...Object.fromEntries(live.map((name) => [name, () => undefined])) },
+    ticker,
+  );
+
 const indices = (list: readonly unknown[]) => list.map((_, i) => i);
 
 /** What the table and the file of each panel must have, by the answer of the panel's own call. Null: a panel without a table. */
@@ -160,28 +167,16 @@ export const TABLES: Readonly<Record<string, ((answer: never) => Table) | null>>
       }),
     ),
   }),
-  compare: (answer: DayChanges) => {
-    const live = ['regime', 'net_gex', 'gex_flip', 'put_wall', 'call_wall', 'iv_rank', 'daily_move'];
-    return tableOf(
-      {
-        ticker: (i) => answer.ticker[i]!,
-        ...Object.fromEntries(
-          ['as_of', 'spot', 'previous_spot', 'change_pct', ...live].map((name) => [name, () => undefined]),
-        ),
-      },
-      indices(answer.ticker),
-    );
-  },
-  universe: (answer: DayChanges) => {
-    const live = [
+  compare: (answer: DayChanges) =>
+    liveOf(answer, [
+      ...['spot', 'change_pct', 'regime', 'net_gex', 'flip_pct', 'put_wall', 'call_wall', 'iv_rank', 'move_pct'],
+      'age_s',
+    ]),
+  universe: (answer: DayChanges) =>
+    liveOf(answer, [
       ...['theme', 'spot', 'change_pct', 'flip', 'flip_pct', 'call_wall', 'put_wall', 'net_gex', 'regime'],
       ...['sign_margin_pct', 'iv_rank', 'age_s'],
-    ];
-    return tableOf(
-      { ticker: (i) => answer.ticker[i]!, ...Object.fromEntries(live.map((name) => [name, () => undefined])) },
-      indices(answer.ticker),
-    );
-  },
+    ]),
   density: () =>
     computed(['price', 'density', 'probability_below', 'lognormal_density', 'lognormal_probability_below'], 181),
   whipsaw: ({ whipsaw_components: { flip_proximity, regime, realised_over_implied, expiring_gamma } }: Radar) => ({

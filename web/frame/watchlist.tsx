@@ -2,7 +2,7 @@ import { percent, price, signedAmount, signTone } from '../page-format.ts';
 import { WithoutData } from '../panel/without-data.tsx';
 import { navigate, pageTicker } from '../state/page.ts';
 import { tickers, universe } from '../state/page-market.ts';
-import { compared, dayFigures, listed, toggleCompared } from '../state/watched-tickers.ts';
+import { compared, dayFigures, flipAway, listed, toggleCompared } from '../state/watched-tickers.ts';
 
 /**
  * Renders the tickers of the universe by theme, with live values. Tickers without data are hidden until the member wants them. Each row
@@ -61,12 +61,12 @@ function WatchRow({ name }: { name: string }) {
         {name}
       </span>
       <span>{price(figures?.spot)}</span>
-      <span class={signTone(figures?.change ?? 0)}>{short(figures?.change, 2)}</span>
+      <span class={signTone(figures?.change_pct ?? 0)}>{short(figures?.change_pct, 2)}</span>
       <span class="muted">
         <span class="spoken">flip away </span>
-        {short(figures?.flipAway, 1)}
+        {short(flipAway(figures), 1)}
       </span>
-      <span class={signTone(figures?.netGex ?? 0)}>{signedAmount(figures?.netGex)}</span>
+      <span class={signTone(figures?.net_gex ?? 0)}>{signedAmount(figures?.net_gex)}</span>
     </button>
   );
 }

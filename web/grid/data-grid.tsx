@@ -1,4 +1,5 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { signedAmount, signTone } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
@@ -15,6 +16,8 @@ export interface GridColumn<Row> {
   rank?(row: Row): Value;
   /** Returns the text of the cell. */
   text(row: Row): string;
+  /** Draws the cell in place of its text. */
+  render?(row: Row): ComponentChildren;
   readonly isNumber?: boolean;
   /** Minimum width of the column, in pixels. */
   readonly width?: number;
@@ -230,7 +233,7 @@ export function DataGrid<Row>(props: GridProps<Row>) {
                     class={`clip ${each.isNumber ? 'number' : ''} ${each.tone?.(row) ?? ''}`}
                     onClick={() => setCell({ row: index, column })}
                   >
-                    {each.text(row)}
+                    {each.render ? each.render(row) : each.text(row)}
                   </div>
                 ))}
               </div>

@@ -17,8 +17,6 @@ export const VIEWS = [
   'house',
 ] as const;
 export type ViewName = (typeof VIEWS)[number];
-/** Former names of views, which old links have. */
-const ALIASES: Readonly<Record<string, ViewName>> = { scan: 'odds' };
 
 export const MEASURES = ['gamma', 'delta', 'vanna', 'charm'] as const;
 export type Measure = (typeof MEASURES)[number];
@@ -119,7 +117,8 @@ export function parseAddress(fragment: string): PageState {
   if (expiries !== null && expiries !== 'all') options.expiries = expiries;
   const name = ticker.toUpperCase();
   if (ticker !== '' && !TICKER.test(name)) refused('ticker', ticker);
-  const known = VIEWS.find((each) => each === view) ?? (Object.hasOwn(ALIASES, view) ? ALIASES[view] : undefined);
+  // Old links have Scan, whose panels of one ticker are in Odds.
+  const known = VIEWS.find((each) => each === (view === 'scan' ? 'odds' : view));
   if (view !== '' && !known) refused('view', view);
   if (others.length > 0) refused('path', others.join('/'));
   const pinned = get('pin', moment);

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { getDayChanges } from '../../../src/operations/history/day-changes.ts';
 import type { LiveLevels } from '../../../web/data/live-levels.ts';
 import type { DayChanges } from '../../../web/data/page-answers.ts';
-import { figuresByTicker, withLive } from '../../../web/state/watched-tickers.ts';
+import { figuresByTicker, flipAway, withLive } from '../../../web/state/watched-tickers.ts';
 import { callRoute, smallMarket } from '../../operations/small-market.ts';
 import { DAY_MS, keepLevels, MONDAY_MS } from '../../store/samples.ts';
 
@@ -27,19 +27,19 @@ const live = (asOf: number, changes: Partial<LiveLevels> = {}): LiveLevels => ({
 });
 
 test('the change on the day is unknown without quotes of the trading day before', () => {
-  expect([...rows].map(([ticker, { change, previousSpot }]) => [ticker, change, previousSpot])).toEqual([
+  expect([...rows].map(([ticker, { change_pct, previous_spot }]) => [ticker, change_pct, previous_spot])).toEqual([
     ['SPY', expect.closeTo(6.25, 9), 96],
     ['QQQ', null, null],
-    ['IWM', null, null],
+    ['IWM', null, 20],
   ]);
 });
 
 test('a newer event of the same day changes what it has, and keeps the previous close', () => {
   expect(withLive(rows.get('SPY'), live(MONDAY_MS + 60_000))).toMatchObject({
-    ...{ spot: 108, previousSpot: 96, change: 12.5, flip: 99, callWall: 120, netGex: -2e6, regime: 'negative' },
-    flipAway: expect.closeTo(-100 / 12, 9),
-    ivRank: rows.get('SPY')!.ivRank,
+    ...{ spot: 108, previous_spot: 96, change_pct: 12.5, gex_flip: 99, call_wall: 120, net_gex: -2e6 },
+    ...{ regime: 'negative_gamma', iv_rank: rows.get('SPY')!.iv_rank },
   });
+  expect(flipAway(withLive(rows.get('SPY'), live(MONDAY_MS)))).toBeCloseTo(-100 / 12, 9);
 });
 
 test.each([
@@ -48,11 +48,14 @@ test.each([
   ['a flip that is not resolved is none', live(MONDAY_MS, { flip_resolved: false }), 108, 12.5],
 ])('%s', (_, event, spot, change) => {
   const figures = withLive(rows.get('SPY'), event)!;
-  expect([figures.spot, figures.change]).toEqual([spot, change === null ? null : expect.closeTo(change, 9)] as never);
-  if (event.flip_resolved === false) expect([figures.flip, figures.flipAway]).toEqual([null, null]);
+  expect([figures.spot, figures.change_pct]).toEqual([
+    spot,
+    change === null ? null : expect.closeTo(change, 9),
+  ] as never);
+  if (event.flip_resolved === false) expect([figures.gex_flip, flipAway(figures)]).toEqual([null, null]);
 });
 
 test('a ticker with an event alone has figures, and one with neither has none', () => {
-  expect(withLive(undefined, live(MONDAY_MS))).toMatchObject({ spot: 108, change: null, ivRank: null });
+  expect(withLive(undefined, live(MONDAY_MS))).toMatchObject({ spot: 108, change_pct: null, iv_rank: null });
   expect(withLive(undefined, undefined)).toBeUndefined();
 });

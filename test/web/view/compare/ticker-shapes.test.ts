@@ -1,10 +1,18 @@
 import { expect, test } from 'bun:test';
 import type { DayFigures } from '../../../../web/state/watched-tickers.ts';
-import { compareTable, ladderRange, ladderSentence, sparkPath } from '../../../../web/view/compare/compare-shapes.ts';
-import { universeRows } from '../../../../web/view/compare/universe-grid.tsx';
+import { tickerColumns, tickerRows } from '../../../../web/view/compare/ticker-columns.tsx';
+import { ladderRange, ladderSentence, sparkPath } from '../../../../web/view/compare/ticker-shapes.tsx';
 
-const row = (putWall: number, callWall: number, flip: number | null = null) =>
-  ({ ticker: 'ACME', spot: 100, putWall, callWall, flip }) as DayFigures;
+const row = (put_wall: number, call_wall: number, gex_flip: number | null = null) =>
+  ({
+    ticker: 'ACME',
+    spot: 100,
+    put_wall,
+    call_wall,
+    gex_flip,
+    change_pct: null,
+    regime: 'negative_gamma',
+  }) as DayFigures;
 
 test.each([
   [[], 2],
@@ -26,23 +34,17 @@ test('a line goes from left to right, with the highest value on top', () => {
   expect(sparkPath([2, 2], 102, 24)).toBe('M1.0 12.0L101.0 12.0');
 });
 
-test('the table has the figures of each ticker, with null for what is unknown', () => {
-  const { columns, rows } = compareTable([{ ...row(95, 105), change: null, regime: 'negative' }]);
-  expect(Object.fromEntries(columns.map((name, i) => [name, rows[0]![i]]))).toMatchObject({
-    ...{
-      ticker: 'ACME',
-      spot: 100,
-      change_pct: null,
-      gex_flip: null,
-      put_wall: 95,
-      call_wall: 105,
-      regime: 'negative',
-    },
-  });
+test('an unknown figure is a dash, and so is each figure of a ticker without data', () => {
+  const columns = tickerColumns((ticker) => (ticker === 'ACME' ? row(95, 105, 97) : undefined));
+  const texts = (ticker: string) =>
+    Object.fromEntries(columns.map(({ id, text }) => [id, text({ ticker, theme: '' })]));
+  expect(texts('ACME')).toMatchObject({ spot: '100.00', change_pct: '—', flip_pct: '−3.0 %', regime: 'negative' });
+  expect(new Set(Object.values({ ...texts('NONE'), ticker: '—', theme: '—' }))).toEqual(new Set(['—']));
+  expect(columns).toHaveLength(13);
 });
 
 test('the grid has a row for each ticker, with all its themes, and the tickers beside the universe last', () => {
-  expect(universeRows({ big_names: ['A', 'B'], rot: ['B', 'C'] }, ['B', 'Z'])).toEqual([
+  expect(tickerRows({ big_names: ['A', 'B'], rot: ['B', 'C'] }, ['B', 'Z'])).toEqual([
     { ticker: 'A', theme: 'big names' },
     { ticker: 'B', theme: 'big names, rot' },
     { ticker: 'C', theme: 'rot' },
