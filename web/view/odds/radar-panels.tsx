@@ -74,7 +74,7 @@ export function DensityPanel({ asked }: RadarProps) {
       {radar && (
         <>
           <DensityChart radar={radar} pair={pair!} onMove={onMove} />
-          <DensityFacts radar={radar} pair={pair!} notes={marketNotes(answer!.notes)} />
+          <DensityFacts radar={radar} pair={pair!} notes={densityNotes(answer!.notes)} />
         </>
       )}
     </ChartPanel>
@@ -90,6 +90,11 @@ function cursorsOf(cut: string | undefined, { gex_boundaries: { put_wall, call_w
   const isOwn = of === page.value.ticker;
   const at = (text: string | undefined, initial: number) => (isOwn && Number(text) > 0 ? Number(text) : initial);
   return [at(a, put_wall), at(b, call_wall)];
+}
+
+/** Returns the notes without that on the large prints, which the view does not show. */
+function densityNotes(notes: string): string {
+  return marketNotes(notes.replace(/[^.]*\bwhale_fiat_kinetic\b[^.]*\.?/g, ''));
 }
 
 function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; notes: string }) {
