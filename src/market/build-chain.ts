@@ -15,6 +15,8 @@ import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
 export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'> {
   /** Rows that the feed itself rejected, counted by reason. */
   readonly refused?: Readonly<Record<string, number>>;
+  /** Of these rows, the number that states another underlying, so that the chain is whole without them. */
+  readonly elsewhere?: number;
 }
 
 type AnyContracts = ContractBatch | Iterable<ContractRow>;
@@ -82,7 +84,7 @@ export function buildChain(head: ChainHead, contracts: AnyContracts, rows?: read
   }
   const total = order.length;
   if (duplicates > 0) refused.duplicate = (refused.duplicate ?? 0) + duplicates;
-  assertReadable(refused, total + duplicates);
+  assertReadable(refused, total + duplicates, head.elsewhere);
   assertConsistent(contradicting, total + duplicates);
   const columns = emptyChainColumns(total);
   for (const [i, { start, end }] of series.entries()) columns.seriesIndex.fill(i, start, end);

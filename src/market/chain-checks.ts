@@ -19,9 +19,12 @@ export function isTooMany(faulty: number, total: number): boolean {
   return faulty >= FAULTY_MIN && faulty > FAULTY_SHARE_MAX * total;
 }
 
-/** Throws a `ClientError` if too many rows of a chain could not be read. `readable` is the number of the other rows. */
-export function assertReadable(refused: Counts, readable: number): void {
-  const unreadable = UNREADABLE.reduce((sum, reason) => sum + (refused[reason] ?? 0), 0);
+/**
+ * Throws a `ClientError` if too many rows of a chain could not be read. `readable` is the number of the other rows, and `elsewhere` that of the
+ * unreadable rows of other underlyings.
+ */
+export function assertReadable(refused: Counts, readable: number, elsewhere = 0): void {
+  const unreadable = UNREADABLE.reduce((sum, reason) => sum + (refused[reason] ?? 0), -elsewhere);
   if (isTooMany(unreadable, unreadable + readable))
     throw unprocessable(`${unreadable} of ${unreadable + readable} rows cannot be read`, refused);
 }

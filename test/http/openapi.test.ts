@@ -43,6 +43,8 @@ test('names every endpoint of the contract and every tool', () => {
       '/api/v1/nodes/gex/{ticker}',
       '/api/v1/account',
       '/api/v1/feeds',
+      '/api/v1/calendar',
+      '/api/v1/changes',
       '/api/v1/flow/{ticker}',
       '/api/v1/flow/{ticker}/prints',
       '/api/v1/nodes/gex/{ticker}/combined',

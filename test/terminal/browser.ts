@@ -121,7 +121,11 @@ export function withTerminal(args: (folder: string) => string[] = () => [], env 
   }, 300_000);
   afterEach(async () => {
     for (const context of state?.browser.contexts() ?? []) {
-      for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+      for (const page of context.pages()) {
+        // Without its routes, a page that a test gives other answers would ask the server, and note that as a problem.
+        await page.goto('about:blank').catch(() => {});
+        await page.unrouteAll({ behavior: 'ignoreErrors' });
+      }
       await context.close();
     }
   });

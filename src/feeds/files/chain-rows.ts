@@ -18,7 +18,7 @@ import { DecimalCommas } from './decimal-commas.ts';
 import { instantIn, STATE_THE_TIME, timeOfFile } from './file-time.ts';
 import { type FileFacts, type MarketFile, READING, sourceOf } from './format.ts';
 import { assertWhole } from './fragments.ts';
-import { seriesOf } from './roots.ts';
+import { seriesOf, tickerOf } from './roots.ts';
 import { straysOf } from './strays.ts';
 
 /** The format of Zomma's own chain table. */
@@ -80,6 +80,8 @@ function* chainsOf({ header, rows }: Table, file: MarketFile): Steps<Delivery[]>
       const faults = latest ?? before;
       const reason = typeof contract === 'string' ? contract : 'bad_as_of';
       countRejected(faults.refused, reason);
+      if (latest !== undefined && reason !== 'malformed_row' && isElsewhere(row.text(at.underlying), latest))
+        latest.elsewhere++;
       faults.badCell ??= badCellOf(reason, row);
       continue;
     }
@@ -87,7 +89,7 @@ function* chainsOf({ header, rows }: Table, file: MarketFile): Steps<Delivery[]>
     const { underlying } = series;
     if (latest?.underlying !== underlying || latest.asOf !== asOf) {
       const key = `${underlying} ${asOf}`;
-      latest = snapshots.get(key) ?? { underlying, asOf, spots: [], rows: [], refused: {} };
+      latest = snapshots.get(key) ?? { underlying, asOf, spots: [], rows: [], refused: {}, elsewhere: 0 };
       snapshots.set(key, latest);
       tickers.add(underlying);
       assertAtMost(tickers.size, TICKERS_MAX, 'underlyings');
@@ -152,8 +154,16 @@ interface Snapshot extends Faults {
   readonly underlying: string;
   readonly asOf: number;
   readonly spots: number[];
+  /** The number of unreadable rows that state another underlying. */
+  elsewhere: number;
   /** The indices of the contracts. */
   readonly rows: number[];
+}
+
+/** Returns whether a row states another underlying than that of the snapshot. A mark such as `?` states none. */
+function isElsewhere(text: string, { underlying }: Snapshot): boolean {
+  const stated = tickerOf(text);
+  return /\w/.test(stated) && stated !== underlying;
 }
 
 /** Removes stray snapshots, and counts their rows as rejected. */
