@@ -16,13 +16,11 @@ import { minify } from 'terser';
 import { METHODS_FILES, methodsPage } from './scripts/methods-page.ts';
 import { clientConfigs } from './web/data/client-configs.ts';
 import { FIGURE_TEXTS } from './web/data/figure-texts.ts';
-import { parseMarkdown } from './web/markdown/markdown-page.ts';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
-/** Pages of the documentation from which the terminal takes texts, so that it cannot differ from them. */
+/** The page of the documentation from which the terminal takes the configurations of clients, so that it cannot differ from it. */
 const CLIENTS = 'docs/clients.md';
-const TERMINAL = 'docs/terminal.md';
 /** The notices of libraries whose packages have no licence file. */
 const NOTICE = 'NOTICE';
 /** The font of pictures. The page shows its licence too. */
@@ -98,7 +96,6 @@ async function web(): Promise<void> {
     ...METHODS_FILES,
     'scripts/methods-page.ts',
     CLIENTS,
-    TERMINAL,
     NOTICE,
     ...own.map((name) => `web/${name}`),
   ]);
@@ -150,7 +147,6 @@ async function web(): Promise<void> {
       fields: JSON.parse(readFileSync(join(ROOT, 'web/figure-fields.json'), 'utf8')),
     }),
     asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
-    asJson('terminal', parseMarkdown(readFileSync(join(ROOT, TERMINAL), 'utf8'))),
     asJson('licences', [
       ...licencesOf([...Object.keys(metafile!.inputs), FONT]),
       { name: '@resvg/resvg-wasm, MPL-2.0', text: readFileSync(join(ROOT, NOTICE), 'utf8').trim() },

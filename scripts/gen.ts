@@ -1,6 +1,6 @@
 /**
- * `bun run gen` writes every generated file: docs/reference, docs/terminal.md, web/operations.json, web/figure-fields.json, and from recorded chains docs/examples and
- * docs/methods/recorded.md.
+ * `bun run gen` writes every generated file: docs/reference, docs/terminal.md, web/operations.json, web/figure-fields.json, and from recorded
+ * chains docs/examples and docs/methods/recorded.md.
  * Without `ZOMMA_RECORDED_CHAINS=DIR`, leaves the pages of recorded chains unchanged and prints a note. Tests compare the pages with the
  * code.
  */

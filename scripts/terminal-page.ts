@@ -25,7 +25,7 @@ export function terminalPage(): string {
     `A running server shows a web page at its address: the *terminal*. A member looks at the market there, asks each figure how it was made, goes back
 in time, and copies the same call for programs and agents. The page comes from the binary. It requests nothing from any other host, so it
 works without internet access.`,
-    `\`zomma start\` prints an address that opens the terminal signed in with the demo key:`,
+    `\`zomma start\` prints an address that opens the terminal once, signed in with the demo key:`,
     '```\nopen: http://127.0.0.1:8080/#code=…\n```',
     `The key stands in the fragment of the address. A browser sends the fragment to no server, and the page removes it at once. Members open the
 address without a fragment and type their key, or the UUID of their membership. The key stays in the memory of the tab. With *Stay signed

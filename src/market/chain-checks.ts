@@ -71,8 +71,9 @@ function assertUncrossed({ bid, ask, count }: Pick<Chain, 'bid' | 'ask' | 'count
 }
 
 /**
- * Throws a `ClientError` if bid and ask are swapped, or calls and puts. Within an expiry, the price of the call minus that of the put falls by the difference
- * of two strikes. Only strikes whose call and put both have a bid and an ask count, and far from spot their spreads hide the difference.
+ * Throws a `ClientError` if bid and ask are swapped, or calls and puts. From one strike of an expiry to the next, the price of the call minus that
+ * of the put falls by the difference of the strikes. Only strikes whose call and put both have a bid and an ask count, and far from spot their
+ * spreads hide the difference.
  */
 export function assertQuotes(chain: Omit<Chain, 'refused'>): void {
   assertUncrossed(chain);

@@ -90,7 +90,10 @@ export const PORTS = {
     };
   },
 
-  /** Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. The mapping of the file's folder counts if none is given. */
+  /**
+   * Yields the market data of one file in one or more parts (`Delivery`). A tape has several parts. The mapping of the file's folder counts if none
+   * is given.
+   */
   async *readFile(path: string, given?: Stated) {
     const { deliveriesOf } = await import('../feeds/files/deliveries.ts');
     const { whyAhead, whyMisdated } = await import('../feeds/accept-delivery.ts');

@@ -2,7 +2,7 @@ import type { FullAnswer } from '../../src/client/client.ts';
 import type { ProfileAnswer } from '../data/page-answers.ts';
 import { amount, percent, price, signedAmount } from '../page-format.ts';
 import type { ChosenOptions } from '../state/address.ts';
-import { type CurveColumns, gexAt } from '../state/moment-diff.ts';
+import { gexCurve, type SpotCurve, valueAt } from '../state/moment-diff.ts';
 
 /** The shares that dealers trade if spot moves by given percentages. */
 export type Hedging = FullAnswer<'get_hedging_profile'>;
@@ -37,14 +37,14 @@ export function hedgingArguments(
 /** Returns the shares that dealers trade until spot is at a price: + buy, - sell. Null if the answer has no moves around the price. */
 export function sharesAt(hedging: Hedging | undefined, at: number): number | null {
   const curve = hedging && sharesCurve(hedging);
-  return curve && at >= curve.spot[0]! && at <= curve.spot.at(-1)! ? gexAt(curve, at) : null;
+  return curve && at >= curve.spot[0]! && at <= curve.spot.at(-1)! ? valueAt(curve, at) : null;
 }
 
-/** Returns the shares by spot, in the form of a profile. At the present spot there is nothing to trade. */
-export function sharesCurve({ rows, spot_price }: Hedging): CurveColumns {
+/** Returns the shares as a curve. At the present spot there is nothing to trade. */
+export function sharesCurve({ rows, spot_price }: Hedging): SpotCurve {
   const points = [...rows.filter(({ spot }) => spot !== spot_price), { spot: spot_price, shares: 0 }];
   points.sort((a, b) => a.spot - b.spot);
-  return { spot: points.map(({ spot }) => spot), net_gex: points.map(({ shares }) => shares) };
+  return { spot: points.map(({ spot }) => spot), values: points.map(({ shares }) => shares) };
 }
 
 /** Returns what dealers do as text: `buy 320K sh`. The argument is a number of shares: + buy, - sell. */
@@ -63,13 +63,12 @@ export function profileReadout(profile: ProfileAnswer, at: number, before?: Prof
   const move = 100 * (at / spot_price - 1);
   const to = `${price(at)} (${percent(move, 1)})`;
   if (at < spot[0]! || at > spot.at(-1)!) return `${to}: net gamma is computed for spots up to half of spot away`;
-  const gex = gexAt(profile, at);
+  const gex = valueAt(gexCurve(profile), at);
+  const earlier = before && valueAt(gexCurve(before), at);
   /** The shares that dealers trade if spot moves from the price by 1 % in a direction. */
   const further = (direction: number) => trade((direction * -gex) / at);
   const net = `net ${signedAmount(gex)}`;
-  const was = before
-    ? ` · at A ${signedAmount(gexAt(before, at))}, change ${signedAmount(gex - gexAt(before, at))}`
-    : '';
+  const was = earlier === undefined ? '' : ` · at A ${signedAmount(earlier)}, change ${signedAmount(gex - earlier)}`;
   if (Math.abs(move) < NO_MOVE)
     return `spot ${price(at)}: on +1 % dealers ${further(1)}, on −1 % they ${further(-1)} · ${net}${was}`;
   const direction = Math.sign(move);

@@ -2,7 +2,7 @@ import { area, line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
 import type { Levels, ProfileAnswer } from '../data/page-answers.ts';
 import { amount, percent, price } from '../page-format.ts';
-import { type CurveColumns, gexAt, type ProfilePair, profilePairs } from '../state/moment-diff.ts';
+import { type CurvePair, curvePairs, gexCurve, type SpotCurve, valueAt } from '../state/moment-diff.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
 import { moveAxisTo, priceRange } from '../state/price-range.ts';
 import {
@@ -43,8 +43,8 @@ export function SpotProfile({ profile, levels, before, hedging }: SpotProfilePro
     [profile.spot_price, zoom, shift, height],
   );
   const shapes = useMemo(() => {
-    const curves = hedging ? [sharesCurve(hedging)] : before ? [profile, before] : [profile];
-    return profileShapes(curves[0]!, curves[1], axis, width);
+    const curve = hedging ? sharesCurve(hedging) : gexCurve(profile);
+    return profileShapes(curve, hedging || !before ? undefined : gexCurve(before), axis, width);
   }, [profile, before, hedging, axis, width]);
   const shown = useMemo(
     () => [...chartLevels(levels), ...greekFlips(profile).filter(({ price: at }) => isWithin(axis, at))],
@@ -107,43 +107,43 @@ const COMPARED = [...NET, curveNamed('at A', { class: 'before' })];
 const SHARES = [curveNamed('shares traded on the way from spot')];
 
 function profileShapes(
-  profile: CurveColumns,
-  before: CurveColumns | undefined,
+  curve: SpotCurve,
+  before: SpotCurve | undefined,
   axis: ReturnType<typeof priceAxis>,
   width: number,
 ) {
   // The curve goes on to the first point beyond each end of the axis.
   const room = 0.06 * (axis.high - axis.low);
   const isNear = (spot: number) => spot >= axis.low - room && spot <= axis.high + room;
-  const inView = ({ spot, net_gex }: CurveColumns) =>
-    spot.map((at, i): [number, number] => [at, net_gex[i]!]).filter(([at]) => isNear(at));
-  const points = inView(profile);
+  const inView = ({ spot, values }: SpotCurve) =>
+    spot.map((at, i): [number, number] => [at, values[i]!]).filter(([at]) => isNear(at));
+  const points = inView(curve);
   const earlier = before ? inView(before) : [];
-  const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
+  const extent = Math.max(...[...points, ...earlier].map(([, value]) => Math.abs(value)), 0) || 1;
   const x = linearScale([-extent, extent], [LABELS_WIDTH, width - 4]);
   const zero = x(0);
   // Without a comparison, the area between the curve and zero is filled.
   const pairs = before
-    ? profilePairs(profile, before).filter(({ spot }) => isNear(spot))
-    : points.map(([spot, now]): ProfilePair => ({ spot, now, before: 0 }));
+    ? curvePairs(curve, before).filter(({ spot }) => isNear(spot))
+    : points.map(([spot, now]): CurvePair => ({ spot, now, before: 0 }));
   /**
-   * Returns the path of the area in which the value has a given sign. In a comparison, the value is the change of net gamma. Otherwise the
-   * value is net gamma.
+   * Returns the path of the area in which the value has a given sign. In a comparison, the value is the change. Otherwise it is that of the
+   * curve.
    */
   const between = (sign: 1 | -1) =>
-    area<ProfilePair>()
+    area<CurvePair>()
       .y(({ spot }) => axis.y(spot))
       .x0((pair) => x(pair.before))
       .x1((pair) => x(pair.before + sign * Math.max(0, sign * (pair.now - pair.before))))(pairs) ?? '';
-  const curve = line<[number, number]>(
-    ([, gex]) => x(gex),
+  const pathOf = line<[number, number]>(
+    ([, value]) => x(value),
     ([at]) => axis.y(at),
   );
   return {
     extent,
     zero,
-    curve: curve(points) ?? '',
-    before: before && (curve(earlier) ?? ''),
+    curve: pathOf(points) ?? '',
+    before: before && (pathOf(earlier) ?? ''),
     positive: between(1),
     negative: between(-1),
   };
@@ -155,7 +155,7 @@ export function describeProfile(profile: ProfileAnswer): string {
   const flip = flip_resolved
     ? `It changes sign at ${price(gex_flip)}, ${percent(100 * (gex_flip / spot_price - 1), 1)} from spot.`
     : 'It has one sign within half of spot.';
-  return `Net dealer gamma if spot moves: ${amount(gexAt(profile, spot_price))} dollars per 1 % move at spot ${price(spot_price)}. ${flip}`;
+  return `Net dealer gamma if spot moves: ${amount(valueAt(gexCurve(profile), spot_price))} dollars per 1 % move at spot ${price(spot_price)}. ${flip}`;
 }
 
 export function profileTable(profile: ProfileAnswer): PanelTable {

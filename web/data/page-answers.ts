@@ -1,5 +1,5 @@
 import { effect, signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { FullAnswer } from '../../src/client/client.ts';
 import { type Call, requestOf } from '../operations.ts';
 import { memberKey } from './member-key.ts';
@@ -62,6 +62,24 @@ export function useAnswer<Body>(call: Call | undefined, version: unknown = undef
   const { value } = asked;
   // The page never shows the answer for one ticker under the name of another ticker.
   return value.answer && !isOf(value.answer.call, call) ? { ...NOTHING, isSlow: value.isSlow } : value;
+}
+
+/**
+ * Returns a value after it has not changed for `delayMs`, so that the page asks nothing while the member zooms or replays. `key` is a text that
+ * changes with the value. An undefined value is left out: the last one stays.
+ */
+export function useRested<Value>(
+  value: Value | undefined,
+  key: string | undefined,
+  delayMs: number,
+): Value | undefined {
+  const [rested, setRested] = useState<Value | undefined>(undefined);
+  useEffect(() => {
+    if (value === undefined) return;
+    const timer = setTimeout(() => setRested(() => value), delayMs);
+    return () => clearTimeout(timer);
+  }, [key]);
+  return rested;
 }
 
 /** Returns whether an answer may stay visible while a new call is running: both calls have the same operation and ticker. */

@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { ReadingDots } from '../chart/readings.tsx';
-import { type Asked, useAnswer } from '../data/page-answers.ts';
+import { type Asked, useAnswer, useRested } from '../data/page-answers.ts';
 import { requestOf } from '../operations.ts';
 import { newYorkDay, newYorkMoment, percent, volatility } from '../page-format.ts';
 import { navigate, tickerCall } from '../state/page.ts';
@@ -39,7 +39,7 @@ export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainS
   const readings = otherReadings(options);
   const calls = readings.map((each) => tickerCall('get_live_gex_nodes', moment, each.options, ticker));
   const address = calls.map((call) => requestOf(call).path).join();
-  const isRested = useRested(address) && isVisible;
+  const isRested = useRested(address, address, REST_MS) === address && isVisible;
   const isRefused = (reading: OtherReading) => reading.options.sign === 'flow' && levels.by_flow === null;
   // The number of analysis variants is constant, so the hooks run in the same order in every render.
   const asked = calls.map((call, i) => useAnswer<LevelFields>(isRested && !isRefused(readings[i]!) ? call : undefined));
@@ -111,14 +111,4 @@ export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainS
       </p>
     </>
   );
-}
-
-/** Returns true if a value has not changed for REST_MS. */
-function useRested(value: string): boolean {
-  const [rested, setRested] = useState('');
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(value), REST_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return rested === value;
 }

@@ -62,9 +62,9 @@ export interface Firmness {
 export const FIRM_SHARE = 0.25;
 
 /**
- * Compares a figure on the page with its values in the variants of the method (not in those that ask another question). A price is firm if it has a value in all variants, and the
- * values differ by less than a quarter of `dayMove`. An amount is firm if it has the same sign in all variants. Variants that the server
- * refuses are ignored. The function `print` formats a value of the figure.
+ * Compares a figure on the page with its values in the variants of the method. Variants that ask another question do not count, nor do those
+ * that the server refuses. A price is firm if it has a value in all variants, and the values differ by less than a quarter of `dayMove`. An
+ * amount is firm if it has the same sign in all variants. The function `print` formats a value of the figure.
  */
 export function firmnessOf(
   kind: Explanation['kind'],

@@ -1,6 +1,5 @@
 import { type ComponentChildren, h } from 'preact';
-import { usePageFile } from '../state/page-files.ts';
-import { type MarkdownBlock, type MarkdownSpan, type MathNode, plainText, sectionOf } from './markdown-page.ts';
+import { type MarkdownBlock, type MarkdownSpan, type MathNode, plainText } from './markdown-page.ts';
 
 interface MarkdownProps {
   readonly blocks: readonly MarkdownBlock[];
@@ -81,10 +80,4 @@ function mathOf(node: MathNode): ComponentChildren {
 /** Returns whether a list item starts with a text. */
 function beginsWith([first]: readonly MarkdownBlock[], words: string): boolean {
   return words !== '' && first?.kind === 'paragraph' && plainText(first.spans).startsWith(words);
-}
-
-/** Renders a section of docs/terminal.md, without its heading. The page therefore has the same text as the documentation. */
-export function TerminalText({ section }: { section: string }) {
-  const blocks = usePageFile<MarkdownBlock[]>('terminal') ?? [];
-  return <Markdown blocks={sectionOf(blocks, section).slice(1)} onJump={() => {}} />;
 }

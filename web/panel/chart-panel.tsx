@@ -189,9 +189,14 @@ function OtherData() {
       </p>
     );
   }
+  return <FirstData />;
+}
+
+/** Renders the commands that bring the first data. */
+export function FirstData() {
   return (
     <section data-first-data>
-      <h2>The first data</h2>
+      <h2>There is no market data yet</h2>
       <p>On the machine of the server, run one of these:</p>
       <ul>
         {FIRST_DATA.map(([command, effect]) => (

@@ -105,28 +105,38 @@ function settlementMs(name: string): number {
   return newYorkMidnight(date) + minutes * MINUTE;
 }
 
-/** The net gamma of two profiles at the same spot price. */
-export interface ProfilePair {
+/** The values of two curves at the same spot price. */
+export interface CurvePair {
   readonly spot: number;
   readonly now: number;
   readonly before: number;
 }
 
-/** The columns of a curve over spot: those of a profile, or of the shares over moves. */
-export type CurveColumns = Pick<ProfileAnswer, 'spot' | 'net_gex'>;
+/** A curve by spot: net gamma, or the shares that dealers trade. Spots are in ascending order. */
+export interface SpotCurve {
+  readonly spot: readonly number[];
+  readonly values: readonly number[];
+}
 
-/** Joins two profiles by spot, in ascending order. The result has the spots of both profiles within their common range. */
-export function profilePairs(now: CurveColumns, before: CurveColumns): ProfilePair[] {
+/** Returns the net gamma of a profile as a curve. */
+export function gexCurve({ spot, net_gex }: Pick<ProfileAnswer, 'spot' | 'net_gex'>): SpotCurve {
+  return { spot, values: net_gex };
+}
+
+/** Joins two curves by spot, in ascending order. The result has the spots of both curves within their common range. */
+export function curvePairs(now: SpotCurve, before: SpotCurve): CurvePair[] {
   const low = Math.max(now.spot[0] ?? Number.POSITIVE_INFINITY, before.spot[0] ?? Number.POSITIVE_INFINITY);
   const high = Math.min(now.spot.at(-1) ?? 0, before.spot.at(-1) ?? 0);
   const spots = [...new Set([...now.spot, ...before.spot])].filter((spot) => spot >= low && spot <= high);
-  return spots.toSorted((a, b) => a - b).map((spot) => ({ spot, now: gexAt(now, spot), before: gexAt(before, spot) }));
+  return spots
+    .toSorted((a, b) => a - b)
+    .map((spot) => ({ spot, now: valueAt(now, spot), before: valueAt(before, spot) }));
 }
 
-/** Returns the net gamma at a hypothetical spot price. The function interpolates linearly between two rows of the profile. */
-export function gexAt({ spot, net_gex }: CurveColumns, at: number): number {
+/** Returns the value of a curve at a hypothetical spot price. The function interpolates linearly between two points. */
+export function valueAt({ spot, values }: SpotCurve, at: number): number {
   let i = 1;
   while (i < spot.length - 1 && spot[i]! < at) i++;
   const share = (at - spot[i - 1]!) / (spot[i]! - spot[i - 1]!);
-  return net_gex[i - 1]! + share * (net_gex[i]! - net_gex[i - 1]!);
+  return values[i - 1]! + share * (values[i]! - values[i - 1]!);
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { notify } from './ui.ts';
 
 /** The page loads these files when a view needs them. For each name, a `<meta>` element contains the path of the file. */
-export type PageFileName = 'methods' | 'figures' | 'clients' | 'terminal' | 'licences';
+export type PageFileName = 'methods' | 'figures' | 'clients' | 'licences';
 
 /** Returns the content of the element `<meta name="zomma-…">`: the path of a file, or the version. */
 export function pageFact(name: PageFileName | 'version'): string {

@@ -36,8 +36,8 @@ export function namingOf(names: readonly string[] | undefined, place: string | u
 }
 
 /**
- * Throws a `ClientError` that names the nearest columns of `names` if a table does not have what each row needs. `has` says whether it has a field, `isNamed`
- * whether it has the symbols of all options, and `isWide` whether a row has a call and a put.
+ * Throws a `ClientError` that names the nearest columns of `names` if a table does not have what each row needs. `has` says whether it has a
+ * field, `isNamed` whether it has the symbols of all options, and `isWide` whether a row has a call and a put.
  */
 export function assertComplete(
   { kind, vendor }: Mapping,

@@ -2,7 +2,10 @@ import { parse, TomlError } from 'smol-toml';
 import { unreadable } from '../rejections.ts';
 import { type Mapping, mappingOf } from './mapping.ts';
 
-/** Parses the TOML text of a mapping, whose vendor's name then begins with the name of its file, for messages. Throws a `ClientError` that names the file and the line, or the key, if the text is no mapping. */
+/**
+ * Parses the TOML text of a mapping. The vendor of the result begins with the name of the file, for messages. Throws a `ClientError` that names
+ * the file and the line, or the key, if the text is no mapping.
+ */
 export function parseMapping(text: string, name: string): Mapping {
   try {
     const mapping = mappingOf(parse(text), name);

@@ -66,7 +66,8 @@ export function vendorMappings(): readonly Mapping[] {
 
 /**
  * Returns the mapping of a table's columns, or `undefined`: the stated one if the table has all columns that it names, and otherwise that of the
- * vendor whose signature the columns have. A stated mapping without columns completes that of the vendor. With a stated time of day, a vendor's mapping with this time comes first.
+ * vendor whose signature the columns have. A stated mapping without columns completes that of the vendor. With a stated time of day, a vendor's
+ * mapping with this time comes first.
  */
 export function mappingFor(names: readonly string[], kind: MappingKind, stated?: Stated): Mapping | undefined {
   const plain = new Set(names.map(plainName));

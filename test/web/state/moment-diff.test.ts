@@ -2,14 +2,15 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { presenceLabels } from '../../../web/chart/ladder-strokes.ts';
 import { priceAxis } from '../../../web/chart/price-axis.ts';
-import type { Expiries, GexView, ProfileAnswer, Strikes } from '../../../web/data/page-answers.ts';
+import type { Expiries, GexView, Strikes } from '../../../web/data/page-answers.ts';
 import type { Call } from '../../../web/operations.ts';
 import {
-  gexAt,
+  curvePairs,
+  gexCurve,
   isComparable,
   momentDifference,
-  profilePairs,
   strikeDifferences,
+  valueAt,
 } from '../../../web/state/moment-diff.ts';
 import { differenceTexts } from '../../../web/view/ticker/diff-summary.tsx';
 import { loadCalendar } from '../time/server-calendar.ts';
@@ -143,19 +144,19 @@ test.each<[string, Call['args'], boolean]>([
 });
 
 test('profiles are compared at the spots of both, where both are known', () => {
-  const a = { spot: [90, 100, 110], net_gex: [-10, 0, 10] } as unknown as ProfileAnswer;
-  const b = { spot: [95, 105, 120], net_gex: [0, 10, 40] } as unknown as ProfileAnswer;
-  expect(profilePairs(a, b)).toEqual([
+  const a = gexCurve({ spot: [90, 100, 110], net_gex: [-10, 0, 10] });
+  const b = gexCurve({ spot: [95, 105, 120], net_gex: [0, 10, 40] });
+  expect(curvePairs(a, b)).toEqual([
     { spot: 95, now: -5, before: 0 },
     { spot: 100, now: 0, before: 5 },
     { spot: 105, now: 5, before: 10 },
     { spot: 110, now: 10, before: 20 },
   ]);
-  expect(profilePairs(b, a)).toEqual(
-    profilePairs(a, b).map(({ spot, now, before }) => ({ spot, now: before, before: now })),
+  expect(curvePairs(b, a)).toEqual(
+    curvePairs(a, b).map(({ spot, now, before }) => ({ spot, now: before, before: now })),
   );
-  for (const { now, before } of profilePairs(a, a)) expect(now).toBe(before);
-  expect(gexAt(a, 97.5)).toBe(-2.5);
+  for (const { now, before } of curvePairs(a, a)) expect(now).toBe(before);
+  expect(valueAt(a, 97.5)).toBe(-2.5);
 });
 
 test('labels of new and gone strikes do not cover each other, and count every strike in view once', () => {

@@ -2,9 +2,8 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { FeedStatusAnswer } from '../../data/page-answers.ts';
 import { ask, type WebAnswer } from '../../data/request.ts';
 import { DataGrid, fieldColumns, type GridColumn } from '../../grid/data-grid.tsx';
-import { TerminalText } from '../../markdown/markdown.tsx';
 import { cleanText, countsText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
-import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
+import { ChartPanel, FirstData, ViewState } from '../../panel/chart-panel.tsx';
 import { Fact } from '../../panel/fact.tsx';
 import { feeds } from '../../state/page-market.ts';
 import {
@@ -29,10 +28,9 @@ export function StatusFeeds() {
   return (
     <>
       {hasNoData(rows) && (
-        <section class="prose stack inset" data-empty>
-          <h2>There is no market data yet</h2>
-          <TerminalText section="the-first-data" />
-        </section>
+        <div class="prose stack inset">
+          <FirstData />
+        </div>
       )}
       {rows.map((feed) => (
         <Feed key={feed.feed} feed={feed} answer={asked.answer!} />

@@ -1,9 +1,8 @@
-import { useEffect, useState } from 'preact/hooks';
 import { type Hedging, hedgingArguments, movesWithin, profileReadout } from '../../chart/hedging-moves.ts';
 import { cursorPrice } from '../../chart/price-axis.ts';
 import { hedgingTable, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
-import { type Levels, type ProfileAnswer, useAnswer } from '../../data/page-answers.ts';
-import { type Call, requestOf } from '../../operations.ts';
+import { type Levels, type ProfileAnswer, useAnswer, useRested } from '../../data/page-answers.ts';
+import { requestOf } from '../../operations.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
 import { page, tickerCall } from '../../state/page.ts';
@@ -28,7 +27,7 @@ export function ProfilePanel({ profile, levels, before, moment }: ProfilePanelPr
   const args = hedgingArguments(options, movesWithin(priceRange.value));
   // The server prices the chain at up to 41 spots for this answer, so the page asks only if the member looks at a move.
   const wanted = args && (wantsShares || cursor !== null) ? tickerCall('get_hedging_profile', moment, args) : undefined;
-  const call = useRested(wanted);
+  const call = useRested(wanted, wanted && requestOf(wanted).path, REST_MS);
   const asked = useAnswer<Hedging>(call);
   // The shares must be those of the snapshot and the expiries of the profile.
   const hedging =
@@ -71,15 +70,3 @@ export function ProfilePanel({ profile, levels, before, moment }: ProfilePanelPr
 
 /** Time without a change after which the page asks for the shares, in ms: while the member zooms or replays, it asks nothing. */
 const REST_MS = 250;
-
-/** Returns a call after it has not changed for a moment. The last call stays if the member has stopped looking at a move. */
-function useRested(wanted: Call | undefined): Call | undefined {
-  const [rested, setRested] = useState<Call | undefined>(undefined);
-  const address = wanted && requestOf(wanted).path;
-  useEffect(() => {
-    if (!wanted) return;
-    const timer = setTimeout(() => setRested(wanted), REST_MS);
-    return () => clearTimeout(timer);
-  }, [address]);
-  return rested;
-}
