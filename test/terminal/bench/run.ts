@@ -3,7 +3,7 @@ import { arch, cpus, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { writeSection } from '../../../bench/page.ts';
-import { BINARY, keyOf, ROOT, run, startServer } from '../../support/process.ts';
+import { ALL_TICKERS, BINARY, keyOf, ROOT, run, startServer } from '../../support/process.ts';
 import { chromiumPath } from '../browser.ts';
 import {
   measureEvents,
@@ -27,17 +27,8 @@ if (chromiumPath === undefined) throw new Error('Chromium is not installed. Set 
 const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
 if (code !== 0) throw new Error(stderr);
 const folder = mkdtempSync(join(tmpdir(), 'zomma-terminal-'));
-const server = await startServer(BINARY, [
-  'start',
-  '--port',
-  '0',
-  '--data-dir',
-  folder,
-  '--rate-limit',
-  'off',
-  '--past',
-  'off',
-]);
+const options = ['--port', '0', '--data-dir', folder, '--rate-limit', 'off', '--past', 'off'];
+const server = await startServer(BINARY, ['start', ...options], ALL_TICKERS);
 const launch = (args: readonly string[]) =>
   chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', ...args] });
 const [browser, unlimited] = await Promise.all([launch([]), launch(UNLIMITED)]);
