@@ -26,7 +26,7 @@ export function signedAmount(value: Known): string {
   return isKnown(value) && value > 0 ? `+${amount(value)}` : amount(value);
 }
 
-/** Returns a price with two decimals: `648.54`. */
+/** Returns a price or a ratio with two decimals: `648.54`. */
 export function price(value: Known): string {
   return isKnown(value) ? signed(fixed2(value)) : UNKNOWN;
 }

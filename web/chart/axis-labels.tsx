@@ -69,7 +69,7 @@ interface ExtentAxisProps {
 }
 
 /** Minimum distance between two labels of a horizontal axis, in pixels. */
-const APART = 62;
+const APART = 68;
 
 /** Returns the ticks of an axis from -extent to extent as shares of the extent: both ends, zero, and the halves if they have room. */
 export function extentTicks(left: number, right: number): readonly number[] {

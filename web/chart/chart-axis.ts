@@ -6,6 +6,8 @@ import { spacedTicks } from './price-axis.ts';
 export interface ChartAxis {
   x(value: number): number;
   readonly labels: readonly { readonly x: number; readonly text: string }[];
+  /** What the positions are. Undefined for times, which the labels tell. */
+  readonly title?: string;
 }
 
 /** Returns a horizontal axis between two positions, in pixels. */
@@ -38,7 +40,7 @@ export function maturityAxis(times: readonly number[], texts: readonly string[])
     const sizes = texts.map((text) => text.length * LABEL_DIGIT);
     // The last label is moved left if it would extend beyond the right edge of the chart.
     const at = times.map((time, i) => Math.min(x(time), right - sizes[i]! / 2));
-    return { x, labels: spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! })) };
+    return { x, labels: spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! })), title: 'expiry' };
   };
 }
 
@@ -70,7 +72,8 @@ export function strikeAxis(low: number, high: number): AxisBetween {
     const sizes = texts.map((text) => text.length * LABEL_DIGIT);
     // A label at the right edge is moved left if it would extend beyond the chart.
     const at = ticks.map((tick, i) => Math.min(scale(tick), right + EDGE - sizes[i]! / 2));
-    return { x: (value) => scale(value), labels: spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! })) };
+    const labels = spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! }));
+    return { x: (value) => scale(value), labels, title: 'strike, $' };
   };
 }
 

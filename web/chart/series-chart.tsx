@@ -154,12 +154,17 @@ export function SeriesPlot(props: SeriesPlotProps) {
         {value !== undefined && <CrosshairAt y={y(value)} height={height} text={format(value)} />}
       </div>
       {hasLabels && (
-        <div class="x-axis small" aria-hidden="true">
+        <div class={`x-axis ${across.title ? 'titled' : ''} small`} aria-hidden="true">
           {across.labels.map(({ x: center, text }) => (
             <span data-label key={center} class="middle" style={{ left: `${center}px` }}>
               {text}
             </span>
           ))}
+          {across.title && (
+            <span data-label class="middle axis-title" style={{ left: `${(LEFT + width) / 2}px` }}>
+              {across.title}
+            </span>
+          )}
         </div>
       )}
     </>

@@ -86,7 +86,7 @@ function choicesFor(text: string, isTickerOnly: boolean): Choice[] {
   if (isTickerOnly) return names.slice(0, CHOICES_MAX);
   const command = parseCommand(wanted, { state: page.value, tickers: tickers.value, moments: moments.value });
   const direct = command ? [{ id: 'direct', label: command.label, run: () => navigate(command.change) }] : [];
-  const actions = ACTION_LIST.filter(({ label, id }) => isFuzzy(`${label} ${id}`, wanted))
+  const actions = ACTION_LIST.filter(({ label, id }) => id !== 'commands' && isFuzzy(`${label} ${id}`, wanted))
     // Actions with a word that starts with the typed text come first in the list.
     .toSorted((a, b) => Number(hasWord(b.label, wanted)) - Number(hasWord(a.label, wanted)))
     .map(({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAction(id) }));

@@ -116,7 +116,9 @@ export function DataGrid<Row>(props: GridProps<Row>) {
     const row = startAt ? shown.findIndex(startAt) : -1;
     if (row < 0) return;
     setCell({ row, column: 0 });
-    scroller.current!.scrollTop = (row + 1) * rowHeight - scroller.current!.clientHeight / 2;
+    // The first row is visible in full: its top is at the end of the heading.
+    const rows = Math.round(row + 1 - scroller.current!.clientHeight / 2 / rowHeight);
+    scroller.current!.scrollTop = rows * rowHeight;
   }, []);
 
   const focused = { row: Math.min(cell.row, shown.length - 1), column: cell.column };

@@ -10,7 +10,7 @@ import { navigate, page, pageTicker } from '../state/page.ts';
 import { asOf, isSimulated, isWithoutData, tickersWithData } from '../state/page-market.ts';
 import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTable } from '../state/panels.ts';
 import { staleText } from '../state/ribbon.ts';
-import { callScope, pageScope } from '../state/scope.ts';
+import { callScope, pageScope, setScope } from '../state/scope.ts';
 import { copy, save } from '../state/ui.ts';
 
 export interface ChartPanelProps {
@@ -159,7 +159,13 @@ export function ViewState({ asked }: { asked: Asked<unknown> }) {
           Back to live
         </button>
       )}
-      {isWithoutData(problem) && <OtherData />}
+      {page.value.options.expiries !== undefined ? (
+        <button type="button" onClick={() => setScope('expiries', '')}>
+          Use all expiries
+        </button>
+      ) : (
+        isWithoutData(problem) && <OtherData />
+      )}
     </div>
   );
 }

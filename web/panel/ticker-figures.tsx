@@ -71,11 +71,19 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
   const shares = hedging.shares_per_pct;
   const change = closed === undefined ? 0 : spot / closed - 1;
   return [
-    figure('spot_price', 'Spot', spot, price, [moment && newYorkMoment(moment), age].filter(Boolean).join(' · '), {
-      meaning: stale || closed === undefined ? stale : `${change < 0 ? '▼' : '▲'} ${percent(100 * change)} on the day`,
-      tone: stale ? 'stale' : '',
-      exact: closed === undefined ? String(spot) : `${spot}, previous close ${closed}`,
-    }),
+    figure(
+      'spot_price',
+      'Spot',
+      spot,
+      price,
+      [moment && newYorkMoment(moment), stale ? '' : age].filter(Boolean).join(' · '),
+      {
+        meaning:
+          stale || closed === undefined ? stale : `${change < 0 ? '▼' : '▲'} ${percent(100 * change)} on the day`,
+        tone: stale ? 'stale' : '',
+        exact: closed === undefined ? String(spot) : `${spot}, previous close ${closed}`,
+      },
+    ),
     figure('call_wall', 'Call wall', levels.call_wall, strikeText, 'from spot', {
       meaning: distance(levels.call_wall),
     }),

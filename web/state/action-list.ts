@@ -40,13 +40,6 @@ const action = <const Id extends string>(group: string, id: Id, label: string, k
 });
 
 const LIST = [
-  action('Page', 'commands', 'Commands', 'Ctrl+K'),
-  action('Page', 'keys', 'All keys', '?'),
-  action('Page', 'theme', 'Theme: system, dark, light', 't'),
-  action('Page', 'letters', 'Turn letter keys on or off'),
-  action('Page', 'link', 'Copy link to this page', 'y'),
-  action('Page', 'print', 'Print'),
-  action('Page', 'sign_out', 'Sign out'),
   ...VIEWS.map((view) =>
     action('Views', `view_${view}`, `Go to ${VIEW_NAMES[view].name}`, `g ${VIEW_NAMES[view].key}`),
   ),
@@ -82,6 +75,13 @@ const LIST = [
   action('Panel', 'zoom_in', 'Zoom in', '+'),
   action('Panel', 'zoom_out', 'Zoom out', '-'),
   action('Panel', 'zoom_reset', 'Reset the zoom', '='),
+  action('Page', 'commands', 'Commands', 'Ctrl+K'),
+  action('Page', 'keys', 'All keys', '?'),
+  action('Page', 'theme', 'Theme: system, dark, light', 't'),
+  action('Page', 'letters', 'Turn letter keys on or off'),
+  action('Page', 'link', 'Copy link to this page', 'y'),
+  action('Page', 'print', 'Print'),
+  action('Page', 'sign_out', 'Sign out'),
 ] as const;
 
 export type ActionId = (typeof LIST)[number]['id'];

@@ -60,8 +60,9 @@ export const ribbon = computed(() => ribbonItems(input.value));
 /** `STALE` with the age of the quotes, while the ribbon says so. Otherwise empty. */
 export const staleText = computed(() => ribbon.value.find(({ state }) => state === 'stale')?.strong ?? '');
 
-/** The age of the quotes on a live page, as text. The signal changes only with the text. Empty in a replay. */
+/** The age of the quotes on a live page, as text in one unit. The signal changes only with the text. Empty in a replay. */
 export const freshness = computed(() => {
   if (page.value.at !== null || asOf.value === undefined) return '';
-  return `${duration(Math.max(0, (serverNow.value - Date.parse(asOf.value)) / 1000))} old`;
+  const age = duration(Math.max(0, (serverNow.value - Date.parse(asOf.value)) / 1000));
+  return `${age.replace(/ h .*/, ' h')} old`;
 });

@@ -97,7 +97,7 @@ const MONTHS = PERIODS.length - 3;
 
 /**
  * Returns labelled ticks for a section of the axis. The section has space for `most` labels. The ticks are days, and also hours if there is
- * enough space between the days.
+ * enough space between the days. The first tick of a year other than the present one has the year.
  */
 export function tradingTicks({ days, at }: TradingAxis, low: number, high: number, most: number): TimeTick[] {
   const inView = days.filter(({ start, width }) => start + width > low && start < high);
@@ -108,12 +108,18 @@ export function tradingTicks({ days, at }: TradingAxis, low: number, high: numbe
   while (level < PERIODS.length - 1 && begins(PERIODS[level]!).length > most) level++;
   const apart = (high - low) / most;
   const ticks: TimeTick[] = [];
+  const dates: string[] = [];
   for (const { date, from } of begins(PERIODS[level]!)) {
     const position = at(from);
     // A tick that is too close to the next tick is removed. The first tick can be too close, because only the end of its period may be
     // visible.
-    if (ticks.length > 0 && position - ticks.at(-1)!.at < 0.9 * apart) ticks.pop();
-    ticks.push({ at: position, label: dateLabel(date, level) });
+    if (ticks.length > 0 && position - ticks.at(-1)!.at < 0.9 * apart) {
+      ticks.pop();
+      dates.pop();
+    }
+    const isNewYear = date.slice(0, 4) !== (dates.at(-1) ?? newYorkIsoDate(Date.now())).slice(0, 4);
+    ticks.push({ at: position, label: dateLabel(date, level, isNewYear) });
+    dates.push(date);
   }
   return level === 0 ? withHours(ticks, inView, at, apart) : ticks;
 }
@@ -134,8 +140,9 @@ function withHours(ticks: TimeTick[], days: readonly AxisDay[], at: TradingAxis[
 
 const NAMES = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-function dateLabel(date: string, level: number): string {
+function dateLabel(date: string, level: number, withYear: boolean): string {
   const month = Number(date.slice(5, 7)) - 1;
-  if (level >= MONTHS) return month === 0 || level === PERIODS.length - 1 ? date.slice(0, 4) : NAMES[month]!;
-  return `${Number(date.slice(8))} ${NAMES[month]}`;
+  if (level >= MONTHS && (month === 0 || level === PERIODS.length - 1)) return date.slice(0, 4);
+  const day = level >= MONTHS ? '' : `${Number(date.slice(8))} `;
+  return `${day}${NAMES[month]}${withYear ? ` ’${date.slice(2, 4)}` : ''}`;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test';
 import { type AxisDay, tradingAxis, tradingTicks } from '../../../web/time/trading-axis.ts';
 import { loadCalendar } from './server-calendar.ts';
 
@@ -71,12 +71,14 @@ test('with a width for each moment, moments at even times are evenly spaced over
 });
 
 describe('ticks', () => {
+  beforeAll(() => setSystemTime(new Date('2026-11-20T12:00:00Z')));
+  afterAll(() => setSystemTime());
   const year = tradingAxis(closes('2025-11-20', '2026-11-20'), () => 1);
   const labels = (axis: typeof year, low: number, high: number, most: number) =>
     tradingTicks(axis, low, high, most).map(({ label }) => label);
 
   test.each([
-    [13, 'Dec 2026 Feb Mar Apr May Jun Jul Aug Sep Oct Nov'],
+    [13, 'Dec ’25 2026 Feb Mar Apr May Jun Jul Aug Sep Oct Nov'],
     [5, '2026 Apr Jul Oct'],
     [3, '2026'],
   ])('of a year, with room for %d', (most, expected) => {
@@ -87,6 +89,16 @@ describe('ticks', () => {
     const month = tradingAxis(closes('2026-10-26', '2026-11-20'), () => 1);
     expect(labels(month, 0, month.length, 8)).toEqual(['26 Oct', '2 Nov', '9 Nov', '16 Nov']);
     expect(labels(month, 15, 20, 8)).toEqual(['16 Nov', '17 Nov', '18 Nov', '19 Nov', '20 Nov']);
+  });
+
+  test('of another year than the present one have the year once', () => {
+    const earlier = tradingAxis(closes('2025-12-29', '2026-01-06'), () => 1);
+    expect(labels(earlier, 0, earlier.length, 9).join(' ')).toBe(
+      '29 Dec ’25 30 Dec 31 Dec 1 Jan ’26 2 Jan 5 Jan 6 Jan',
+    );
+    setSystemTime(new Date('2027-02-01T12:00:00Z'));
+    expect(labels(earlier, 4, earlier.length, 9)[0]).toBe('2 Jan ’26');
+    setSystemTime(new Date('2026-11-20T12:00:00Z'));
   });
 
   test('of two days are hours of New York between the days', () => {

@@ -14,6 +14,7 @@ import {
   compareTickers,
   dayFigures,
   figuresByTicker,
+  toggleCompared,
 } from '../../state/watched-tickers.ts';
 import { type TickerRow, tickerColumns, tickerRows } from './ticker-columns.tsx';
 import { FILTER_HELP, tickerFilter } from './ticker-filter.ts';
@@ -72,6 +73,18 @@ export function CompareView() {
           />
           <span class="muted">Up to {COMPARED_MAX} tickers: type them, or check them in the watchlist.</span>
         </label>
+        <p class="row inset" hidden={picked.length === 0}>
+          {picked.map((ticker) => (
+            <button
+              type="button"
+              key={ticker}
+              aria-label={`Remove ${ticker} from the comparison`}
+              onClick={() => toggleCompared(ticker)}
+            >
+              {ticker} ×
+            </button>
+          ))}
+        </p>
       </TickerGrid>
       <TickerGrid
         {...asked}

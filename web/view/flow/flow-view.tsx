@@ -43,11 +43,13 @@ export function FlowView() {
       <SignedLead share={share} covered={view.answer.body.levels.by_flow?.signed_share_pct ?? null} asked={asked} />
       <div class={`flow-grid${share?.all === 0 ? ' bare' : ''}`}>
         <FlowPanel asked={asked} group={group} picked={picked} />
-        <SignedTape
-          window={window}
-          filter={picked === null ? null : { group, key: picked, text: flowKeyText(picked, group) }}
-          onClear={() => setOwn('pick', null)}
-        />
+        {share?.all !== 0 && (
+          <SignedTape
+            window={window}
+            filter={picked === null ? null : { group, key: picked, text: flowKeyText(picked, group) }}
+            onClear={() => setOwn('pick', null)}
+          />
+        )}
         <LargePrints view={view.answer.body} />
       </div>
     </>
@@ -106,9 +108,11 @@ function FlowPanel({ asked, group, picked }: FlowPanelProps) {
       {...asked}
       table={body && table}
       readout={
-        at
-          ? flowReadout(at, group)
-          : `Point at ${group === 'expiry' ? 'an' : 'a'} ${group}, or use ← and →. Enter filters the tape.`
+        rows.length === 0
+          ? ''
+          : at
+            ? flowReadout(at, group)
+            : `Point at ${group === 'expiry' ? 'an' : 'a'} ${group}, or use ← and →. Enter filters the tape.`
       }
       controls={
         <>

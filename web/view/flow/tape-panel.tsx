@@ -17,7 +17,7 @@ const COLUMNS: readonly GridColumn<TapePrint>[] = [
   column('at', 'New York', 126, (at) => newYorkSecond(at).slice(4)),
   column('contract', 'Contract', 172),
   {
-    ...column('aggressor', 'Customer', 84, (side) => SIDES[side] ?? '— unknown'),
+    ...column('aggressor', 'Customer', 96, (side) => SIDES[side] ?? '— unknown'),
     tone: ({ aggressor }) => (aggressor === 'buyer' ? 'positive' : aggressor === 'seller' ? 'negative' : 'muted'),
   },
   column('price', 'Price', 68, price, true),

@@ -103,7 +103,7 @@ function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; 
   return (
     <div class="stack inset">
       <dl class="facts">
-        <Fact name="Below, between, above by the lognormal" value={lognormalReadout(radar, pair)} />
+        <Fact name="By the lognormal" value={lognormalReadout(radar, pair)} />
         <Fact name="Forward" value={price(density.forward)} />
         <Fact name="Most likely" value={away(density.mode)} />
         <Fact name="Median" value={away((density.quantiles as Readonly<Record<string, number>>).p50!)} />

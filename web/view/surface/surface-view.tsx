@@ -13,7 +13,7 @@ import {
 import { daysText, SeriesWithoutSmile } from '../../chart/term-structure.tsx';
 import { type Surface, useAnswer } from '../../data/page-answers.ts';
 import { FigureTable } from '../../grid/figure-table.tsx';
-import { newYorkMoment, percent, plain, volatility, volatilityPoints } from '../../page-format.ts';
+import { newYorkMoment, percent, plain, price, volatility, volatilityPoints } from '../../page-format.ts';
 import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
 import { page, setOwn, tickerCall } from '../../state/page.ts';
@@ -149,8 +149,8 @@ const MATURITY_FIGURES = [
   ['skew_25d', 'Skew', volatilityPoints],
   ['convexity_25d', 'Convexity', volatilityPoints],
   ['variance_swap_iv', 'Variance swap', volatility],
-  ['skewness', 'Skewness', (value: number | null) => plain(value, 3)],
-  ['kurtosis', 'Kurtosis', (value: number | null) => plain(value, 3)],
+  ['skewness', 'Skewness', price],
+  ['kurtosis', 'Kurtosis', price],
 ] as const;
 
 /** Returns a text on how well the fitted price distribution matches the quotes of a settlement. */
