@@ -75,6 +75,8 @@ export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readon
 const OVERSCAN = 6;
 /** The column widths in pixels are valid for this font size, in pixels. */
 const REM = 13;
+/** Width of a wide letter, in pixels: a text that may be cut has a tooltip. */
+const LETTER = 8;
 
 /**
  * Renders a grid of any number of rows. Only the visible rows are in the document. The grid follows the ARIA grid pattern: one cell has the
@@ -228,6 +230,7 @@ export function DataGrid<Row>(props: GridProps<Row>) {
               >
                 {columns.map((each, column) => (
                   <div
+                    title={each.text(row).length * LETTER > widths[column]! ? each.text(row) : undefined}
                     role={column === 0 ? 'rowheader' : 'gridcell'}
                     aria-colindex={column + 1}
                     data-column={each.id}

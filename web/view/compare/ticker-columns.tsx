@@ -57,12 +57,12 @@ export function tickerColumns(figuresOf: FiguresOf, range?: number): GridColumn<
   const columns = [
     field('ticker', 'Ticker', 66),
     field('theme', 'Theme', 116),
-    number('spot', 'Spot', 78, ({ spot }) => spot, price),
-    number('change_pct', 'Change', 74, ({ change_pct }) => change_pct, percent, true),
-    number('flip', 'Flip', 76, ({ gex_flip }) => gex_flip, price),
-    number('flip_pct', 'Flip away', 80, flipAway, (value) => percent(value, 1)),
-    number('call_wall', 'Call wall', 73, ({ call_wall }) => call_wall, strikeText),
-    number('put_wall', 'Put wall', 73, ({ put_wall }) => put_wall, strikeText),
+    number('spot', 'Spot', 84, ({ spot }) => spot, price),
+    number('change_pct', 'Change', 68, ({ change_pct }) => change_pct, percent, true),
+    number('flip', 'Flip', 84, ({ gex_flip }) => gex_flip, price),
+    number('flip_pct', 'Flip away', 76, flipAway, (value) => percent(value, 1)),
+    number('call_wall', 'Call wall', 70, ({ call_wall }) => call_wall, strikeText),
+    number('put_wall', 'Put wall', 70, ({ put_wall }) => put_wall, strikeText),
     number('net_gex', 'Net GEX', 72, ({ net_gex }) => net_gex, signedAmount),
     {
       id: 'regime',
@@ -71,12 +71,12 @@ export function tickerColumns(figuresOf: FiguresOf, range?: number): GridColumn<
       value: of(regime),
       text: (row: TickerRow) => of(regime)(row) ?? UNKNOWN,
     },
-    number('sign_margin_pct', 'Margin', 64, ({ sign_margin_pct }) => sign_margin_pct, rounded(1)),
+    number('sign_margin_pct', 'Margin', 62, ({ sign_margin_pct }) => sign_margin_pct, rounded(1)),
     number('iv_rank', 'IV rank', 62, ({ iv_rank }) => iv_rank, rounded(0)),
     number('move_pct', '± day', 56, ({ daily_move, spot }) => daily_move && (100 * daily_move) / spot, rounded(1)),
-    shape('ladder', `± ${range} %`, 104, (figures) => <MiniLadder figures={figures} range={range!} />),
-    shape('spark', '60 days', 112, (figures) => <Spark figures={figures} />),
-    number('age_s', 'Age', 64, ageOf, (age) => duration(age).replace(/ h .*/, ' h').replace(' days', ' d')),
+    shape('ladder', `± ${range} %`, 96, (figures) => <MiniLadder figures={figures} range={range!} />),
+    shape('spark', '60 days', 104, (figures) => <Spark figures={figures} />),
+    number('age_s', 'Age', 60, ageOf, (age) => duration(age).replace(/ h .*/, ' h').replace(' days', ' d')),
   ];
   return (range === undefined ? ALL : COMPARED).split(' ').map((id) => columns.find((each) => each.id === id)!);
 }
