@@ -73,18 +73,20 @@ export function CompareView() {
           />
           <span class="muted">Up to {COMPARED_MAX} tickers: type them, or check them in the watchlist.</span>
         </label>
-        <p class="row inset" hidden={picked.length === 0}>
-          {picked.map((ticker) => (
-            <button
-              type="button"
-              key={ticker}
-              aria-label={`Remove ${ticker} from the comparison`}
-              onClick={() => toggleCompared(ticker)}
-            >
-              {ticker} ×
-            </button>
-          ))}
-        </p>
+        {picked.length > 0 && (
+          <p class="row inset">
+            {picked.map((ticker) => (
+              <button
+                type="button"
+                key={ticker}
+                aria-label={`Remove ${ticker} from the comparison`}
+                onClick={() => toggleCompared(ticker)}
+              >
+                {ticker} ×
+              </button>
+            ))}
+          </p>
+        )}
       </TickerGrid>
       <TickerGrid
         {...asked}
