@@ -13,11 +13,12 @@ export type Known = number | null | undefined;
 
 const isKnown = (value: Known): value is number => typeof value === 'number' && Number.isFinite(value);
 
-/** Returns a number with three digits and K, M, B or T: `−2.98B`. */
+/** Returns a number with three digits and K, M, B or T: `−2.98B`. A whole number below 1,000 has no decimals. */
 export function amount(value: Known): string {
   if (!isKnown(value)) return UNKNOWN;
   if (value === 0) return '0';
   if (Math.abs(value) < 1) return signed(value.toPrecision(3));
+  if (Number.isInteger(value) && Math.abs(value) < 1000) return signed(String(value));
   return signed(compact(value).replace('k', 'K').replace('G', 'B').replace('P', 'Q'));
 }
 

@@ -47,13 +47,9 @@ export function maturityAxis(times: readonly number[], texts: readonly string[])
 /** Returns a function that interpolates linearly between points. The values of `from` are in ascending order. */
 function scaleThrough(from: readonly number[], to: readonly number[]): (value: number) => number {
   return (value) => {
-    const after = Math.max(
-      1,
-      Math.min(
-        from.length - 1,
-        from.findIndex((each) => each >= value),
-      ),
-    );
+    const reached = from.findIndex((each) => each >= value);
+    // Beyond the last point, it is the last point.
+    const after = Math.max(1, reached < 0 ? from.length - 1 : reached);
     const [low, high] = [from[after - 1]!, from[after]!];
     const share = high > low ? Math.min(1, (value - low) / (high - low)) : 1;
     return to[after - 1]! + share * (to[after]! - to[after - 1]!);

@@ -68,7 +68,10 @@ export function profileReadout(profile: ProfileAnswer, at: number, before?: Prof
   /** The shares that dealers trade if spot moves from the price by 1 % in a direction. */
   const further = (direction: number) => trade((direction * -gex) / at);
   const net = `net ${signedAmount(gex)}`;
-  const was = earlier === undefined ? '' : ` · at A ${signedAmount(earlier)}, change ${signedAmount(gex - earlier)}`;
+  const was =
+    earlier === undefined
+      ? ''
+      : ` · A’s book at this spot ${signedAmount(earlier)}, change ${signedAmount(gex - earlier)}`;
   if (Math.abs(move) < NO_MOVE)
     return `spot ${price(at)}: on +1 % dealers ${further(1)}, on −1 % they ${further(-1)} · ${net}${was}`;
   const direction = Math.sign(move);

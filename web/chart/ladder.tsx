@@ -94,7 +94,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
         {before && <PresenceLabels strikes={strikes} before={before} axis={axis} />}
       </div>
       <ExtentAxis left={left} right={right} extent={extent} title={`${measure}, ${MEASURE_UNITS[measure]}`} />
-      <LadderLegend isSplit={measure === 'gamma'} />
+      <LadderLegend isSplit={measure === 'gamma'} isCompared={before !== undefined} />
       {interaction.spoken}
     </div>
   );
@@ -312,8 +312,8 @@ function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: S
 /** The samples of the legend: the name, and the lines of its sample with their tones and styles. */
 const [SOLID, HATCHED, LINE] = [{ strokeWidth: 9 }, { strokeWidth: 9, strokeDasharray: '3 1.5' }, {}];
 const BARS = [
-  ['calls', 'positive', 'negative', SOLID],
-  ['puts', 'positive', 'negative', HATCHED],
+  ['calls (+ −)', 'positive', 'negative', SOLID],
+  ['puts (+ −)', 'positive', 'negative', HATCHED],
 ] as const;
 const LINES = [
   ['walls', 'positive', 'negative', LINE],
@@ -323,7 +323,7 @@ const LINES = [
 ] as const;
 
 /** Renders the legend of the ladder: bars, the tick of the net exposure, and lines. */
-function LadderLegend({ isSplit }: { isSplit: boolean }) {
+function LadderLegend({ isSplit, isCompared }: { isSplit: boolean; isCompared: boolean }) {
   const bars = isSplit ? BARS : ([['calls and puts', 'positive', 'negative', SOLID]] as const);
   return (
     <p class="legend small" aria-hidden="true">
@@ -342,6 +342,14 @@ function LadderLegend({ isSplit }: { isSplit: boolean }) {
             <line class="rule text" style={{ strokeWidth: 2 }} x1={3} x2={3} y1={1} y2={11} />
           </svg>
           <span data-label>net</span>
+        </span>
+      )}
+      {isCompared && (
+        <span>
+          <svg width={20} height={12} aria-hidden="true">
+            <rect class="rule text" fill="none" x={1} y={2} width={18} height={8} />
+          </svg>
+          <span data-label>at A</span>
         </span>
       )}
     </p>

@@ -40,7 +40,7 @@ export function recordSentence(record: RecordAnswer, level: RecordLevel): string
   const days = `${score.n} ${score.n === 1 ? 'day' : 'days'}`;
   if (score.too_few_days) {
     const seen = OUTCOMES.map((outcome) => `${outcome} on ${score[outcome].count}`).join(', ');
-    return `${days}: ${seen}. Shares need 20 days.`;
+    return `${days}: ${seen}. Percentages need 20 days.`;
   }
   const rates = OUTCOMES.map((outcome) => {
     const { share, interval, control } = rateText(score[outcome]);

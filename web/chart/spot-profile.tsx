@@ -103,7 +103,7 @@ const NARROW = 260;
 
 const curveNamed = (name: string, more: object = {}): ChartSeries => ({ name, mark: 'line', y: [], ...more });
 const NET = [curveNamed('net gamma if spot is there')];
-const COMPARED = [...NET, curveNamed('at A', { class: 'before' })];
+const COMPARED = [...NET, curveNamed('book of A', { class: 'before' })];
 const SHARES = [curveNamed('shares traded on the way from spot')];
 
 function profileShapes(

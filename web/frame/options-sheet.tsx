@@ -35,8 +35,10 @@ export function OptionsSheet() {
             aria-describedby="expiries-help"
             onChange={(event) => event.currentTarget.validity.valid && setScope('expiries', event.currentTarget.value)}
           />
+          <small id="expiries-help" class="muted">
+            all, 0dte, next:30 for the next 30 days, or a date such as 2026-12-18
+          </small>
         </label>
-        <p id="expiries-help">all, 0dte, next:30 for the next 30 days, or a date such as 2026-12-18</p>
       </div>
       <button type="button" onClick={() => navigate({ options: {} })}>
         Use the defaults

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
-import { page } from '../state/page.ts';
+import { newYorkMoment } from '../page-format.ts';
+import type { ViewName } from '../state/address.ts';
+import { page, view } from '../state/page.ts';
 import { ribbon } from '../state/ribbon.ts';
 
 /**
@@ -28,9 +30,15 @@ export function RibbonBar() {
       <button type="button" class="ribbon-more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Less' : `${items.length} states`}
       </button>
-      {page.value.isDiff && <span class="ribbon-diff">DIFF</span>}
+      {page.value.isDiff && (
+        <span class="ribbon-diff">
+          {COMPARED.has(view.value) ? `DIFF from ${newYorkMoment(page.value.pinned)}` : 'DIFF: not compared here'}
+        </span>
+      )}
     </div>
   );
 }
 
+/** The views that show the differences from moment A. */
+const COMPARED: ReadonlySet<ViewName> = new Set(['ticker', 'expiries', 'strikes', 'surface']);
 const ALARMS: ReadonlySet<string> = new Set(['offline', 'down', 'failing', 'rate_limited']);

@@ -1,6 +1,6 @@
 import { percent, price, signedAmount, signTone } from '../page-format.ts';
 import { WithoutData } from '../panel/without-data.tsx';
-import { navigate, pageTicker } from '../state/page.ts';
+import { navigate, page, pageTicker } from '../state/page.ts';
 import { tickers, universe } from '../state/page-market.ts';
 import { compared, dayFigures, flipAway, listed, toggleCompared } from '../state/watched-tickers.ts';
 
@@ -16,7 +16,7 @@ export function Watchlist() {
   return (
     <nav class="watchlist" aria-label="Watchlist">
       <div class="watch-head muted" aria-hidden="true">
-        <span>Ticker</span>
+        <span>{page.value.at === null ? 'Ticker' : 'Live now'}</span>
         <span>Spot</span>
         <span title="Change of spot since the last snapshot of an earlier day, percent">Chg %</span>
         <span title="Distance of the gamma flip from spot, percent of spot">Flip away</span>

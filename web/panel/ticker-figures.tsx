@@ -34,6 +34,11 @@ export interface TickerFigure extends FigureProps {
   readonly print: (value: number) => string;
 }
 
+/** Indices have no shares. A future on the index hedges its multiplier times as many units. */
+const INDICES: ReadonlySet<string> = new Set(['SPX', 'XSP', 'NDX', 'XND', 'RUT', 'DJX', 'VIX', 'OEX', 'XEO']);
+const UNDETERMINED = 'undetermined';
+/** Below this share of gross gamma with a known side, in percent, the sign of net gamma by signed flow is often wrong. */
+const SIGNED_LEAST = 10;
 const REGIMES: Readonly<Record<string, readonly [name: string, effect: string]>> = {
   positive_gamma: ['positive gamma', 'dealers damp moves'],
   negative_gamma: ['negative gamma', 'dealers amplify moves'],
@@ -67,8 +72,13 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
     note,
     ...more,
   });
-  const [regime, effect] = REGIMES[levels.regime] ?? ['undetermined', 'too near zero to say'];
+  const signed = levels.by_flow?.signed_share_pct ?? 100;
+  const isThin = signed < SIGNED_LEAST && levels.sign_convention.includes('prints');
+  const [regime, effect] = isThin
+    ? [UNDETERMINED, `prints sign only ${percent(signed, 2, false)} of gamma`]
+    : (REGIMES[levels.regime] ?? [UNDETERMINED, 'too near zero to say']);
   const shares = hedging.shares_per_pct;
+  const unit = INDICES.has(levels.ticker) ? 'index units' : 'sh';
   const change = closed === undefined ? 0 : spot / closed - 1;
   return [
     figure(
@@ -99,29 +109,36 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
     figure('max_pain', 'Max pain', levels.max_pain, strikeText, `${newYorkDay(levels.expiry)} expiry`, {
       meaning: distance(levels.max_pain),
     }),
-    figure('net_gex', 'Net GEX, $ per 1 %', net, signedAmount, effect, { meaning: regime, tone: signTone(net) }),
+    figure('net_gex', 'Net GEX, $ per 1 %', net, signedAmount, effect, {
+      meaning: regime,
+      tone: regime === UNDETERMINED ? '' : signTone(net),
+    }),
     figure(
       'hedging',
       'Hedging, on ±1 %',
       shares,
-      (value) => `${signedAmount(value)} sh`,
+      (value) => `${signedAmount(value)} ${unit}`,
       volume === null ? 'volume unknown' : `${percent(volume, 1, false)} of daily volume`,
       {
-        value: `${amount(Math.abs(shares))} sh`,
+        value: `${amount(Math.abs(shares))} ${unit}`,
         meaning: shares === 0 ? '' : shares > 0 ? 'buy falls, sell rises' : 'sell falls, buy rises',
       },
     ),
   ];
 }
 
+/** Returns how a figure differs from its earlier value. Trades of one direction are compared by size, because the tile says the direction. */
 function comparison(
-  { number: now, print }: TickerFigure,
+  { id, number: now, print }: TickerFigure,
   { number: then, value }: TickerFigure,
 ): FigureProps['before'] {
   if (now === null || then === null)
     return { value, difference: now === then ? 'still unknown' : 'not comparable', tone: '' };
-  const share = then === 0 || now === then ? '' : ` (${percent((100 * (now - then)) / Math.abs(then), 1)})`;
-  return { value: `${print(then)}${share}`, difference: differenceText(now - then, print), tone: signTone(now - then) };
+  const isSize = id === 'hedging' && now * then > 0;
+  const [to, from] = isSize ? [Math.abs(now), Math.abs(then)] : [now, then];
+  const share = from === 0 || to === from ? '' : ` (${percent((100 * (to - from)) / Math.abs(from), 1)})`;
+  const was = isSize ? value : print(from);
+  return { value: `${was}${share}`, difference: differenceText(to - from, print), tone: signTone(to - from) };
 }
 
 /** Returns one line of text with the names and prices of the levels. Chart platforms accept this format. */

@@ -85,6 +85,8 @@ const FIGURE = /^[a-z][a-z0-9_.]{0,79}$/i;
 const OWN_LENGTH_MAX = 200;
 /** The prefix of a view's settings in the address. The prefix prevents collisions with the settings of the page. */
 const OWN_PREFIX = '_';
+/** Names that links may have for a view: its old name, or the name that the page shows. */
+const OTHER_NAMES: Readonly<Record<string, ViewName>> = { scan: 'odds', data: 'house' };
 
 /**
  * Parses the fragment of an address, with or without the leading `#`. People may write a moment after the ticker or the view:
@@ -117,8 +119,7 @@ export function parseAddress(fragment: string): PageState {
   if (expiries !== null && expiries !== 'all') options.expiries = expiries;
   const name = ticker.toUpperCase();
   if (ticker !== '' && !TICKER.test(name)) refused('ticker', ticker);
-  // Old links have Scan, whose panels of one ticker are in Odds.
-  const known = VIEWS.find((each) => each === (view === 'scan' ? 'odds' : view));
+  const known = VIEWS.find((each) => each === (OTHER_NAMES[view] ?? view));
   if (view !== '' && !known) refused('view', view);
   if (others.length > 0) refused('path', others.join('/'));
   const pinned = get('pin', moment);

@@ -148,7 +148,12 @@ function rateLimited({ rate, nowMs, clockOffsetMs }: RibbonInput) {
 
 function replay({ atMs, newerCount }: RibbonInput) {
   if (atMs === null) return null;
-  return item('replay', '◄', 'REPLAY', `${newYorkMoment(atMs)} New York · live has ${newerCount} newer`);
+  return item(
+    'replay',
+    '◄',
+    'REPLAY',
+    `${newYorkMoment(atMs)} New York${newerCount > 0 ? ` · live has ${newerCount} newer` : ''}`,
+  );
 }
 
 function scope({ scope }: RibbonInput) {

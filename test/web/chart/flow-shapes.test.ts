@@ -89,11 +89,11 @@ describe('bars', () => {
 test('texts', () => {
   expect([boughtOf(ROWS[0]!), soldOf(ROWS[0]!)]).toEqual([400, 200]);
   expect(flowReadout(ROWS[0]!, 'day')).toBe(
-    'Thu 19 Nov · bought 400 (C 300, P 100) · sold 200 (C 50.0, P 150) · unsigned 0 · net delta −5.00 · 1 print, 10 contracts',
+    'Thu 19 Nov · bought 400 (C 300, P 100) · sold 200 (C 50, P 150) · unsigned 0 · net delta −5 · 1 print, 10 contracts',
   );
   expect(describeFlow(ROWS, 'day')).toBe(
-    'Premium by day from Thu 19 Nov to Fri 20 Nov: customers bought 500 and sold 200 dollars, 80.0 unsigned. ' +
-      'Most at Thu 19 Nov, 600. Net delta +5.00 dollars.',
+    'Premium by day from Thu 19 Nov to Fri 20 Nov: customers bought 500 and sold 200 dollars, 80 unsigned. ' +
+      'Most at Thu 19 Nov, 600. Net delta +5 dollars.',
   );
   expect(describeFlow([], 'day')).toBe('No print in this window.');
 });

@@ -122,8 +122,8 @@ describe('the difference of two moments', () => {
     expect(
       differenceTexts(momentDifference(now, before, Date.parse('2026-11-23T15:00Z'), Date.parse('2026-11-20T15:00Z'))),
     ).toEqual([
-      'expired in between: 2026-11-20 PM SPXW',
-      'new series: 2026-11-23 PM SPXW',
+      'expired in between: SPXW Fri 20 Nov, PM-settled',
+      'new series: SPXW Mon 23 Nov, PM-settled',
       'new strikes: 600, 601, 602, 603 and 5 more',
       'gone strikes: 700',
       'largest changes of net gamma: 650 +6.00M',

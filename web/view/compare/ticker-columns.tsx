@@ -56,9 +56,9 @@ export function tickerColumns(figuresOf: FiguresOf, range?: number): GridColumn<
   const regime = ({ regime }: DayFigures) => cleanText(regime).replace('_gamma', '');
   const columns = [
     field('ticker', 'Ticker', 66),
-    field('theme', 'Theme', 116),
+    field('theme', 'Theme', 112),
     number('spot', 'Spot', 84, ({ spot }) => spot, price),
-    number('change_pct', 'Change', 68, ({ change_pct }) => change_pct, percent, true),
+    number('change_pct', 'Change', 76, ({ change_pct }) => change_pct, percent, true),
     number('flip', 'Flip', 84, ({ gex_flip }) => gex_flip, price),
     number('flip_pct', 'Flip away', 76, flipAway, (value) => percent(value, 1)),
     number('call_wall', 'Call wall', 70, ({ call_wall }) => call_wall, strikeText),
@@ -75,7 +75,7 @@ export function tickerColumns(figuresOf: FiguresOf, range?: number): GridColumn<
     number('iv_rank', 'IV rank', 62, ({ iv_rank }) => iv_rank, rounded(0)),
     number('move_pct', '± day', 56, ({ daily_move, spot }) => daily_move && (100 * daily_move) / spot, rounded(1)),
     shape('ladder', `± ${range} %`, 96, (figures) => <MiniLadder figures={figures} range={range!} />),
-    shape('spark', '60 days', 104, (figures) => <Spark figures={figures} />),
+    shape('spark', '60 days', 112, (figures) => <Spark figures={figures} />),
     number('age_s', 'Age', 60, ageOf, (age) => duration(age).replace(/ h .*/, ' h').replace(' days', ' d')),
   ];
   return (range === undefined ? ALL : COMPARED).split(' ').map((id) => columns.find((each) => each.id === id)!);

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { SignedPrints } from '../../data/page-answers.ts';
 import { DataGrid, fieldColumns, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
-import { amount, countText, newYorkMoment, newYorkSecond, plain, price } from '../../page-format.ts';
+import { amount, countText, newYorkMoment, newYorkSecond, plain, price, UNKNOWN } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { useTickerAnswer } from '../../state/page-market.ts';
 import { isOfFilter, type TapeFilter, type TapePrint, tapePrints } from './tape-prints.ts';
@@ -24,7 +24,7 @@ const COLUMNS: readonly GridColumn<TapePrint>[] = [
   column('quote', 'Bid / ask', 112),
   column('size', 'Size', 74, countText, true),
   column('premium', 'Premium $', 88, amount, true),
-  column('signed_by', 'Signed by', 78),
+  column('signed_by', 'Signed by', 78, (by) => (by === 'unknown' ? UNKNOWN : by)),
   column('manner', 'Manner', 84, (manner) => manner.replace('_', '-')),
   column('delta', 'Delta', 64, (delta) => plain(delta, 3), true),
 ];

@@ -23,7 +23,7 @@ export function whipsawParts(radar: Radar): WhipsawPart[] {
           : `the flip is ${price(input.flip_distance)} away, ${plain(moves, 2)} daily moves of ${price(input.daily_move)}`,
     },
     {
-      name: 'Short gamma',
+      name: 'Short gamma (50 is neutral)',
       value: part.regime,
       why: `net ${amount(1e6 * input.net_gex_mil)} of ${amount(1e6 * input.gross_gex_mil)} gross, $ per 1 % move`,
     },

@@ -160,7 +160,7 @@ const TICKER_COLUMNS: readonly GridColumn<FeedTicker>[] = [
   column('ticker', 'Ticker', 74, cleanText),
   { ...column('state', 'State', 86, stateText), value: ({ state }) => severityOf(state) },
   column('as_of', 'Quotes of', 128, newYorkMoment),
-  column('age_s', 'Age', 86, duration, true),
+  column('age_s', 'Age', 104, duration, true),
   column('expected_contracts', 'Expected', 80, countText, true),
   column('received_contracts', 'Received', 80, countText, true),
   column('coverage_pct', 'Coverage', 84, (share) => percent(share, 1, false), true),

@@ -54,7 +54,7 @@ export function strikeColumns({ strikes, levels }: GexView, before: Strikes | un
       (row) => 100 * (at(row) / strikes.spot_price - 1),
       (value) => percent(value, 1),
     ),
-    { id: 'level', title: 'Level', width: 148, value: levelsAt, text: levelsAt },
+    { id: 'level', title: 'Level', width: 110, value: levelsAt, text: levelsAt },
     ...(before ? compared(before) : []),
     ...EXPOSURES.map(([name, title, print]) =>
       figureColumn<JoinedRow>(name, title, ({ now }) => strikes[name][now ?? -1] ?? null, print),

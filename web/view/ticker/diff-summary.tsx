@@ -1,7 +1,8 @@
 import { useMemo } from 'preact/hooks';
-import { newYorkMoment, signedAmount, strikeText } from '../../page-format.ts';
+import type { GexView } from '../../data/page-answers.ts';
+import { newYorkDay, newYorkMoment, signedAmount, strikeText } from '../../page-format.ts';
 import { Problem } from '../../panel/chart-panel.tsx';
-import { type MomentDifference, momentDifference } from '../../state/moment-diff.ts';
+import { gexCurve, type MomentDifference, momentDifference, valueAt } from '../../state/moment-diff.ts';
 import { navigate, page } from '../../state/page.ts';
 import { comparedView, gexView, pinnedView } from '../../state/page-market.ts';
 import { scopeText } from '../../state/scope-words.ts';
@@ -29,7 +30,10 @@ export function DiffSummary() {
       </div>
     );
   }
-  const texts = difference && now!.asOf !== before!.asOf ? differenceTexts(difference) : [];
+  const texts =
+    difference && now!.asOf !== before!.asOf
+      ? [...netBridge(now!.body, before!.body), ...differenceTexts(difference)]
+      : [];
   const chosen = scopeText(options, Date.parse(now?.asOf ?? ''));
   return (
     <p class="diff-summary inset" data-diff={difference ? 'shown' : 'waiting'} role="status">
@@ -45,7 +49,29 @@ export function DiffSummary() {
   );
 }
 
+/**
+ * Returns a text that splits the change of net gamma in two: what the book of A would have at the spot of now, and the rest. Returns no text
+ * if the curve of A does not reach this spot.
+ */
+export function netBridge(now: GexView, before: GexView): string[] {
+  const [from, to] = [before.levels.net_gex_mil * 1e6, now.levels.net_gex_mil * 1e6];
+  const { spot } = before.profile;
+  const at = now.levels.spot_price;
+  if (at < spot[0]! || at > spot.at(-1)!) return [];
+  const moved = valueAt(gexCurve(before.profile), at);
+  return [
+    `net GEX ${signedAmount(from)} → ${signedAmount(to)}: ${signedAmount(moved - from)} as spot moved, ` +
+      `${signedAmount(to - moved)} by time, volatility and positions`,
+  ];
+}
+
 const NAMED_MOST = 4;
+
+/** Returns the name of a series with a day that people read: `Fri 27 Nov, PM-settled`. */
+function seriesText(name: string): string {
+  const [expiry, settlement, root] = name.split(' ');
+  return `${root ? `${root} ` : ''}${newYorkDay(expiry)}, ${settlement}-settled`;
+}
 
 /** Returns texts for the differences between two moments. Expired series come first. Only differences that occur have a text. */
 export function differenceTexts(difference: MomentDifference): string[] {
@@ -55,9 +81,9 @@ export function differenceTexts(difference: MomentDifference): string[] {
     return names.length > 0 ? [`${what}: ${names.slice(0, NAMED_MOST).join(', ')}${more}`] : [];
   };
   return [
-    ...list('expired in between', expired),
-    ...list('new series', newSeries),
-    ...list('gone series', goneSeries),
+    ...list('expired in between', expired.map(seriesText)),
+    ...list('new series', newSeries.map(seriesText)),
+    ...list('gone series', goneSeries.map(seriesText)),
     ...list('new strikes', newStrikes.map(strikeText)),
     ...list('gone strikes', goneStrikes.map(strikeText)),
     ...list(
