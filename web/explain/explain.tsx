@@ -141,9 +141,7 @@ function Told({ told, answer, texts }: ToldProps) {
           <p>{text.sentence}</p>
           {text.formula && (
             <>
-              <p>
-                <code class="formula">{text.formula}</code>
-              </p>
+              <pre>{text.formula}</pre>
               <p class="muted">{texts.notes.symbols}</p>
             </>
           )}

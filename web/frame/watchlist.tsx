@@ -56,7 +56,7 @@ function WatchRow({ name }: { name: string }) {
       data-ticker={name}
       onClick={() => (picks ? toggleCompared(name) : navigate({ ticker: name }))}
     >
-      <span>
+      <span class={pageTicker.value === name ? 'strong' : undefined}>
         {picks && <span aria-hidden="true">{isPicked ? '☑ ' : '☐ '}</span>}
         {name}
       </span>
