@@ -13,9 +13,9 @@ import {
 import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { minify } from 'terser';
+import { clientConfigs } from './scripts/client-configs.ts';
+import { FIGURE_TEXTS } from './scripts/figure-texts.ts';
 import { METHODS_FILES, methodsPage } from './scripts/methods-page.ts';
-import { clientConfigs } from './web/data/client-configs.ts';
-import { FIGURE_TEXTS } from './web/data/figure-texts.ts';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';

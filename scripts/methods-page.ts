@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import temml from 'temml';
-import { type MarkdownBlock, type MathNode, parseMarkdown } from '../web/markdown/markdown-page.ts';
+import type { MarkdownBlock, MathNode } from '../web/markdown/markdown-page.ts';
+import { parseMarkdown } from './parse-markdown.ts';
 
 const ROOT = join(import.meta.dir, '..');
 const NAMES = ['chain', 'kernels', 'levels', 'flow', 'surface', 'probabilities', 'history', 'sources', 'recorded'];

@@ -83,8 +83,8 @@ Each operation has a place on the page, except these:`,
 received contracts, the rejected rows by reason, and why the last attempt failed. *Account and key* shows the membership, the used part of the
 rate limit, and the key. The key is masked until it is revealed, and can be copied without being shown. For a member's UUID the page shows the
 member's key and the Telegram link. *Connect* has the configurations of [Clients](clients.md) with the address of this server. A press copies
-them with the key in them. *Tools* has each tool as a form that calls it over MCP and shows the exchange. *About* has the version, and the
-licences of the libraries in the page and of those that draw pictures.`,
+them with the key in them. *Tools* has each tool as a form with its answer, and the call as curl, MCP message and command. *About* has the
+version, and the licences of the libraries in the page and of those that draw pictures.`,
     '## The first data',
     `While there is no market data, do one of these on the machine of the server:`,
     `- \`zomma ingest FILE…\` loads files of chains, closes, dividends or trades once, also while the server runs ([docs/market-data.md](market-data.md)).

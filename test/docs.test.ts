@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { METHODS_FILES, methodsPage } from '../scripts/methods-page.ts';
+import { parseMarkdown } from '../scripts/parse-markdown.ts';
 import { TOOLS } from '../src/operations/registry.ts';
-import { parseMarkdown, sectionOf } from '../web/markdown/markdown-page.ts';
+import { sectionOf } from '../web/markdown/markdown-page.ts';
 
 /** The documentation matches the code. */
 const ROOT = resolve(import.meta.dir, '..');

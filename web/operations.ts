@@ -19,17 +19,21 @@ export const WEB_OPERATIONS = operations as Readonly<Record<WebOperationName, We
 
 export type WebOperationName = keyof typeof operations;
 
-export type CallValue = string | number | boolean;
+export type CallValue = string | number | boolean | readonly number[];
 
 /** One call of an operation. A panel shows the answer of its call, and the member can copy the call. */
 export interface Call {
   readonly operation: WebOperationName;
   readonly args: Readonly<Record<string, CallValue>>;
+  /** True if the call is of the tool, whose arguments and default answer may differ from those of its REST route. */
+  readonly isTool?: boolean;
 }
 
 /** Returns the path with the query of a call. For a POST, also returns the JSON body. */
-export function requestOf({ operation, args }: Call): { method: 'GET' | 'POST'; path: string; body?: string } {
-  const { method, path } = WEB_OPERATIONS[operation];
+export function requestOf({ operation, args, isTool }: Call): { method: 'GET' | 'POST'; path: string; body?: string } {
+  const { method, path } = isTool
+    ? { method: 'POST' as const, path: `/api/v1/tools/${operation}` }
+    : WEB_OPERATIONS[operation];
   const rest = { ...args };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = rest[name];
@@ -55,11 +59,11 @@ export function curlOf(call: Call, origin: string): string {
  * Returns the message that an MCP client sends for the call, or the URI of the resource. Returns `undefined` if MCP has neither a tool nor
  * a resource for the call.
  */
-export function mcpOf({ operation, args }: Call): string | undefined {
+export function mcpOf({ operation, args, isTool: isOfTool }: Call): string | undefined {
   const { isTool, resource } = WEB_OPERATIONS[operation];
   // The MCP tools of a chain do not accept options of the analysis.
   const isPlain = Object.keys(args).every((name) => name === 'ticker' || name === 'at');
-  if (isTool && (isPlain || !resource)) {
+  if (isOfTool || (isTool && (isPlain || !resource))) {
     return JSON.stringify({ method: 'tools/call', params: { name: operation, arguments: args } });
   }
   if (!resource || !isPlain) return undefined;

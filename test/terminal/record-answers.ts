@@ -33,7 +33,7 @@ try {
   const reading: Promise<unknown>[] = [];
   page.on('response', (response) => {
     const { pathname } = new URL(response.url());
-    if (!/^\/(?:api|mcp)\b/.test(pathname) || pathname.includes('/stream/')) return;
+    if (!/^\/api\b/.test(pathname) || pathname.includes('/stream/')) return;
     const request = requestName(response.request().method(), response.url());
     const headers = Object.fromEntries(
       Object.entries(response.headers()).filter(([name]) => name === 'content-type' || name.startsWith('x-data-')),

@@ -178,7 +178,7 @@ const HOSTILE = [
 const ELEMENT = { type: 'img', props: { src: 'x', onerror: 'globalThis.ran=1' }, __k: [], constructor: undefined };
 
 /** Fields without which the page has no ticker, moment or tool to show. */
-const KEPT = new Set(['beta_lords', 'as_of', 'ticker', 'jsonrpc', 'name']);
+const KEPT = new Set(['beta_lords', 'as_of', 'ticker', 'name']);
 
 describeInBrowser('texts from outside', () => {
   const terminal = withTerminal();
@@ -201,7 +201,7 @@ describeInBrowser('texts from outside', () => {
         return value;
       };
       const page = await terminal.open('#/SPY/ticker', { isSignedIn: false });
-      await page.route(/\/(?:api\/v1\/|mcp)/, async (route) => {
+      await page.route(/\/(?:api\/v1\/|openapi)/, async (route) => {
         if (route.request().url().includes('/stream/')) return route.abort();
         const response = await route.fetch();
         const body = await response.json().catch(() => ({}));

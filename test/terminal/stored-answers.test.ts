@@ -18,18 +18,15 @@ function operationOf({ request }: StoredAnswer): string | undefined {
 }
 
 // If an answer is not as the server's now is: bun test/terminal/record-answers.ts
-test.each(answers.filter(({ request }) => request !== 'POST /mcp').map((each) => [each.request, each] as const))(
-  '%s has the form of its operation',
-  (_, answer) => {
-    const operation = OPERATIONS.find(({ name }) => name === operationOf(answer))!;
-    expect(operation).toBeDefined();
-    const { provenance, ...body } = answer.body;
-    if (operation.full.properties.provenance) body.provenance = provenance;
-    const keys = operation.rest?.answers;
-    const schema = keys ? answerSchema(operation.full, keys) : operation.full;
-    expect([...Value.Errors(schema, body)].map(({ path, message }) => `${path}: ${message}`)).toEqual([]);
-  },
-);
+test.each(answers.map((each) => [each.request, each] as const))('%s has the form of its operation', (_, answer) => {
+  const operation = OPERATIONS.find(({ name }) => name === operationOf(answer))!;
+  expect(operation).toBeDefined();
+  const { provenance, ...body } = answer.body;
+  if (operation.full.properties.provenance) body.provenance = provenance;
+  const keys = operation.rest?.answers;
+  const schema = keys ? answerSchema(operation.full, keys) : operation.full;
+  expect([...Value.Errors(schema, body)].map(({ path, message }) => `${path}: ${message}`)).toEqual([]);
+});
 
 test('every answer from market data is labelled as simulated', () => {
   const ofMarket = answers.filter(({ headers }) => 'x-data-as-of' in headers);

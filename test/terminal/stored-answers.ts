@@ -58,7 +58,7 @@ export async function serveStored(page: Page, problems: string[]): Promise<Serve
   const now = answers.get('GET /api/v1/feeds')!.body.checked_at as string;
   const served: ServedAnswers = { change: (answer) => answer };
   await page.clock.setFixedTime(now);
-  await page.route(/\/(?:api|mcp)\b/, async (route: Route) => {
+  await page.route(/\/api\b/, async (route: Route) => {
     const request = route.request();
     const name = requestName(request.method(), request.url());
     // The stream stays open and sends nothing.

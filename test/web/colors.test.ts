@@ -79,13 +79,10 @@ describe.each(Object.entries(THEMES))('colours of the %s theme', (_, tokens) => 
     }
   });
 
-  test.each(['simulated', 'warning', 'bad', 'good'])(
-    '%s has a contrast of at least 4.5 on ground and surface',
-    (name) => {
-      expect(contrast(tokens[name]!, tokens.ground!)).toBeGreaterThanOrEqual(4.5);
-      expect(contrast(tokens[name]!, tokens.surface!)).toBeGreaterThanOrEqual(4.5);
-    },
-  );
+  test.each(['simulated', 'warning', 'bad'])('%s has a contrast of at least 4.5 on ground and surface', (name) => {
+    expect(contrast(tokens[name]!, tokens.ground!)).toBeGreaterThanOrEqual(4.5);
+    expect(contrast(tokens[name]!, tokens.surface!)).toBeGreaterThanOrEqual(4.5);
+  });
 
   test('the focus has a contrast of at least 3', () => {
     expect(contrast(tokens.focus!, tokens.ground!)).toBeGreaterThanOrEqual(3);

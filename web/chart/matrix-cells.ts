@@ -8,8 +8,6 @@ export type MatrixValues = readonly (readonly (number | null)[])[];
 
 /** The colour ramp has the steps 0 to 8: Step 0 is the most negative, step 8 is the most positive, and step 4 is for values around 0. */
 export const NEUTRAL_STEP = 4;
-/** The colour step of a cell without a contract. */
-export const BLANK_STEP = 255;
 
 /**
  * Returns the lower bounds of the four colour steps of a sign, as absolute values in ascending order. Each lower bound is 1, 2 or 5 times a
@@ -75,19 +73,6 @@ export function matrixChange<M extends ComparableMatrix>(now: M, before: Compara
   };
 }
 
-/** Returns the colour steps of all cells in the order of the bitmap: row by row, with the highest strike first. */
-export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Uint8Array {
-  const [columns, rows] = [values.length, values[0]?.length ?? 0];
-  const steps = new Uint8Array(columns * rows).fill(BLANK_STEP);
-  for (let column = 0; column < columns; column++) {
-    for (let i = 0; i < rows; i++) {
-      const value = values[column]![i] ?? null;
-      if (value !== null) steps[(rows - 1 - i) * columns + column] = rampStep(value, bounds);
-    }
-  }
-  return steps;
-}
-
 /** Minimum and maximum height of a cell, in pixels. The minimum keeps cells visible, so the matrix may become taller than `target`. */
 const CELL_HEIGHT = { least: 2, most: 24 } as const;
 
@@ -110,6 +95,14 @@ export function matrixLayout(columns: number, rows: number, left: number, right:
     columns,
     rows,
   };
+}
+
+/** Yields each cell that has a contract: its value, and its left upper corner in pixels. The highest strike is at the top. */
+export function* matrixCells(values: MatrixValues, { left, cellWidth, cellHeight, rows }: MatrixLayout) {
+  for (const [column, cells] of values.entries()) {
+    for (const [row, value] of cells.entries())
+      if (value !== null) yield { value, x: left + column * cellWidth, y: (rows - 1 - row) * cellHeight };
+  }
 }
 
 /** A cell, as the index of its column and the index of its strike. */

@@ -7,16 +7,16 @@ import { useSize } from './canvas.tsx';
 import { expiryLabels, LABEL_DIGIT, spacedLabels } from './chart-axis.ts';
 import { CURSOR_CHART, chartKeys, pointerCursor, pointWithin, useSpoken } from './chart-cursor.tsx';
 import {
-  BLANK_STEP,
   cellAt,
   type MatrixLayout,
   type MatrixPlace,
   type MatrixValues,
+  matrixCells,
   matrixLayout,
-  matrixSteps,
   NEUTRAL_STEP,
   placeWithin,
   rampBounds,
+  rampStep,
   yOfPrice,
 } from './matrix-cells.ts';
 import { describeMatrix, matrixReadout } from './matrix-text.ts';
@@ -157,7 +157,7 @@ const MOVES: Readonly<Record<string, readonly [right: number, up: number]>> = {
   End: [Number.POSITIVE_INFINITY, 0],
 };
 
-/** Renders the cells on a canvas. The canvas scales up a bitmap that has one pixel per cell. */
+/** Renders the cells on a canvas. */
 function Cells({ values, bounds, layout }: { values: MatrixValues; bounds: readonly number[]; layout: MatrixLayout }) {
   const ref = useRef<HTMLCanvasElement>(null);
   const version = themeVersion.value;
@@ -175,21 +175,19 @@ function Cells({ values, bounds, layout }: { values: MatrixValues; bounds: reado
     const color = (name: string) => style.getPropertyValue(name).trim();
     const ramp = Array.from({ length: 2 * NEUTRAL_STEP + 1 }, (_, step) => color(`--ramp-${step}`));
     hatch(context, left, width, height, color('--border'));
-    const steps = matrixSteps(values, bounds);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(pictureOfSteps(steps, columns, rows, ramp), left, 0, width - left, height);
-    if (cellHeight < TEXT_FROM.sign || cellWidth < TEXT_FROM.sign) return;
     context.font = `11px ${style.fontFamily}`;
     context.textAlign = 'center';
     context.textBaseline = 'middle';
-    for (const [column, each] of values.entries()) {
-      for (const [row, value] of each.entries()) {
-        if (!value) continue;
-        const step = steps[(rows - 1 - row) * columns + column]!;
-        context.fillStyle = isLight(ramp[step]!) ? '#000' : '#fff';
-        const text = cellWidth >= TEXT_FROM.value ? signedAmount(value) : value > 0 ? '+' : '−';
-        context.fillText(text, left + (column + 0.5) * cellWidth, (rows - row - 0.5) * cellHeight);
-      }
+    // A cell has whole pixels of the device, so that no line is between two cells.
+    const edge = (at: number) => Math.round(at * ratio) / ratio;
+    for (const { value, x, y } of matrixCells(values, layout)) {
+      const fill = ramp[rampStep(value, bounds)]!;
+      context.fillStyle = fill;
+      context.fillRect(edge(x), edge(y), edge(x + cellWidth) - edge(x), edge(y + cellHeight) - edge(y));
+      if (value === 0 || Math.min(cellHeight, cellWidth) < TEXT_FROM.sign) continue;
+      context.fillStyle = isLight(fill) ? '#000' : '#fff';
+      const text = cellWidth >= TEXT_FROM.value ? signedAmount(value) : value > 0 ? '+' : '−';
+      context.fillText(text, x + cellWidth / 2, y + cellHeight / 2);
     }
   }, [values, bounds, left, cellWidth, cellHeight, columns, rows, version]);
   return <canvas ref={ref} class="cells" aria-hidden="true" />;
@@ -209,29 +207,10 @@ function hatch(context: CanvasRenderingContext2D, left: number, right: number, b
   context.clearRect(0, 0, left, bottom);
 }
 
-function pictureOfSteps(steps: Uint8Array, columns: number, rows: number, ramp: readonly string[]): OffscreenCanvas {
-  const palette = ramp.map((each) => {
-    const [red, green, blue] = channels(each);
-    return (255 << 24) | (blue << 16) | (green << 8) | red;
-  });
-  const picture = new OffscreenCanvas(columns, rows);
-  const context = picture.getContext('2d')!;
-  const image = context.createImageData(columns, rows);
-  const pixels = new Uint32Array(image.data.buffer);
-  for (let i = 0; i < steps.length; i++) if (steps[i] !== BLANK_STEP) pixels[i] = palette[steps[i]!]!;
-  context.putImageData(image, 0, 0);
-  return picture;
-}
-
-/** Returns the red, green and blue channels of `#rrggbb`. */
-function channels(color: string): [number, number, number] {
-  const value = Number.parseInt(color.slice(1), 16);
-  return [value >> 16, (value >> 8) & 255, value & 255];
-}
-
-/** Returns true if black text on the colour has more contrast than white text. */
+/** Returns true if black text on the colour `#rrggbb` has more contrast than white text. */
 function isLight(color: string): boolean {
-  const [red, green, blue] = channels(color);
+  const value = Number.parseInt(color.slice(1), 16);
+  const [red, green, blue] = [value >> 16, (value >> 8) & 255, value & 255];
   return 0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2 > 0.18;
 }
 

@@ -64,7 +64,10 @@ export function ReadingDots({ id: chart = 'readings', dots, band, isSigned, prin
                   {row}
                 </button>
               ) : (
-                <div class="reading" aria-current={onChoose === undefined ? 'true' : undefined}>
+                <div
+                  class={`reading${onChoose === undefined ? ' strong' : ''}`}
+                  aria-current={onChoose === undefined ? 'true' : undefined}
+                >
                   {row}
                 </div>
               )}

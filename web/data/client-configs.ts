@@ -12,27 +12,6 @@ export interface ClientConfig {
 const ADDRESS = /http:\/\/127\.0\.0\.1:8080/g;
 export const KEY_PLACEHOLDER = 'ZOMMA_…';
 
-/**
- * Returns the code blocks of docs/clients.md. Each entry includes the block's section and the preceding paragraph. The build calls this
- * function, so that the page needs no Markdown parser.
- */
-export function clientConfigs(page: string): ClientConfig[] {
-  return page
-    .split(/^## /m)
-    .slice(1)
-    .flatMap((part) => {
-      const section = part.slice(0, part.indexOf('\n'));
-      let purpose = '';
-      return [...part.matchAll(/^```(\w+)\n([\s\S]*?)\n```$|^(?![`<|\n])(?:.+\n)+/gm)].flatMap(
-        ([paragraph, language, text]) => {
-          if (text !== undefined) return [{ section, purpose, language: language!, text }];
-          purpose = paragraph.trim().replaceAll('\n', ' ').replace(/:$/, '.');
-          return [];
-        },
-      );
-    });
-}
-
 /** Replaces the example address in a text by the address of this server. If a key is given, the key replaces the placeholder. */
 export function filledConfig(text: string, origin: string, key?: string): string {
   const addressed = text.replace(ADDRESS, () => origin);

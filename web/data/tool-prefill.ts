@@ -48,15 +48,10 @@ export function toolPrefill(
   }
   return Object.fromEntries(
     Object.entries(known).flatMap(([name, value]) => {
-      if (value === null || value === undefined) return [];
-      if (typeof value === 'string') return [[name, value]];
-      // Whole numbers, such as amounts in dollars, stay unchanged. Other values are rounded.
-      return Number.isFinite(value) ? [[name, String(Number.isInteger(value) ? value : rounded(value))]] : [];
+      if (typeof value !== 'number') return value ? [[name, value]] : [];
+      // Values of 1,000 or more are rounded to cents, because six significant digits would not preserve the cents.
+      const digits = Math.abs(value) >= 1000 ? value.toFixed(2) : value.toPrecision(DIGITS);
+      return Number.isFinite(value) ? [[name, String(Number(digits))]] : [];
     }),
   );
-}
-
-function rounded(value: number): number {
-  // Values of 1,000 or more are rounded to cents, because six significant digits would not preserve the cents.
-  return Math.abs(value) >= 1000 ? Number(value.toFixed(2)) : Number(value.toPrecision(DIGITS));
 }

@@ -21,6 +21,8 @@ export function ExplainCall({ figure, snapshot, notes }: ExplainSectionProps) {
 }
 
 interface CallFormsProps {
+  /** The start of the ids of elements, if the page has several calls. */
+  readonly id?: string;
   readonly call: Call;
   /** True if the call has options of the analysis, which MCP tools and `zomma` commands for tools do not accept. */
   readonly hasOptions: boolean;
@@ -28,7 +30,7 @@ interface CallFormsProps {
 }
 
 /** Renders a call as curl, as an MCP message, as a `zomma` command, and its answer as JSON. */
-export function CallForms({ call, hasOptions, notes }: CallFormsProps) {
+export function CallForms({ id = 'call', call, hasOptions, notes }: CallFormsProps) {
   const tab = useSignal<Tab>('curl');
   const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
   const text = {
@@ -55,9 +57,9 @@ export function CallForms({ call, hasOptions, notes }: CallFormsProps) {
               type="button"
               role="tab"
               key={each}
-              id={`call-${each}`}
+              id={`${id}-${each}`}
               aria-selected={tab.value === each}
-              aria-controls="call-text"
+              aria-controls={`${id}-text`}
               tabIndex={tab.value === each ? 0 : -1}
               onClick={() => (tab.value = each)}
             >
@@ -70,7 +72,7 @@ export function CallForms({ call, hasOptions, notes }: CallFormsProps) {
           {tab.value === 'JSON' ? 'Copy all' : 'Copy'}
         </button>
       </div>
-      <div role="tabpanel" id="call-text" aria-labelledby={`call-${tab.value}`} data-call={tab.value}>
+      <div role="tabpanel" id={`${id}-text`} aria-labelledby={`${id}-${tab.value}`} data-call={tab.value}>
         {text && <pre tabIndex={0}>{tab.value === 'JSON' ? jsonExcerpt(text, LINES_SHOWN) : text}</pre>}
         {note && <p class="muted">{note}</p>}
       </div>

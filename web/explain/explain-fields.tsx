@@ -1,12 +1,13 @@
 import type { FigureFile } from '../data/figure-texts.ts';
 import { WEB_OPERATIONS, type WebOperationName } from '../operations.ts';
+import { Facts } from '../panel/facts.tsx';
 import { page, tickerCall } from '../state/page.ts';
 import { asOf, gexView } from '../state/page-market.ts';
 import { panelCall } from '../state/panels.ts';
 import { CallForms } from './explain-call.tsx';
 import { ExplainInputs } from './explain-inputs.tsx';
 import { ExplainMethod } from './explain-method.tsx';
-import { ExplainPart, Facts } from './explain-part.tsx';
+import { ExplainPart } from './explain-part.tsx';
 import { remarksOn } from './explained-figures.ts';
 
 /** The figures of an operation, or one field of its answer. */

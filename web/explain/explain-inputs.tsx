@@ -2,7 +2,7 @@ import type { ExplainedFigure } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
 import { cleanText, countsText, countText, marketNotes, newYorkDay, percent } from '../page-format.ts';
-import { Facts } from './explain-part.tsx';
+import { Facts } from '../panel/facts.tsx';
 
 /** Renders the inputs of a figure: contracts, volatilities, forwards, stale quotes and the source. */
 export function ExplainInputs({ answer, figure }: { answer: WebAnswer<GexView>; figure: ExplainedFigure }) {

@@ -4,7 +4,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ExplainedFigure, FigureTexts } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
-import { Fact } from '../panel/fact.tsx';
 import type { ChosenOptions } from '../state/address.ts';
 
 /** The snapshot whose figure the Explain panel explains. */
@@ -72,16 +71,5 @@ export function ExplainPart({ id, title, children }: ExplainPartProps) {
       </summary>
       {isOpen && children(isVisible)}
     </details>
-  );
-}
-
-/** Renders a list with a name and a value in each row. */
-export function Facts({ of }: { of: readonly (readonly [name: string, value: string])[] }) {
-  return (
-    <dl class="facts">
-      {of.map(([name, value]) => (
-        <Fact key={name} name={name} value={value} />
-      ))}
-    </dl>
   );
 }

@@ -5,6 +5,7 @@ import type { WebAnswer } from '../data/request.ts';
 import { serverNow } from '../data/server-connection.ts';
 import { countText, duration, exactMoment, percent, plain, signedAmount, strikeText, UNKNOWN } from '../page-format.ts';
 import { ViewState } from '../panel/chart-panel.tsx';
+import { Facts } from '../panel/facts.tsx';
 import { tickerFigures } from '../panel/ticker-figures.tsx';
 import { navigate, page } from '../state/page.ts';
 import { usePageFile } from '../state/page-files.ts';
@@ -15,7 +16,7 @@ import { ExplainFields, fieldsName, fieldsOfId } from './explain-fields.tsx';
 import { ExplainFirmness } from './explain-firmness.tsx';
 import { ExplainInputs } from './explain-inputs.tsx';
 import { ExplainMethod } from './explain-method.tsx';
-import { ExplainPart, Facts, snapshotOf } from './explain-part.tsx';
+import { ExplainPart, snapshotOf } from './explain-part.tsx';
 import { ExplainRecord } from './explain-record.tsx';
 import { EXPLANATIONS, figureOfId, remarksOn, type StrikeRow, strikeRow } from './explained-figures.ts';
 
@@ -140,9 +141,7 @@ function Told({ told, answer, texts }: ToldProps) {
           <p>{text.sentence}</p>
           {text.formula && (
             <>
-              <p>
-                <code class="formula">{text.formula}</code>
-              </p>
+              <pre>{text.formula}</pre>
               <p class="muted">{texts.notes.symbols}</p>
             </>
           )}

@@ -1,8 +1,8 @@
-import { OPTION_VALUES } from '../state/address.ts';
 import { navigate, page } from '../state/page.ts';
 import { setScope } from '../state/scope.ts';
-import { SCOPE_NAMES, SCOPE_WORDS } from '../state/scope-words.ts';
+import { SCOPE_NAMES } from '../state/scope-words.ts';
 import { dialog } from '../state/ui.ts';
+import { OptionSelect } from './scope-bar.tsx';
 import { Sheet } from './sheet.tsx';
 
 /** Renders the dialog for the analysis options, which apply to all panels of the page. */
@@ -12,19 +12,7 @@ export function OptionsSheet() {
     <Sheet title="Options of the analysis" onClose={() => (dialog.value = null)}>
       <div class="fields">
         {SCOPE_NAMES.map((name) => (
-          <label key={name}>
-            {SCOPE_WORDS[name].label}
-            <select
-              value={options[name] ?? OPTION_VALUES[name][0]}
-              onChange={(event) => setScope(name, event.currentTarget.value)}
-            >
-              {Object.entries(SCOPE_WORDS[name].values).map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          </label>
+          <OptionSelect key={name} name={name} />
         ))}
         <label>
           Expiries

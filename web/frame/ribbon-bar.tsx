@@ -14,11 +14,8 @@ export function RibbonBar() {
   if (items.length === 0) return null;
   const isAlarm = items.some(({ state }) => ALARMS.has(state));
   return (
-    <div
-      class={`ribbon${items.some(({ state }) => state === 'simulated') ? ' simulated' : ''}${isOpen ? ' open' : ''}`}
-      data-ribbon
-    >
-      <p class="clip" role="status" aria-live={isAlarm ? 'assertive' : 'polite'}>
+    <div class={`ribbon${items.some(({ state }) => state === 'simulated') ? ' simulated' : ''}`} data-ribbon>
+      <p class={isOpen ? undefined : 'clip'} role="status" aria-live={isAlarm ? 'assertive' : 'polite'}>
         {items.map(({ state, glyph, strong, text }) => (
           <span key={state} class={`ribbon-item state-${state}`} data-state={state}>
             <span aria-hidden="true">{glyph} </span>

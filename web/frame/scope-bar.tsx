@@ -35,7 +35,9 @@ export function ScopeBar() {
     <section class="scope row" aria-label="Options of the analysis" data-scope>
       {(isScoped || options.expiries !== undefined) && <ExpiriesMenu />}
       {names.map((name) => (
-        <OptionMenu key={name} name={name} />
+        <ScopeMenu key={name} name={name} label={SCOPE_WORDS[name].label}>
+          <OptionSelect name={name} />
+        </ScopeMenu>
       ))}
       {isScoped && (
         <button type="button" onClick={() => (dialog.value = 'options')}>
@@ -72,7 +74,6 @@ function ExpiriesMenu() {
     <ScopeMenu
       name="expiries"
       label="Expiries"
-      value={chosen ?? 'all'}
       beside={
         first && (
           <button
@@ -87,59 +88,66 @@ function ExpiriesMenu() {
         )
       }
     >
-      {choices.map(({ value, text, count }) => (
-        <option key={value} value={value}>
-          {text} ({count})
-        </option>
-      ))}
-      {expiries && (
-        <optgroup label="One expiry · share of gross gamma">
-          {dates
-            .filter((date) => !choices.some(({ value }) => value === date))
-            .map((date) => (
-              <option key={date} value={date}>
-                {expiryShareText(expiries, date, ms)}
-              </option>
-            ))}
-        </optgroup>
-      )}
-      {!isListed && <option value={chosen}>{expiriesText(chosen!, ms)}</option>}
+      <label>
+        <span class="muted small">Expiries</span>
+        <select value={chosen ?? 'all'} onChange={(event) => setScope('expiries', event.currentTarget.value)}>
+          {choices.map(({ value, text, count }) => (
+            <option key={value} value={value}>
+              {text} ({count})
+            </option>
+          ))}
+          {expiries && (
+            <optgroup label="One expiry · share of gross gamma">
+              {dates
+                .filter((date) => !choices.some(({ value }) => value === date))
+                .map((date) => (
+                  <option key={date} value={date}>
+                    {expiryShareText(expiries, date, ms)}
+                  </option>
+                ))}
+            </optgroup>
+          )}
+          {!isListed && <option value={chosen}>{expiriesText(chosen!, ms)}</option>}
+        </select>
+      </label>
     </ScopeMenu>
   );
 }
 
-function OptionMenu({ name }: { name: OptionName }) {
+/** Renders the select element of an option, with its name. */
+export function OptionSelect({ name }: { name: OptionName }) {
   const { label, values } = SCOPE_WORDS[name];
   return (
-    <ScopeMenu name={name} label={label} value={page.value.options[name] ?? OPTION_VALUES[name][0]}>
-      {Object.entries(values).map(([value, text]) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
-      ))}
-    </ScopeMenu>
+    <label>
+      <span class="muted small">{label}</span>
+      <select
+        value={page.value.options[name] ?? OPTION_VALUES[name][0]}
+        onChange={(event) => setScope(name, event.currentTarget.value)}
+      >
+        {Object.entries(values).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
 interface ScopeMenuProps {
   readonly name: ScopeName;
   readonly label: string;
-  readonly value: string;
+  /** The select element, with its name. */
   readonly children: ComponentChildren;
   readonly beside?: ComponentChildren;
 }
 
 /** Renders one option as a select element. An option that differs from the default is filled, and has a button that restores the default. */
-function ScopeMenu({ name, label, value, children, beside }: ScopeMenuProps) {
+function ScopeMenu({ name, label, children, beside }: ScopeMenuProps) {
   const isChosen = page.value.options[name] !== undefined;
   return (
     <span class={`scope-option${isChosen ? ' chosen' : ''}`} data-option={name}>
-      <label>
-        <span class="muted small">{label}</span>
-        <select value={value} onChange={(event) => setScope(name, event.currentTarget.value)}>
-          {children}
-        </select>
-      </label>
+      {children}
       {isChosen && (
         <button type="button" aria-label={`${label}: use the default`} onClick={() => setScope(name, '')}>
           ×

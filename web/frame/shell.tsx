@@ -36,7 +36,7 @@ export function Shell({ viewOf, onRetry }: ShellProps) {
         Skip to the figures
       </a>
       <header class="head row">
-        <span class="brand">Zomma</span>
+        <strong>Zomma</strong>
         <button
           type="button"
           class="ticker-field"

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { newYorkIsoDate, price } from '../page-format.ts';
+import { Choice } from '../panel/choices.tsx';
 import { moveToMoment, shownMs, stopList } from '../state/time-stops.ts';
 import { dialog } from '../state/ui.ts';
 import { shiftedDate } from '../time/exchange-days.ts';
@@ -49,13 +50,13 @@ export function Calendar() {
         <button type="button" disabled={!before} onClick={() => setMonth(before!)} aria-label="Month before">
           ◂
         </button>
-        <select value={month} aria-label="Month" onChange={(event) => setMonth(event.currentTarget.value)}>
-          {[...new Set([...months, month])].toSorted().map((each) => (
-            <option key={each} value={each}>
-              {MONTH.format(Date.parse(`${each}-15`))}
-            </option>
-          ))}
-        </select>
+        <Choice
+          label="Month"
+          value={month}
+          values={[...new Set([...months, month])].toSorted()}
+          text={(each) => MONTH.format(Date.parse(`${each}-15`))}
+          onChoose={setMonth}
+        />
         <button type="button" disabled={!after} onClick={() => setMonth(after!)} aria-label="Month after">
           ▸
         </button>

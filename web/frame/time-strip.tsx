@@ -2,6 +2,7 @@ import { bisectCenter } from 'd3-array';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { newYorkMoment, price, spokenMoment, UNKNOWN } from '../page-format.ts';
+import { Choice } from '../panel/choices.tsx';
 import { navigate, page } from '../state/page.ts';
 import { asOf, feeds, gexView, newerCount } from '../state/page-market.ts';
 import { staleText } from '../state/ribbon.ts';
@@ -59,21 +60,15 @@ export function TimeStrip() {
         <button type="button" onClick={togglePlay} disabled={stopList.value.at.length < 2} data-action="play">
           {isPlaying.value ? '◼ Stop' : '▶ Play'}
         </button>
-        <label>
-          <span class="spoken">A snapshot each</span>
-          <select
-            value={playMs.value}
-            onChange={({ currentTarget: { value } }) => {
-              playMs.value = Number(value);
-            }}
-          >
-            {PLAY_MS.map((ms) => (
-              <option key={ms} value={ms}>
-                {ms / 1000} s
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="A snapshot each"
+          value={String(playMs.value)}
+          values={PLAY_MS.map(String)}
+          text={(ms) => `${Number(ms) / 1000} s`}
+          onChoose={(ms) => {
+            playMs.value = Number(ms);
+          }}
+        />
       </span>
       <button
         type="button"
@@ -110,22 +105,17 @@ function SinceControls() {
         >
           Since
         </button>
-        <label>
-          <span class="spoken">The moment to compare with</span>
-          <select
-            value={since.value}
-            onChange={({ currentTarget: { value } }) => {
-              since.value = value as SinceName;
-              if (page.value.isDiff) toggleSince();
-            }}
-          >
-            {names.map((name) => (
-              <option key={name} value={name} disabled={sinceMoment(name) === undefined}>
-                {name === 'pinned' ? `A, ${newYorkMoment(pinned)}` : SINCE_TEXTS[name]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="The moment to compare with"
+          value={since.value}
+          values={names}
+          text={(name) => (name === 'pinned' ? `A, ${newYorkMoment(pinned)}` : SINCE_TEXTS[name])}
+          isDisabled={(name) => sinceMoment(name) === undefined}
+          onChoose={(name) => {
+            since.value = name;
+            if (page.value.isDiff) toggleSince();
+          }}
+        />
       </span>
       <button
         type="button"

@@ -56,7 +56,7 @@ function WatchRow({ name }: { name: string }) {
       data-ticker={name}
       onClick={() => (picks ? toggleCompared(name) : navigate({ ticker: name }))}
     >
-      <span class="clip" title={name}>
+      <span class={`clip${pageTicker.value === name ? ' strong' : ''}`} title={name}>
         {picks && <span aria-hidden="true">{isPicked ? '☑ ' : '☐ '}</span>}
         {name}
       </span>

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact';
+
 export interface FigureTableProps {
   /**
    * A description of the table. If `hasCaption` is true, the description is a visible caption. Otherwise only screen readers read the
@@ -6,7 +8,8 @@ export interface FigureTableProps {
   readonly label: string;
   readonly hasCaption?: boolean;
   readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+  /** The cells by row. The first cell is a text. */
+  readonly rows: readonly (readonly [string, ...ComponentChildren[]])[];
 }
 
 /** Renders a small table of texts without sorting. The first cell of each row is a row heading. */

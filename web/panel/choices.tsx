@@ -8,6 +8,7 @@ interface ChoiceProps<Value extends string> {
   readonly value: Value;
   readonly values: readonly Value[];
   text?(value: Value): string;
+  isDisabled?(value: Value): boolean;
   onChoose(value: Value): void;
   /** The name of the setting, for tests and style sheets. */
   readonly own?: string;
@@ -15,13 +16,13 @@ interface ChoiceProps<Value extends string> {
 
 /** Renders a select element. Screen readers announce its name. */
 export function Choice<Value extends string>(props: ChoiceProps<Value>) {
-  const { label, value, values, text = String, onChoose, own } = props;
+  const { label, value, values, text = String, isDisabled, onChoose, own } = props;
   return (
     <label class="choice">
       <span class="spoken">{label}</span>
       <select value={value} data-own={own} onChange={(event) => onChoose(event.currentTarget.value as Value)}>
         {(values.includes(value) ? values : [...values, value]).map((each) => (
-          <option key={each} value={each}>
+          <option key={each} value={each} disabled={isDisabled?.(each)}>
             {text(each)}
           </option>
         ))}

@@ -31,7 +31,7 @@ export function Figure({ id, name, value, exact, note, meaning, tone = '', befor
       <span class={`figure-value ${tone === 'stale' ? '' : tone}`} key={value}>
         {value}
       </span>
-      {meaning && <span class={`figure-meaning ${tone}`}>{meaning}</span>}
+      {meaning && <span class={`figure-meaning strong ${tone}`}>{meaning}</span>}
       <span class={`figure-note small ${before?.tone ?? ''}`}>
         {before ? `was ${before.value}, ${before.difference}` : note}
       </span>

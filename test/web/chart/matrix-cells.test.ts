@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
-  BLANK_STEP,
   cellAt,
+  matrixCells,
   matrixChange,
   matrixLayout,
-  matrixSteps,
   NEUTRAL_STEP,
   rampBounds,
   rampStep,
@@ -61,7 +60,14 @@ describe('the picture', () => {
       [-500, null, 10],
       [0, 100, 500],
     ] as const;
-    expect([...matrixSteps([first, second], [10, 100, 250, 500])]).toEqual([5, 8, BLANK_STEP, 6, 0, 4]);
+    const cells = [...matrixCells([first, second], matrixLayout(2, 3, 50, 90, 30))];
+    expect(cells.map(({ value, x, y }) => [value, x, y, rampStep(value, [10, 100, 250, 500])])).toEqual([
+      [-500, 50, 20, 0],
+      [10, 50, 0, 5],
+      [0, 70, 20, 4],
+      [100, 70, 10, 6],
+      [500, 70, 0, 8],
+    ]);
   });
 });
 

@@ -56,7 +56,9 @@ describe('the words of a level', () => {
   });
 
   test('of fewer than 20 days name counts and no share', () => {
-    expect(recordSentence(record, 'flip')).toBe('2 days: held on 2, touched on 1, crossed on 2. Percentages need 20 days.');
+    expect(recordSentence(record, 'flip')).toBe(
+      '2 days: held on 2, touched on 1, crossed on 2. Percentages need 20 days.',
+    );
     expect(recordSentence(record, 'flip')).not.toContain('%');
   });
 });

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { files } from '../../../build/web/manifest.js';
-import { clientConfigs, filledConfig, KEY_PLACEHOLDER } from '../../../web/data/client-configs.ts';
+import { clientConfigs } from '../../../scripts/client-configs.ts';
+import { filledConfig, KEY_PLACEHOLDER } from '../../../web/data/client-configs.ts';
 
 const page = readFileSync(join(import.meta.dir, '../../../docs/clients.md'), 'utf8');
 const configs = clientConfigs(page);

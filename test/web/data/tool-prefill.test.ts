@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test';
-import { toolDefinitions } from '../../../src/mcp/tool-definitions.ts';
 import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
-import { REGISTRY, TOOLS } from '../../../src/operations/registry.ts';
+import { REGISTRY } from '../../../src/operations/registry.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import type { GexView, Radar } from '../../../web/data/page-answers.ts';
-import { argumentsOf, type McpTool, toolFields } from '../../../web/data/tool-fields.ts';
+import { argumentsOf, toolFields } from '../../../web/data/tool-fields.ts';
 import { toolPrefill } from '../../../web/data/tool-prefill.ts';
 import { WEB_OPERATIONS } from '../../../web/operations.ts';
 import { call, callExtended } from '../../operations/small-market.ts';
 import { context } from '../quoted-market.ts';
+import { TOOL_DESCRIPTIONS } from './tool-descriptions.ts';
 
 const view = {
   levels: callExtended(getLiveGexNodes, { ticker: 'ACME' }, context),
@@ -34,19 +34,16 @@ test('the option is that of the expiry nearest 30 days, and with a radar that of
   expect(withRadar.strike).toBe(String(view.levels.call_wall));
 });
 
-const withForm = (toolDefinitions(TOOLS) as unknown as McpTool[]).filter(({ name }) => name in WEB_OPERATIONS);
+const withForm = [...TOOL_DESCRIPTIONS].filter(([name]) => name in WEB_OPERATIONS);
 
 // The values of the page are valid arguments: the server answers with them, but for the member's own estimates.
-test.each(withForm.map((tool) => [tool.name, tool] as const))(
-  '%s answers with the values of the page',
-  (name, tool) => {
-    const fields = toolFields(tool);
-    const prefill = toolPrefill('ACME', null, view, radar);
-    const own: Record<string, string> = { win_prob: '0.55', whale_fiat: '1000000', iv_ceiling: '0.4' };
-    const texts = Object.fromEntries(
-      fields.map((each) => [each.name, prefill[each.name] ?? own[each.name] ?? (each.initial || each.example)]),
-    );
-    const answer = call(REGISTRY[name as keyof typeof REGISTRY], argumentsOf(fields, texts), context);
-    expect(Object.keys(answer).length).toBeGreaterThan(0);
-  },
-);
+test.each(withForm)('%s answers with the values of the page', (name, tool) => {
+  const fields = toolFields(tool);
+  const prefill = toolPrefill('ACME', null, view, radar);
+  const own: Record<string, string> = { win_prob: '0.55', whale_fiat: '1000000', iv_ceiling: '0.4' };
+  const texts = Object.fromEntries(
+    fields.map((each) => [each.name, prefill[each.name] ?? own[each.name] ?? (each.initial || each.example)]),
+  );
+  const answer = call(REGISTRY[name as keyof typeof REGISTRY], argumentsOf(fields, texts), context);
+  expect(Object.keys(answer).length).toBeGreaterThan(0);
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { FIGURE_TEXTS } from '../../../scripts/figure-texts.ts';
 import { methodsPage } from '../../../scripts/methods-page.ts';
 import type { ExplainedFigure } from '../../../web/data/figure-texts.ts';
-import { FIGURE_TEXTS } from '../../../web/data/figure-texts.ts';
 import type { Strikes } from '../../../web/data/page-answers.ts';
 import {
   dailyDeviation,

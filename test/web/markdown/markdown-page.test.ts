@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { mathOfTex, methodsPage } from '../../../scripts/methods-page.ts';
+import { parseMarkdown } from '../../../scripts/parse-markdown.ts';
 import {
   type MarkdownBlock,
   type MarkdownSpan,
   type MathNode,
-  parseMarkdown,
   plainText,
   sectionOf,
 } from '../../../web/markdown/markdown-page.ts';

@@ -1,4 +1,5 @@
 import type { GexView, WhalePrints } from '../../data/page-answers.ts';
+import { FigureTable } from '../../grid/figure-table.tsx';
 import { amount, cleanText, countText, newYorkDay, percent, signedAmount } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
@@ -43,19 +44,9 @@ export function LargePrints({ view }: { view: GexView }) {
 }
 
 function Sums({ body }: { body: WhalePrints }) {
-  const { by_side: side, call_fiat_paid, put_fiat_paid, net_fiat_exposure: net } = body;
-  const most = Math.max(call_fiat_paid, put_fiat_paid, 1);
-  const row = (name: string, tone: string, all: number, ask: number | undefined, bid: number | undefined) => (
-    <tr>
-      <th scope="row">{name}</th>
-      <td>
-        {amount(all)}
-        <i class={`sum-bar ${tone}`} style={{ width: `${(100 * all) / most}%` }} />
-      </td>
-      <td class={ask ? 'positive' : ''}>{amount(ask)}</td>
-      <td class={bid ? 'negative' : ''}>{amount(bid)}</td>
-    </tr>
-  );
+  const { by_side: side, net_fiat_exposure: net } = body;
+  const { rows } = largePrintsTable(body);
+  const most = Math.max(...rows.map(([, premium]) => premium), 1);
   const what =
     body.flow_from === 'prints' ? `prints from ${amount(body.min_premium)}` : 'contracts with volume (at their mid)';
   return (
@@ -65,20 +56,19 @@ function Sums({ body }: { body: WhalePrints }) {
           ? `In ${body.window_days} days there were no ${what} of ${dayOf(body.target_expiry)}.`
           : `In ${body.window_days} days ${countText(body.counted)} ${what} of ${dayOf(body.target_expiry)} sum to ${signedAmount(net)} dollars, calls less puts, and ${signedAmount(body.net_volume_delta)} contracts.`}
       </p>
-      <table>
-        <thead>
-          <tr>
-            <td />
-            <th scope="col">Premium</th>
-            <th scope="col">At the ask</th>
-            <th scope="col">At the bid</th>
-          </tr>
-        </thead>
-        <tbody>
-          {row('Calls', 'solid', call_fiat_paid, side?.call_at_ask, side?.call_at_bid)}
-          {row('Puts', 'hatched', put_fiat_paid, side?.put_at_ask, side?.put_at_bid)}
-        </tbody>
-      </table>
+      <FigureTable
+        label="Sums of the large prints"
+        head={['', 'Premium', 'At the ask', 'At the bid']}
+        rows={rows.map(([name, premium, ask, bid]) => [
+          name,
+          <>
+            {amount(premium)}
+            <i class={`sum-bar ${name}`} style={{ width: `${(100 * premium) / most}%` }} />
+          </>,
+          <span class={ask ? 'positive' : ''}>{amount(ask)}</span>,
+          <span class={bid ? 'negative' : ''}>{amount(bid)}</span>,
+        ])}
+      />
       <p class="muted">
         {side ? `Side unknown: ${amount(side.unknown)}. ` : 'The side is unknown: the ticker has no prints. '}
         {percent(body.deep_premium_pct, 1, false)} of the premium is deep (|delta| above 0.9) and mostly expresses no
@@ -106,13 +96,12 @@ function Sums({ body }: { body: WhalePrints }) {
   );
 }
 
-function largePrintsTable(body: WhalePrints) {
-  const side = body.by_side;
-  return {
-    columns: ['side', 'premium', 'at_ask', 'at_bid'],
-    rows: [
-      ['calls', body.call_fiat_paid, side?.call_at_ask ?? null, side?.call_at_bid ?? null],
-      ['puts', body.put_fiat_paid, side?.put_at_ask ?? null, side?.put_at_bid ?? null],
-    ],
-  };
+/** Returns the sums of calls and of puts. The sides of a ticker without prints are unknown. */
+function largePrintsTable({ by_side: side, call_fiat_paid, put_fiat_paid }: WhalePrints) {
+  type Sum = readonly [side: string, premium: number, atAsk: number | null, atBid: number | null];
+  const rows: Sum[] = [
+    ['calls', call_fiat_paid, side?.call_at_ask ?? null, side?.call_at_bid ?? null],
+    ['puts', put_fiat_paid, side?.put_at_ask ?? null, side?.put_at_bid ?? null],
+  ];
+  return { columns: ['side', 'premium', 'at_ask', 'at_bid'], rows };
 }

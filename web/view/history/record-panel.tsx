@@ -107,7 +107,7 @@ function RecordRow({ record, level, isOpen }: { record: RecordAnswer; level: Rec
         OUTCOMES.map((outcome) => <RateCell key={outcome} outcome={outcome} rate={score[outcome]} />)
       )}
       {!score.too_few_days && (
-        <p class="record-verdict" data-label>
+        <p class="strong" data-label>
           {score.verdict}
         </p>
       )}

@@ -21,7 +21,7 @@ import {
 } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
-import { Fact } from '../../panel/fact.tsx';
+import { Facts } from '../../panel/facts.tsx';
 import { page, setOwn } from '../../state/page.ts';
 import type { AskedCall } from '../../state/page-market.ts';
 import { whipsawParts } from './whipsaw-parts.ts';
@@ -102,16 +102,18 @@ function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; 
   const away = (level: number) => `${price(level)}, ${percent(100 * (level / spot - 1), 1)}`;
   return (
     <div class="stack inset">
-      <dl class="facts">
-        <Fact name="By the lognormal" value={lognormalReadout(radar, pair)} />
-        <Fact name="Forward" value={price(density.forward)} />
-        <Fact name="Most likely" value={away(density.mode)} />
-        <Fact name="Median" value={away((density.quantiles as Readonly<Record<string, number>>).p50!)} />
-        <Fact name="Volatility at the money" value={volatility(density.atm_iv, 2)} />
-        <Fact name="Expected move" value={`± ${price(density.expected_move)}`} />
-        <Fact name="Skewness of the log return" value={plain(density.skewness, 3)} />
-        <Fact name="Divergence from the lognormal" value={`${plain(density.lognormal_divergence, 3)} nats`} />
-      </dl>
+      <Facts
+        of={[
+          ['By the lognormal', lognormalReadout(radar, pair)],
+          ['Forward', price(density.forward)],
+          ['Most likely', away(density.mode)],
+          ['Median', away((density.quantiles as Readonly<Record<string, number>>).p50!)],
+          ['Volatility at the money', volatility(density.atm_iv, 2)],
+          ['Expected move', `± ${price(density.expected_move)}`],
+          ['Skewness of the log return', plain(density.skewness, 3)],
+          ['Divergence from the lognormal', `${plain(density.lognormal_divergence, 3)} nats`],
+        ]}
+      />
       <p>{fitSentence(density)}</p>
       {notes && <p class="muted">{notes}</p>}
     </div>

@@ -11,7 +11,7 @@ import {
 import { isKey, isKeyKept, keepKey, memberKey, signIn, signOut } from '../../data/member-key.ts';
 import { rateLimit } from '../../data/request.ts';
 import { cleanText, countText, duration, newYorkMoment, UNKNOWN } from '../../page-format.ts';
-import { Fact } from '../../panel/fact.tsx';
+import { Facts } from '../../panel/facts.tsx';
 import { feeds } from '../../state/page-market.ts';
 import { copy } from '../../state/ui.ts';
 
@@ -46,32 +46,26 @@ function SignedIn() {
     <section class="status-card stack" data-account>
       <h2>This account</h2>
       {problem && <p class="problem">{problem}</p>}
-      <dl class="facts">
-        <Fact name="Tier" value={cleanText(status?.tier) || UNKNOWN} />
-        <Fact
-          name="Membership"
-          value={
-            status === undefined
-              ? UNKNOWN
-              : status.expires_at === null
-                ? 'does not expire'
-                : `until ${newYorkMoment(status.expires_at)} New York`
-          }
-        />
-        <Fact
-          name="Rate limit"
-          value={
-            status === undefined
-              ? UNKNOWN
-              : limit
-                ? `${countText(limit.requests - left)} of ${countText(limit.requests)} used; refilled within ${duration(limit.window_s)}`
-                : 'none'
-          }
-        >
-          {limit && <progress max={limit.requests} value={limit.requests - left} aria-label="Rate limit used" />}
-        </Fact>
-        <Fact name="Streams of live levels" value={countText(status?.live_streams)} />
-      </dl>
+      <Facts
+        of={[
+          ['Tier', cleanText(status?.tier) || UNKNOWN],
+          ['Membership', status ? membershipText(status) : UNKNOWN],
+          [
+            'Rate limit',
+            limit ? (
+              <>
+                {`${countText(limit.requests - left)} of ${countText(limit.requests)} used; refilled within ${duration(limit.window_s)}`}
+                <progress max={limit.requests} value={limit.requests - left} aria-label="Rate limit used" />
+              </>
+            ) : status ? (
+              'none'
+            ) : (
+              UNKNOWN
+            ),
+          ],
+          ['Streams of live levels', countText(status?.live_streams)],
+        ]}
+      />
       <h3>Key</h3>
       <Secret value={memberKey.value!} name="the key" />
       <label class="check row">
@@ -90,6 +84,10 @@ function SignedIn() {
       </p>
     </section>
   );
+}
+
+function membershipText({ expires_at }: AccountStatus): string {
+  return expires_at === null ? 'does not expire' : `until ${newYorkMoment(expires_at)} New York`;
 }
 
 /** Renders a masked key. `Reveal` shows the key, and `Copy` copies the key without showing it. */
@@ -169,16 +167,18 @@ function Answered({ told }: { told: Told }) {
   }
   const { status, telegram_id, routing_1dte, routing_radar, last_ping } = told;
   return (
-    <dl class="facts" data-telegram={status}>
-      <Fact name="Status" value={status} />
-      <Fact name="Telegram account" value={telegram_id || UNKNOWN} />
-      <Fact name="1DTE signals" value={routing_1dte} />
-      <Fact name="Radar signals" value={routing_radar} />
-      <Fact
-        name="Last ping"
-        value={last_ping ? `${newYorkMoment(`${last_ping.replace(' ', 'T')}Z`)} New York (${last_ping} UTC)` : UNKNOWN}
-      />
-    </dl>
+    <Facts
+      of={[
+        ['Status', status],
+        ['Telegram account', telegram_id || UNKNOWN],
+        ['1DTE signals', routing_1dte],
+        ['Radar signals', routing_radar],
+        [
+          'Last ping',
+          last_ping ? `${newYorkMoment(`${last_ping.replace(' ', 'T')}Z`)} New York (${last_ping} UTC)` : UNKNOWN,
+        ],
+      ]}
+    />
   );
 }
 

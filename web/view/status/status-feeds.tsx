@@ -4,7 +4,7 @@ import { ask, type WebAnswer } from '../../data/request.ts';
 import { DataGrid, fieldColumns, type GridColumn } from '../../grid/data-grid.tsx';
 import { cleanText, countsText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
 import { ChartPanel, FirstData, ViewState } from '../../panel/chart-panel.tsx';
-import { Fact } from '../../panel/fact.tsx';
+import { Facts, type NamedFact } from '../../panel/facts.tsx';
 import { feeds } from '../../state/page-market.ts';
 import {
   contractsText,
@@ -60,7 +60,7 @@ function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly F
 }
 
 function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAnswer> }) {
-  const { tickers, refusals, gaps, stream, past } = feed;
+  const { tickers, refusals, gaps, stream } = feed;
   return (
     <ChartPanel
       id={`feed-${cleanText(feed.feed)}`}
@@ -76,49 +76,9 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAns
         </strong>{' '}
         {feedSentence(feed)}
       </p>
-      <dl class="facts inset">
-        <Fact name="Last poll" value={newYorkMoment(feed.last_attempt)} />
-        <Fact name="Last poll without an error" value={newYorkMoment(feed.last_completed)} />
-        <Fact
-          name="Next poll"
-          value={
-            feed.next_attempt === null
-              ? feed.last_attempt === null
-                ? UNKNOWN
-                : 'polling now'
-              : newYorkMoment(feed.next_attempt)
-          }
-        />
-        <Fact name="Last data" value={newYorkMoment(feed.last_data)} />
-        <Fact
-          name="Stream"
-          value={
-            stream === null
-              ? 'this feed has none'
-              : `${stream.up ? '✓ connected' : '✕ disconnected'} since ${newYorkMoment(stream.since)}${stream.reason ? `: ${cleanText(stream.reason)}` : ''}`
-          }
-        />
-        <Fact
-          name="Tickers"
-          value={`${countText(feed.tickers_expected)}: ${
-            Object.entries(feed.tickers_by_state)
-              .toSorted(([a], [b]) => severityOf(b) - severityOf(a))
-              .map(([state, n]) => `${countText(n)} ${stateText(state)}`)
-              .join(', ') || 'no data yet'
-          }`}
-        />
-        <Fact name="Contracts" value={contractsText(feed.received_contracts, feed.expected_contracts)} />
-        {past && (
-          <Fact
-            name="Simulated past"
-            value={
-              past.done < past.total ? `${countText(past.done)} of ${countText(past.total)} snapshots filled` : 'filled'
-            }
-          >
-            <progress max={past.total} value={past.done} aria-label="Simulated past" />
-          </Fact>
-        )}
-      </dl>
+      <div class="inset">
+        <Facts of={feedFacts(feed)} />
+      </div>
       {tickers.length > 0 && (
         <div class="feed-grid" style={{ '--rows': tickers.length }}>
           <DataGrid
@@ -152,6 +112,38 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAns
       )}
     </ChartPanel>
   );
+}
+
+/** Returns the polls, the stream, the tickers and the contracts of a feed. */
+function feedFacts({ stream, past, ...feed }: FeedRow): NamedFact[] {
+  const isPolling = feed.next_attempt === null && feed.last_attempt !== null;
+  const connected = stream?.up ? '✓ connected' : '✕ disconnected';
+  const why = stream?.reason ? `: ${cleanText(stream.reason)}` : '';
+  const states = Object.entries(feed.tickers_by_state)
+    .toSorted(([a], [b]) => severityOf(b) - severityOf(a))
+    .map(([state, n]) => `${countText(n)} ${stateText(state)}`);
+  return [
+    ['Last poll', newYorkMoment(feed.last_attempt)],
+    ['Last poll without an error', newYorkMoment(feed.last_completed)],
+    ['Next poll', isPolling ? 'polling now' : newYorkMoment(feed.next_attempt)],
+    ['Last data', newYorkMoment(feed.last_data)],
+    ['Stream', stream ? `${connected} since ${newYorkMoment(stream.since)}${why}` : 'this feed has none'],
+    ['Tickers', `${countText(feed.tickers_expected)}: ${states.join(', ') || 'no data yet'}`],
+    ['Contracts', contractsText(feed.received_contracts, feed.expected_contracts)],
+    ...(past
+      ? [
+          [
+            'Simulated past',
+            <>
+              {past.done < past.total
+                ? `${countText(past.done)} of ${countText(past.total)} snapshots filled`
+                : 'filled'}
+              <progress max={past.total} value={past.done} aria-label="Simulated past" />
+            </>,
+          ] as const,
+        ]
+      : []),
+  ];
 }
 
 const column = fieldColumns<FeedTicker>();

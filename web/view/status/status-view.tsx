@@ -1,21 +1,11 @@
-import type { Radar } from '../../data/page-answers.ts';
-import { WEB_OPERATIONS, type WebOperationName } from '../../operations.ts';
-import { Fact } from '../../panel/fact.tsx';
-import { ToolForms } from '../../panel/tool-form.tsx';
+import { Facts } from '../../panel/facts.tsx';
 import { formatAddress } from '../../state/address.ts';
 import { page, setOwn } from '../../state/page.ts';
 import { pageFact, usePageFile } from '../../state/page-files.ts';
-import { useTickerAnswer } from '../../state/page-market.ts';
 import { StatusAccount } from './status-account.tsx';
 import { StatusConnect } from './status-connect.tsx';
 import { StatusFeeds } from './status-feeds.tsx';
-
-const TOOLS = (Object.keys(WEB_OPERATIONS) as WebOperationName[]).filter((name) => WEB_OPERATIONS[name].isTool);
-
-function StatusTools() {
-  const radar = useTickerAnswer<Radar>('run_strategic_omni_radar', {});
-  return <ToolForms names={TOOLS} radar={radar.answer?.body} />;
-}
+import { StatusTools } from './tool-forms.tsx';
 
 /** Renders a description of the program, and the licences of the libraries for the page and for pictures. */
 function StatusAbout() {
@@ -23,10 +13,12 @@ function StatusAbout() {
   return (
     <section class="prose stack inset" data-about>
       <h2>Zomma</h2>
-      <dl class="facts">
-        <Fact name="Version" value={pageFact('version')} />
-        <Fact name="Licence" value="Apache-2.0" />
-      </dl>
+      <Facts
+        of={[
+          ['Version', pageFact('version')],
+          ['Licence', 'Apache-2.0'],
+        ]}
+      />
       <p>
         <a href="/docs">The API</a> · <a href="/openapi.json">OpenAPI</a>
       </p>
