@@ -5,15 +5,13 @@ import { percent, plain, price, strikeText, volatility } from '../page-format.ts
 import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 import { expiryLabels, maturityAxis, spacedLabels, strikeAxis } from './chart-axis.ts';
-import { deviationAt, normalBelow, type SmileLaw } from './law-smile.ts';
 import { linearScale } from './linear-scale.ts';
-import { probabilityBelow } from './mixture-density.ts';
+import { deviationAt, normalBelow, type PriceMixture, probabilityBelow } from './mixture-density.ts';
 import { CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
 
 /** The fitted smile of a settlement. */
 export interface FittedSmile {
-  readonly law: SmileLaw;
-  readonly forward: number;
+  readonly law: PriceMixture;
   readonly tte: number;
   readonly strike: readonly number[];
   /** Volatility, as a decimal per calendar year. */
@@ -26,13 +24,12 @@ const REACH = 3;
 /** Computes a smile at `count` strikes, which are evenly spaced in ln(K/F). The answer must contain the parameters of the settlement. */
 export function fittedSmile({ expiries, parameters }: Surface, settlement: number, count = 61): FittedSmile {
   const { kernel, node, mass } = parameters!;
-  const law = { kernel: kernel[settlement]!, node: node[settlement]!, mass: mass[settlement]! };
   const [forward, tte] = [expiries.forward[settlement]!, expiries.tte[settlement]!];
+  const law = { forward, kernel: kernel[settlement]!, node: node[settlement]!, mass: mass[settlement]! };
   const deviation = deviationAt(law, 0);
   const distances = Array.from({ length: count }, (_, i) => REACH * deviation * ((2 * i) / (count - 1) - 1));
   return {
     law,
-    forward,
     tte,
     strike: distances.map((each) => forward * Math.exp(each)),
     iv: distances.map((each) => deviationAt(law, each) / Math.sqrt(tte)),
@@ -65,7 +62,7 @@ export function SmileChart({ surface, settlement, smile, others, cursor, onCurso
   const places = figures.map((iv, i) => {
     const deviation = (iv ?? 0) * Math.sqrt(smile.tte);
     // The at-the-money strike is the forward.
-    return smile.forward * (i === 2 ? 1 : Math.exp(deviation ** 2 / 2 - DELTAS[i]! * deviation));
+    return smile.law.forward * (i === 2 ? 1 : Math.exp(deviation ** 2 / 2 - DELTAS[i]! * deviation));
   });
   // Quotes of another settlement are not drawn while the quotes of this settlement are loading.
   const quotes = surface.quotes?.settles_at === surface.expiries.settles_at[settlement] ? surface.quotes : null;
@@ -84,7 +81,7 @@ export function SmileChart({ surface, settlement, smile, others, cursor, onCurso
       <SeriesPlot
         x={smile.strike}
         axis={strikeAxis(low, high)}
-        marker={{ at: smile.forward, name: `forward ${price(smile.forward)}` }}
+        marker={{ at: smile.law.forward, name: `forward ${price(smile.law.forward)}` }}
         cursor={cursor}
         onCursor={onCursor}
         format={(value) => volatility(value)}
@@ -127,19 +124,19 @@ export function describeSmile({ expiries }: Surface, i: number): string {
 }
 
 /** Returns a text with the figures of a smile at one strike. */
-export function smileReadout({ law, forward, tte, strike: strikes, iv }: FittedSmile, i: number): string {
-  const distance = Math.log(strikes[i]! / forward);
+export function smileReadout({ law, tte, strike: strikes, iv }: FittedSmile, i: number): string {
+  const distance = Math.log(strikes[i]! / law.forward);
   const deviation = iv[i]! * Math.sqrt(tte);
   const delta = normalBelow(deviation / 2 - distance / deviation) - (distance < 0 ? 1 : 0);
   return [
     `${strikeText(Math.round(strikes[i]! * 100) / 100)} (${percent(100 * Math.expm1(distance), 1)} from the forward)`,
     `volatility ${volatility(iv[i], 2)}`,
     `forward delta of the ${distance < 0 ? 'put' : 'call'} ${plain(delta, 3)}`,
-    `probability of ending below ${percent(100 * probabilityBelow({ ...law, forward: 1 }, Math.exp(distance)), 1, false)}`,
+    `probability of ending below ${percent(100 * probabilityBelow(law, strikes[i]!), 1, false)}`,
   ].join(' · ');
 }
 
-export function smileTable({ forward, strike: strikes, iv }: FittedSmile): PanelTable {
+export function smileTable({ law: { forward }, strike: strikes, iv }: FittedSmile): PanelTable {
   return columnTable({
     strike: strikes,
     log_moneyness: strikes.map((each) => Math.log(each / forward)),

@@ -3,7 +3,17 @@ import type { FigureFile } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
 import { serverNow } from '../data/server-connection.ts';
-import { countText, duration, exactMoment, percent, plain, signedAmount, strikeText, UNKNOWN } from '../page-format.ts';
+import {
+  countText,
+  duration,
+  exactMoment,
+  percent,
+  plain,
+  signedAmount,
+  signTone,
+  strikeText,
+  UNKNOWN,
+} from '../page-format.ts';
 import { ViewState } from '../panel/chart-panel.tsx';
 import { Facts } from '../panel/facts.tsx';
 import { tickerFigures } from '../panel/ticker-figures.tsx';
@@ -84,20 +94,8 @@ type Known = NonNullable<ReturnType<typeof figureOfId>>;
 function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
   const { levels, strikes } = body;
   if (strike === null) {
-    const { name, value, note, meaning, number, tone, print } = tickerFigures(levels, asOf).find(
-      (each) => each.id === figure,
-    )!;
-    return {
-      figure,
-      strike,
-      name,
-      value,
-      note: [meaning, note].filter(Boolean).join(' · '),
-      number,
-      tone,
-      print,
-      row: undefined,
-    };
+    const told = tickerFigures(levels, asOf).find(({ id }) => id === figure)!;
+    return { ...told, figure, strike, note: [told.meaning, told.note].filter(Boolean).join(' · '), row: undefined };
   }
   const row = strikeRow(strikes, levels.gross_gex_mil, strike);
   return {
@@ -107,7 +105,7 @@ function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
     value: row ? signedAmount(row.net) : UNKNOWN,
     note: row ? percent(100 * (strike / levels.spot_price - 1)) : 'the snapshot does not have this strike',
     number: row?.net ?? null,
-    tone: row && row.net !== 0 ? (row.net > 0 ? ('positive' as const) : ('negative' as const)) : ('' as const),
+    tone: signTone(row?.net ?? 0),
     print: signedAmount,
     row,
   };

@@ -1,6 +1,9 @@
 import { newYorkClock, newYorkIsoDate } from '../page-format.ts';
 import { type PageState, VIEWS } from '../state/address.ts';
 import { DAY_LENGTH_MS } from '../time/exchange-days.ts';
+import { writtenMoment } from '../time/written-moment.ts';
+
+const MINUTE_MS = 60_000;
 
 export interface Command {
   readonly label: string;
@@ -48,17 +51,12 @@ export function parseCommand(text: string, context: CommandContext): Command | u
  */
 function momentOf(text: string, { state, moments }: CommandContext): string | undefined {
   const shown = state.at ?? moments.at(-1);
-  if (shown === undefined) return undefined;
+  if (shown === undefined || text === '') return undefined;
   const ago = /^-(\d{1,3})d$/.exec(text);
-  if (ago) return lastUpTo(moments, new Date(Date.parse(shown) - DAY_LENGTH_MS * Number(ago[1])).toISOString());
-  const match = /^(?:(\d{4}-\d{2}-\d{2})\s*)?(\d{1,2}:\d{2})?$/.exec(text);
-  if (!match || text === '') return undefined;
-  const day = match[1] ?? newYorkIsoDate(shown);
-  const time = (match[2] ?? '23:59').padStart(5, '0');
-  const key = `${day} ${time}`;
-  return moments.findLast((moment) => `${newYorkIsoDate(moment)} ${newYorkClock(moment)}` <= key);
-}
-
-function lastUpTo(moments: readonly string[], until: string): string | undefined {
-  return moments.findLast((moment) => Date.parse(moment) <= Date.parse(until));
+  const dated = /^\d{1,2}:\d{2}$/.test(text) ? `${newYorkIsoDate(shown)} ${text}` : text;
+  // A time includes its whole minute, as the page shows no seconds.
+  const until = ago
+    ? Date.parse(shown) - DAY_LENGTH_MS * Number(ago[1])
+    : Date.parse(writtenMoment(dated) ?? '') + MINUTE_MS - 1;
+  return moments.findLast((moment) => Date.parse(moment) <= until);
 }

@@ -4,7 +4,7 @@ import type { ViewName } from '../state/address.ts';
 import { gexView } from '../state/page-market.ts';
 import { TickerView } from './ticker/ticker-view.tsx';
 
-type Views = Readonly<Partial<Record<ViewName, ComponentType>>>;
+type Views = Readonly<Partial<Record<ViewName, ComponentType | null>>>;
 
 /** Loads the chunk of each view but Ticker. The first figure needs no chunk. */
 const CHUNKS: Readonly<Record<Exclude<ViewName, 'ticker'>, () => Promise<ComponentType>>> = {
@@ -18,17 +18,15 @@ const CHUNKS: Readonly<Record<Exclude<ViewName, 'ticker'>, () => Promise<Compone
   house: async () => (await import('./status/status-view.tsx')).StatusView,
 };
 
+/** The components that have loaded. Null marks a view whose chunk cannot be loaded. */
 const loaded = signal<Views>({ ticker: TickerView });
-const failed = signal<ReadonlySet<ViewName>>(new Set());
 const loading = new Map<ViewName, Promise<void>>();
 
 /** Returns the component of a view: `undefined` while its chunk loads, and null if the chunk cannot be loaded. */
 export function viewComponent(name: ViewName): ComponentType | null | undefined {
   const component = loaded.value[name];
-  if (component) return component;
-  if (failed.value.has(name)) return null;
-  void loadView(name);
-  return undefined;
+  if (component === undefined) void loadView(name);
+  return component;
 }
 
 /** Loads the chunk of a view, also after an earlier attempt has failed. */
@@ -36,17 +34,12 @@ export function loadView(name: ViewName): Promise<void> {
   if (name === 'ticker' || loaded.peek()[name]) return Promise.resolve();
   const present = loading.get(name);
   if (present) return present;
-  const isWithout = (names: ReadonlySet<ViewName>) => new Set([...names].filter((each) => each !== name));
-  if (failed.peek().has(name)) failed.value = isWithout(failed.peek());
+  const note = (component: ComponentType | null | undefined) => {
+    loaded.value = { ...loaded.peek(), [name]: component };
+  };
+  if (loaded.peek()[name] === null) note(undefined);
   const load = CHUNKS[name]()
-    .then(
-      (component) => {
-        loaded.value = { ...loaded.peek(), [name]: component };
-      },
-      () => {
-        failed.value = new Set([...failed.peek(), name]);
-      },
-    )
+    .then(note, () => note(null))
     .finally(() => loading.delete(name));
   loading.set(name, load);
   return load;
@@ -59,7 +52,7 @@ export function loadViewsAhead(): void {
     if (!answer && !problem) return;
     whenIdle(async () => {
       stop();
-      for (const name of Object.keys(CHUNKS) as ViewName[]) if (!failed.peek().has(name)) await loadView(name);
+      for (const name of Object.keys(CHUNKS) as ViewName[]) if (loaded.peek()[name] !== null) await loadView(name);
     });
   });
 }

@@ -58,7 +58,7 @@ function Sums({ body }: { body: WhalePrints }) {
       </p>
       <FigureTable
         label="Sums of the large prints"
-        head={['', 'Premium', 'At the ask', 'At the bid']}
+        head={['Side', 'Premium', 'At the ask', 'At the bid']}
         rows={rows.map(([name, premium, ask, bid]) => [
           name,
           <>

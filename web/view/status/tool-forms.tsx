@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Radar, useAnswer, useRested } from '../../data/page-answers.ts';
-import { parseData, send, type WebAnswer } from '../../data/request.ts';
+import { parseData, RequestProblem, send, type WebAnswer } from '../../data/request.ts';
 import {
   argumentsOf,
   problemsByField,
@@ -25,7 +25,7 @@ const REST_MS = 300;
 
 /** Renders the server's tools as forms. The arguments of each tool come from `/openapi.json`, and their first values from the page. */
 export function StatusTools() {
-  const [paths, setPaths] = useState<Readonly<Record<string, { readonly post: ToolDescription }>> | Error>();
+  const [paths, setPaths] = useState<Readonly<Record<string, { readonly post: ToolDescription }>> | RequestProblem>();
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     send('/openapi.json', {})
@@ -38,12 +38,10 @@ export function StatusTools() {
   const view = gexView.asked.value.answer?.body;
   const prefill = useMemo(() => toolPrefill(ticker, at, view, radar), [ticker, at, view, radar]);
   if (!paths) return <p class="empty">Listing the tools.</p>;
-  if (paths instanceof Error)
+  if (paths instanceof RequestProblem)
     return (
-      <div class="problem" role="note">
-        <p>
-          <strong>{paths.message}</strong>
-        </p>
+      <div class="state">
+        <Problem problem={paths} />
         <button type="button" onClick={() => setAttempt(attempt + 1)}>
           Try again
         </button>
