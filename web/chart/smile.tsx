@@ -1,7 +1,8 @@
 import { line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
 import type { Surface } from '../data/page-answers.ts';
-import { percent, plain, price, strikeText, volatility } from '../page-format.ts';
+import { percent, plain, price, strikeText, volatility, volatilityPoints } from '../page-format.ts';
+import { valueAt } from '../state/moment-diff.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 import { expiryLabels, maturityAxis, spacedLabels, strikeAxis } from './chart-axis.ts';
@@ -123,14 +124,21 @@ export function describeSmile({ expiries }: Surface, i: number): string {
   );
 }
 
-/** Returns a text with the figures of a smile at one strike. */
-export function smileReadout({ law, tte, strike: strikes, iv }: FittedSmile, i: number): string {
+/** Returns the volatility at the same strike at the earlier moment, and the change. Empty if that smile does not reach the strike. */
+function earlierText(at: number, now: number, before: FittedSmile | undefined): string {
+  if (!before || at < before.strike[0]! || at > before.strike.at(-1)!) return '';
+  const was = valueAt({ spot: before.strike, values: before.iv }, at);
+  return `, was ${volatility(was, 2)}, change ${volatilityPoints(now - was)} at this strike`;
+}
+
+/** Returns a text with the figures of a smile at one strike, and what the volatility was there at the moment of `before`. */
+export function smileReadout({ law, tte, strike: strikes, iv }: FittedSmile, i: number, before?: FittedSmile): string {
   const distance = Math.log(strikes[i]! / law.forward);
   const deviation = iv[i]! * Math.sqrt(tte);
   const delta = normalBelow(deviation / 2 - distance / deviation) - (distance < 0 ? 1 : 0);
   return [
     `${strikeText(Math.round(strikes[i]! * 100) / 100)} (${percent(100 * Math.expm1(distance), 1)} from the forward)`,
-    `volatility ${volatility(iv[i], 2)}`,
+    `volatility ${volatility(iv[i], 2)}${earlierText(strikes[i]!, iv[i]!, before)}`,
     `forward delta of the ${distance < 0 ? 'put' : 'call'} ${plain(delta, 3)}`,
     `probability of ending below ${percent(100 * probabilityBelow(law, strikes[i]!), 1, false)}`,
   ].join(' · ');

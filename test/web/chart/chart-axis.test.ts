@@ -51,6 +51,9 @@ describe('the axis of times', () => {
 
   test('a single settlement is in the middle', () => {
     expect(maturityAxis([0.1], ['18 Dec'])(50, 650).x(0.1)).toBe(350);
+    // A time beyond the last settlement is at the end, and does not run back.
+    const { x: beyond } = maturityAxis([0.1, 0.5, 2], ['a', 'b', 'c'])(50, 650);
+    expect(beyond(2.01)).toBe(beyond(2));
   });
 });
 

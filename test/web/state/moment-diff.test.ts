@@ -12,7 +12,7 @@ import {
   strikeDifferences,
   valueAt,
 } from '../../../web/state/moment-diff.ts';
-import { differenceTexts } from '../../../web/view/ticker/diff-summary.tsx';
+import { differenceTexts, netBridge } from '../../../web/view/ticker/diff-summary.tsx';
 import { loadCalendar } from '../time/server-calendar.ts';
 
 loadCalendar();
@@ -129,6 +129,19 @@ describe('the difference of two moments', () => {
       'largest changes of net gamma: 650 +6.00M',
     ]);
   });
+});
+
+test('the change of net gamma is split into that of the spot and the rest', () => {
+  const view = (spot: number, net: number, net_gex: number[]) =>
+    ({
+      levels: { spot_price: spot, net_gex_mil: net },
+      profile: { spot: [600, 620, 640], net_gex },
+    }) as unknown as GexView;
+  const before = view(640, 50, [-30e6, 10e6, 50e6]);
+  expect(netBridge(view(610, -15, [-20e6, 0, 40e6]), before)).toEqual([
+    'net GEX +50.0M → −15.0M: −60.0M as spot moved, −5.00M by time, volatility and positions',
+  ]);
+  expect(netBridge(view(500, -15, [-20e6, 0, 40e6]), before)).toEqual([]);
 });
 
 test.each<[string, Call['args'], boolean]>([

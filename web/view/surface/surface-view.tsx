@@ -72,6 +72,7 @@ export function SurfaceView() {
   const { expiries } = surface;
   const select = (i: number) => setOwn('settlement', settlements[i]!);
   const shared = { call, answer: asked.answer!, isSlow: asked.isSlow };
+  const then = earlier.answer?.body.maturities;
   return (
     <div class="surface-view">
       <ChartPanel
@@ -81,7 +82,15 @@ export function SurfaceView() {
         title="Smile"
         unit="fitted volatility by strike, per calendar year"
         table={tables?.smile}
-        readout={at === null ? fitText(expiries, settlement) : smileReadout(smile, at)}
+        readout={
+          at === null
+            ? fitText(expiries, settlement)
+            : smileReadout(
+                smile,
+                at,
+                others.find((each) => each.isBefore),
+              )
+        }
         controls={
           <>
             <OwnSelect
@@ -115,7 +124,14 @@ export function SurfaceView() {
           onCursor={setAt}
         />
       </ChartPanel>
-      <SurfaceTerm {...shared} surface={surface} settlement={settlement} moment={moment} onSelect={select} />
+      <SurfaceTerm
+        {...shared}
+        surface={surface}
+        before={earlier.answer?.body}
+        settlement={settlement}
+        moment={moment}
+        onSelect={select}
+      />
       <ChartPanel
         {...shared}
         id="maturities"
@@ -127,10 +143,19 @@ export function SurfaceView() {
       >
         <FigureTable
           label="Figures at constant maturities"
-          head={['Days', 'At the money', 'Band', ...MATURITY_FIGURES.map(([, title]) => title)]}
+          head={[
+            'Days',
+            'At the money',
+            ...(then ? ['Change'] : []),
+            'Band',
+            ...MATURITY_FIGURES.map(([, title]) => title),
+          ]}
           rows={surface.maturities.days.map((days, i) => [
             String(days),
             volatility(surface.maturities.atm_iv[i]),
+            ...(then
+              ? [volatilityPoints(difference(surface.maturities.atm_iv[i], then.atm_iv[then.days.indexOf(days)]))]
+              : []),
             `±${volatility(surface.maturities.atm_iv_band[i], 2)}`,
             ...MATURITY_FIGURES.map(([name, , print]) => print(surface.maturities[name][i] ?? null)),
           ])}
@@ -140,6 +165,11 @@ export function SurfaceView() {
       <SmileMultiples surface={surface} moment={moment} settlement={settlement} onSelect={select} />
     </div>
   );
+}
+
+/** Returns the change of a figure. Null if it is unknown at one of the moments. */
+function difference(now: number | null | undefined, then: number | null | undefined): number | null {
+  return now == null || then == null ? null : now - then;
 }
 
 const MATURITY_FIGURES = [
@@ -172,18 +202,45 @@ interface SurfacePartProps extends Pick<Parameters<typeof ChartPanel>[0], 'call'
   readonly surface: Surface;
 }
 
-type SurfaceTermProps = SurfacePartProps & SmileMultiplesProps;
+interface SurfaceTermProps extends SurfacePartProps, SmileMultiplesProps {
+  readonly surface: Surface;
+  /** The surface at moment A of a comparison. */
+  readonly before: Surface | undefined;
+}
+
+/** In which time variance accrues on the chart of the term structure. */
+const CLOCKS = { calendar: 'calendar time', trading: 'trading time' } as const;
+
+/**
+ * Returns the factors that convert volatilities per year of trading time to the time of the chart: of the volatilities from now to each
+ * settlement, and of the forward volatilities between settlements.
+ */
+export function clockFactors(tte: readonly number[], years: readonly number[], isTrading: boolean) {
+  const factor = (trading: number, calendar: number) =>
+    isTrading || calendar <= 0 ? 1 : Math.sqrt(trading / calendar);
+  return {
+    whole: tte.map((each, i) => factor(years[i]!, each)),
+    between: tte.map((each, i) => factor(years[i]! - (years[i - 1] ?? 0), each - (tte[i - 1] ?? 0))),
+  };
+}
 
 /** Renders two plots: at-the-money volatility with the forward volatilities between settlements, and skew and convexity. */
-function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: SurfaceTermProps) {
+function SurfaceTerm({ surface, before, settlement, moment, onSelect, ...shared }: SurfaceTermProps) {
   const [cursor, setCursor] = useState<number | null>(null);
   const { expiries, events } = surface;
-  const { tte, trading_years: years, settles_at, atm_iv_trading: atm, skew_25d: skew } = expiries;
+  const { tte, trading_years: years, settles_at, skew_25d: skew } = expiries;
+  const isTrading = page.value.own.clock === 'trading';
+  const { whole, between } = clockFactors(tte, years, isTrading);
+  const scaled = (values: readonly (number | null)[], factors: readonly number[]) =>
+    values.map((value, i) => value && value * factors[i]!);
+  const atm = scaled(expiries.atm_iv_trading, whole);
   const at = cursor !== null && cursor < expiries.count ? cursor : null;
   const band = (values: readonly (number | null)[], widths: readonly (number | null)[], sign: 1 | -1) =>
     values.map((value, i) => (value === null || widths[i] == null ? null : value + sign * widths[i]));
-  // The band is converted from calendar years to years of trading time, because the curve is per year of trading time.
-  const widths = expiries.atm_iv_band.map((each, i) => (each === null ? null : each * Math.sqrt(tte[i]! / years[i]!)));
+  // The answer has the band per calendar year.
+  const widths = expiries.atm_iv_band.map((each, i) => each && each * whole[i]! * Math.sqrt(tte[i]! / years[i]!));
+  const was = before && settles_at.map((each) => before.expiries.settles_at.indexOf(each));
+  const earlier = (values: readonly (number | null)[]) => was!.map((i) => values[i] ?? null);
   const timeOf = (instant: string) => tte[settles_at.indexOf(instant)] ?? 0;
   const plot = {
     x: tte,
@@ -199,15 +256,24 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
       id="surface-term"
       class="term-panel beside"
       title="Term structure"
-      unit="per year of trading time"
+      unit={isTrading ? 'per year of trading time' : 'per calendar year'}
       table={useMemo(() => columnTable(expiries), [expiries])}
       readout={
         at === null ? 'Enter, or a double click, shows the smile of a settlement.' : termReadout(surface, at, moment)
       }
+      controls={
+        <OwnSelect
+          name="clock"
+          label="Time"
+          values={Object.keys(CLOCKS)}
+          initial="calendar"
+          text={(value) => CLOCKS[value as keyof typeof CLOCKS] ?? value}
+        />
+      }
     >
       <CursorFrame
         id="surface-term"
-        label={`Volatility at the money of ${expiries.count} settlements, from ${volatility(atm[0])} to ${volatility(atm.at(-1))} per year of trading time; ${events.count} events. Arrow keys move from settlement to settlement.`}
+        label={`Volatility at the money of ${expiries.count} settlements, from ${volatility(atm[0])} to ${volatility(atm.at(-1))} per year of ${isTrading ? CLOCKS.trading : CLOCKS.calendar}; ${events.count} events. Arrow keys move from settlement to settlement.`}
         count={expiries.count}
         cursor={at}
         onCursor={setCursor}
@@ -220,6 +286,16 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
           spans={events.after.map((after, i) => [timeOf(after), timeOf(events.before[i]!)])}
           format={(value) => volatility(value)}
           series={[
+            ...(was && !isTrading
+              ? [
+                  {
+                    name: 'was, same expiry',
+                    mark: 'line' as const,
+                    class: 'before',
+                    y: earlier(before.expiries.atm_iv),
+                  },
+                ]
+              : []),
             { name: 'at the money', mark: 'line', y: atm },
             {
               name: 'bid to ask',
@@ -228,14 +304,14 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
               y: band(atm, widths, 1),
               from: band(atm, widths, -1),
             },
-            { name: 'forward', mark: 'steps', class: 'series-3', y: expiries.forward_iv_trading },
+            { name: 'forward', mark: 'steps', class: 'series-3', y: scaled(expiries.forward_iv_trading, between) },
             ...(events.count > 0
               ? [
                   {
                     name: 'without events (shaded)',
                     mark: 'line' as const,
                     class: 'series-2',
-                    y: expiries.atm_iv_trading_without_events,
+                    y: scaled(expiries.atm_iv_trading_without_events, whole),
                   },
                 ]
               : []),
@@ -246,6 +322,9 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
           hasZero
           format={(value) => percent(100 * value, 1, false)}
           series={[
+            ...(was
+              ? [{ name: 'was', mark: 'line' as const, class: 'before', y: earlier(before.expiries.skew_25d) }]
+              : []),
             { name: 'skew: 25-delta put less call', mark: 'line', y: skew },
             {
               name: 'its band',
@@ -266,8 +345,7 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
 function termReadout({ expiries }: Surface, i: number, moment: string | undefined): string {
   return [
     `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`,
-    `ATM ${volatility(expiries.atm_iv_trading[i])} (calendar ${volatility(expiries.atm_iv[i])} ± ${volatility(expiries.atm_iv_band[i], 2)})`,
-    `forward ${volatility(expiries.forward_iv_trading[i])}`,
+    `ATM ${volatility(expiries.atm_iv[i])} ± ${volatility(expiries.atm_iv_band[i], 2)} (trading time ${volatility(expiries.atm_iv_trading[i])}, forward ${volatility(expiries.forward_iv_trading[i])})`,
     `skew ${volatilityPoints(expiries.skew_25d[i])} ± ${volatility(expiries.skew_25d_band[i], 2)}`,
     `convexity ${volatilityPoints(expiries.convexity_25d[i])}`,
   ].join(' · ');
