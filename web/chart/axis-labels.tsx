@@ -7,6 +7,8 @@ import { cursorPrice, isWithin, type PriceAxis } from './price-axis.ts';
 export const LABELS_WIDTH = 52;
 /** Minimum width of a chart that shows the full names of levels, in pixels. */
 export const NAMES_FROM = 420;
+/** Width of these names at the right edge, in pixels: `call wall 4,000` has room. */
+export const NAMES_WIDTH = 104;
 /** Half the height of a price label at the left edge, in pixels. */
 const HALF = 7;
 /** Half the height of the tag at the crosshair, in pixels. */
@@ -86,7 +88,7 @@ export function ExtentAxis({ left, right, extent, title }: ExtentAxisProps) {
             data-label
             key={share}
             class={share === -1 ? '' : share === 1 ? 'end' : 'middle'}
-            style={share === 1 ? undefined : { left: `${left + ((1 + share) / 2) * (right - left)}px` }}
+            style={{ left: `${left + ((1 + share) / 2) * (right - left)}px` }}
           >
             {signedAmount(share * extent)}
           </span>

@@ -47,9 +47,13 @@ export function sharesCurve({ rows, spot_price }: Hedging): SpotCurve {
   return { spot: points.map(({ spot }) => spot), values: points.map(({ shares }) => shares) };
 }
 
-/** Returns what dealers do as text: `buy 320K sh`. The argument is a number of shares: + buy, - sell. */
-const trade = (shares: number) =>
-  Math.round(shares) === 0 ? 'trade nothing' : `${shares > 0 ? 'buy' : 'sell'} ${amount(Math.abs(shares))} sh`;
+/** Indices have no shares. A future on an index hedges its multiplier times as many units. */
+const INDICES: ReadonlySet<string> = new Set(['SPX', 'XSP', 'NDX', 'XND', 'RUT', 'DJX', 'VIX', 'OEX', 'XEO']);
+
+/** Returns the unit of what dealers trade: shares, or units of an index. */
+export function tradeUnit(ticker: string): string {
+  return INDICES.has(ticker) ? 'index units' : 'sh';
+}
 
 /** A move below this, in percent, is no move. */
 const NO_MOVE = 0.005;
@@ -59,7 +63,12 @@ const NO_MOVE = 0.005;
  * shares of the whole move, if they are known, and `before` is the profile at moment A of a comparison.
  */
 export function profileReadout(profile: ProfileAnswer, at: number, before?: ProfileAnswer, hedging?: Hedging): string {
-  const { spot, spot_price } = profile;
+  const { spot, spot_price, ticker } = profile;
+  /** Returns what dealers do as text: `buy 320K sh`. The argument is a number of shares: + buy, - sell. */
+  const trade = (shares: number) =>
+    Math.round(shares) === 0
+      ? 'trade nothing'
+      : `${shares > 0 ? 'buy' : 'sell'} ${amount(Math.abs(shares))} ${tradeUnit(ticker)}`;
   const move = 100 * (at / spot_price - 1);
   const to = `${price(at)} (${percent(move, 1)})`;
   if (at < spot[0]! || at > spot.at(-1)!) return `${to}: net gamma is computed for spots up to half of spot away`;

@@ -15,6 +15,7 @@ import {
   LABELS_WIDTH,
   LevelLabels,
   NAMES_FROM,
+  NAMES_WIDTH,
 } from './axis-labels.tsx';
 import { StrokeCanvas, useSize } from './canvas.tsx';
 import { CURSOR_CHART, chartKeys, pointWithin, useSpoken } from './chart-cursor.tsx';
@@ -55,7 +56,9 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
   );
   const shown = useMemo(() => chartLevels(levels), [levels]);
   const extent = useMemo(() => ladderExtent(earlier ? [rows, earlier] : [rows], axis), [rows, earlier, axis]);
-  const [left, right] = [LABELS_WIDTH, size.width - 4];
+  // A wide ladder has room for the names of the levels, which would hide the ends of the longest bars.
+  const isNarrow = size.width < NAMES_FROM;
+  const [left, right] = [LABELS_WIDTH, size.width - (isNarrow ? 4 : NAMES_WIDTH)];
   const strokes = useMemo(() => {
     const layout = { axis, left, right, extent };
     const middle = (left + right) / 2;
@@ -88,7 +91,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
         <LevelLabels
           levels={shown}
           axis={axis}
-          isNarrow={size.width < NAMES_FROM}
+          isNarrow={isNarrow}
           onGo={(level) => moveAxisTo(level.price, strikes.spot_price)}
         />
         {before && <PresenceLabels strikes={strikes} before={before} axis={axis} />}

@@ -1,3 +1,4 @@
+import { tradeUnit } from '../chart/hedging-moves.ts';
 import type { Levels } from '../data/page-answers.ts';
 import {
   amount,
@@ -34,8 +35,6 @@ export interface TickerFigure extends FigureProps {
   readonly print: (value: number) => string;
 }
 
-/** Indices have no shares. A future on the index hedges its multiplier times as many units. */
-const INDICES: ReadonlySet<string> = new Set(['SPX', 'XSP', 'NDX', 'XND', 'RUT', 'DJX', 'VIX', 'OEX', 'XEO']);
 const UNDETERMINED = 'undetermined';
 /** Below this share of gross gamma with a known side, in percent, the sign of net gamma by signed flow is often wrong. */
 const SIGNED_LEAST = 10;
@@ -78,7 +77,7 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
     ? [UNDETERMINED, `prints sign only ${percent(signed, 2, false)} of gamma`]
     : (REGIMES[levels.regime] ?? [UNDETERMINED, 'too near zero to say']);
   const shares = hedging.shares_per_pct;
-  const unit = INDICES.has(levels.ticker) ? 'index units' : 'sh';
+  const unit = tradeUnit(levels.ticker);
   const change = closed === undefined ? 0 : spot / closed - 1;
   return [
     figure(
