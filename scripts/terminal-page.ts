@@ -1,8 +1,8 @@
 /** Generates docs/terminal.md: its tables of views, keys, states and calls come from the code of the web terminal. */
 import { join } from 'node:path';
 import { OPERATIONS } from '../src/operations/registry.ts';
-import { ACTION_LIST, CHART_KEYS, VIEW_NAMES } from '../web/state/action-list.ts';
-import { VIEWS } from '../web/state/address.ts';
+import { ACTION_LIST, CHART_KEYS } from '../web/state/action-list.ts';
+import { VIEW_NAMES, VIEWS } from '../web/state/address.ts';
 import { GENERATED } from './generated.ts';
 import { table } from './reference-tables.ts';
 import { code } from './reference-words.ts';

@@ -71,6 +71,13 @@ export function mcpOf({ operation, args, isTool: isOfTool }: Call): string | und
   return JSON.stringify({ method: 'resources/read', params: { uri: args.at ? `${uri}?at=${args.at}` : uri } });
 }
 
+/** The texts of a call that the member can copy. Undefined if MCP has no form of the call. */
+export const CALL_TEXTS: Readonly<Record<'curl' | 'MCP' | 'zomma', (call: Call) => string | undefined>> = {
+  curl: (call) => curlOf(call, location.origin),
+  MCP: mcpOf,
+  zomma: commandOf,
+};
+
 /** Returns the call as a `zomma` command. The command reads the data folder of the server. */
 export function commandOf({ operation, args }: Call): string {
   const { isTool } = WEB_OPERATIONS[operation];

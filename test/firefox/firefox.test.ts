@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { VIEW_NAMES } from '../../web/state/action-list.ts';
-import { VIEWS } from '../../web/state/address.ts';
+import { VIEW_NAMES, VIEWS } from '../../web/state/address.ts';
 import { testNeeding } from '../support/needs.ts';
 import { BINARY, buildBinary, keyOf, type Server, startServer } from '../support/process.ts';
 

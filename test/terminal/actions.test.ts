@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { ACTION_LIST, VIEW_NAMES } from '../../web/state/action-list.ts';
-import { VIEWS } from '../../web/state/address.ts';
+import { ACTION_LIST } from '../../web/state/action-list.ts';
+import { VIEW_NAMES, VIEWS } from '../../web/state/address.ts';
 import { describeInBrowser, drawn, figuresOf, settled, test, withTerminal } from './browser.ts';
 
 const addressOf = (page: Page) => page.evaluate(() => location.hash);

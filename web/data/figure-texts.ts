@@ -1,13 +1,29 @@
+export type Driver = 'net_gex' | 'call_gex' | 'put_gex' | 'open_interest';
+
+export interface Explanation {
+  /** The type of the figure: a price of the underlying, a signed amount, or a value that the source provides. */
+  readonly kind: 'price' | 'signed' | 'given';
+  /** The strike column that drives the figure: the changes in this column explain the change of the figure. */
+  readonly driver: Driver;
+  /** The field of a `get_level_record` answer about the level. Null if the figure has no track record. */
+  readonly record: 'call_wall' | 'put_wall' | 'flip' | null;
+}
+
+const EXPLAINED_AMOUNT = { kind: 'signed', driver: 'net_gex', record: null } as const;
+
+export const EXPLANATIONS = {
+  spot_price: { kind: 'given', driver: 'net_gex', record: null },
+  call_wall: { kind: 'price', driver: 'call_gex', record: 'call_wall' },
+  gex_flip: { kind: 'price', driver: 'net_gex', record: 'flip' },
+  put_wall: { kind: 'price', driver: 'put_gex', record: 'put_wall' },
+  max_pain: { kind: 'price', driver: 'open_interest', record: null },
+  net_gex: EXPLAINED_AMOUNT,
+  hedging: EXPLAINED_AMOUNT,
+  strike: EXPLAINED_AMOUNT,
+} as const satisfies Readonly<Record<string, Explanation>>;
+
 /** The figures of a ticker that the Explain panel explains. Each strike of the ladder has an id such as `strike.637_5`. */
-export type ExplainedFigure =
-  | 'spot_price'
-  | 'call_wall'
-  | 'gex_flip'
-  | 'put_wall'
-  | 'max_pain'
-  | 'net_gex'
-  | 'hedging'
-  | 'strike';
+export type ExplainedFigure = keyof typeof EXPLANATIONS;
 
 /** The texts of the Explain panel for a figure. */
 export interface FigureText {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
-import type { ExplainedFigure, FigureNote } from '../data/figure-texts.ts';
+import type { ExplainedFigure } from '../data/figure-texts.ts';
 import { useAnswer } from '../data/page-answers.ts';
-import { type Call, commandOf, curlOf, mcpOf, WEB_OPERATIONS } from '../operations.ts';
+import { CALL_TEXTS, type Call, WEB_OPERATIONS } from '../operations.ts';
 import { tickerCall } from '../state/page.ts';
 import { copy } from '../state/ui.ts';
 import type { ExplainSectionProps } from './explain-part.tsx';
@@ -33,13 +33,9 @@ interface CallFormsProps {
 export function CallForms({ id = 'call', call, hasOptions, notes }: CallFormsProps) {
   const tab = useSignal<Tab>('curl');
   const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
-  const text = {
-    curl: () => curlOf(call, location.origin),
-    MCP: () => (hasOptions ? undefined : mcpOf(call)),
-    zomma: () => commandOf(commandCall(call, hasOptions)),
-    JSON: () => json.answer?.text,
-  }[tab.value]();
-  const note = tab.value === 'MCP' ? notes?.[mcpNote(hasOptions, text)!] : json.problem?.message;
+  const text = textOf(call, tab.value, hasOptions) ?? (tab.value === 'JSON' ? json.answer?.text : undefined);
+  const isMissing = tab.value === 'MCP' && !text;
+  const note = isMissing ? notes?.[hasOptions ? 'mcp_options' : 'mcp_none'] : json.problem?.message;
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
@@ -86,13 +82,9 @@ const OPERATION: Partial<Record<ExplainedFigure, Call['operation']>> = {
   strike: 'get_gex_by_strike',
 };
 
-/** Returns the call for the `zomma` command. A call with options uses `get_gex_view`, because tools do not accept options. */
-function commandCall(call: Call, hasOptions: boolean): Call {
-  return hasOptions && WEB_OPERATIONS[call.operation].isTool ? { ...call, operation: 'get_gex_view' } : call;
-}
-
-/** Returns a note if MCP has no call for the figure. */
-function mcpNote(hasOptions: boolean, text: string | undefined): FigureNote | undefined {
-  if (hasOptions) return 'mcp_options';
-  return text ? undefined : 'mcp_none';
+/** Returns a form of the call. Tools do not accept options: a command with options is that of `get_gex_view`, and MCP has none. */
+function textOf(call: Call, tab: Tab, hasOptions: boolean): string | undefined {
+  if (tab === 'JSON' || (tab === 'MCP' && hasOptions)) return undefined;
+  const isView = tab === 'zomma' && hasOptions && WEB_OPERATIONS[call.operation].isTool;
+  return CALL_TEXTS[tab](isView ? { ...call, operation: 'get_gex_view' } : call);
 }

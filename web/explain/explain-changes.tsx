@@ -1,4 +1,4 @@
-import type { ExplainedFigure } from '../data/figure-texts.ts';
+import { EXPLANATIONS, type ExplainedFigure } from '../data/figure-texts.ts';
 import { type Asked, type GexView, useAnswer } from '../data/page-answers.ts';
 import { FigureTable } from '../grid/figure-table.tsx';
 import { type Call, requestOf } from '../operations.ts';
@@ -16,7 +16,7 @@ import {
 import { page } from '../state/page.ts';
 import { moments } from '../state/time-stops.ts';
 import type { ExplainSectionProps } from './explain-part.tsx';
-import { EXPLANATIONS, figureValue, strikeRow } from './explained-figures.ts';
+import { figureValue, strikeRow } from './explained-figures.ts';
 import { largestChanges, type NamedValues, valuesBySeries, valuesByStrike } from './snapshot-changes.ts';
 
 const DRIVER_NAMES = {

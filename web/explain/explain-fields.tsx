@@ -30,12 +30,8 @@ export function fieldsName({ operation, field }: ExplainedFields): string {
 
 const wordsOf = (field: string) => field.replaceAll('_', ' ').replaceAll('.', ', ');
 
-interface ExplainFieldsProps extends ExplainedFields {
-  readonly texts: FigureFile | undefined;
-}
-
 /** Renders the sentences of an operation's figures, or of one field, with the inputs of the snapshot and the call of the panel. */
-export function ExplainFields({ operation, field, texts }: ExplainFieldsProps) {
+export function ExplainFields({ operation, field, texts }: ExplainedFields & { texts: FigureFile | undefined }) {
   const { answer } = gexView.asked.value;
   const known = texts?.fields[operation];
   if (!texts) return null;

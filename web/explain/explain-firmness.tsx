@@ -1,11 +1,12 @@
 import { useRef } from 'preact/hooks';
 import { ReadingDots } from '../chart/readings.tsx';
+import { EXPLANATIONS } from '../data/figure-texts.ts';
 import { type Asked, useAnswer, useRested } from '../data/page-answers.ts';
 import { requestOf } from '../operations.ts';
 import { newYorkDay, newYorkMoment, percent, volatility } from '../page-format.ts';
 import { navigate, tickerCall } from '../state/page.ts';
 import type { ExplainedSnapshot, ExplainSectionProps } from './explain-part.tsx';
-import { dailyDeviation, EXPLANATIONS, figureValue, type LevelFields } from './explained-figures.ts';
+import { dailyDeviation, figureValue, type LevelFields } from './explained-figures.ts';
 import {
   FIRM_SHARE,
   type FigureReading,

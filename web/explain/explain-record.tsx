@@ -1,10 +1,10 @@
 import { OUTCOMES } from '../chart/record-text.ts';
+import { EXPLANATIONS } from '../data/figure-texts.ts';
 import { type RecordAnswer, useAnswer } from '../data/page-answers.ts';
 import { FigureTable } from '../grid/figure-table.tsx';
 import { percent, plain } from '../page-format.ts';
 import { tickerCall } from '../state/page.ts';
 import type { ExplainSectionProps } from './explain-part.tsx';
-import { EXPLANATIONS } from './explained-figures.ts';
 
 /** Renders the number of days on which the level held, next to the number for a control level at the same distance from spot. */
 export function ExplainRecord({ figure, snapshot, isVisible, notes }: ExplainSectionProps) {

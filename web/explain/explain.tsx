@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { FigureFile } from '../data/figure-texts.ts';
+import { EXPLANATIONS, type FigureFile } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
 import { serverNow } from '../data/server-connection.ts';
@@ -28,7 +28,7 @@ import { ExplainInputs } from './explain-inputs.tsx';
 import { ExplainMethod } from './explain-method.tsx';
 import { ExplainPart, snapshotOf } from './explain-part.tsx';
 import { ExplainRecord } from './explain-record.tsx';
-import { EXPLANATIONS, figureOfId, remarksOn, type StrikeRow, strikeRow } from './explained-figures.ts';
+import { figureOfId, remarksOn, type StrikeRow, strikeRow } from './explained-figures.ts';
 
 /** True if the last input came from the keyboard. The focus moves into a newly opened panel only after keyboard input. */
 let isByKeyboard = false;
@@ -139,7 +139,7 @@ function Told({ told, answer, texts }: ToldProps) {
           <p>{text.sentence}</p>
           {text.formula && (
             <>
-              <pre>{text.formula}</pre>
+              <pre class="formula">{text.formula}</pre>
               <p class="muted">{texts.notes.symbols}</p>
             </>
           )}

@@ -1,6 +1,6 @@
+import type { Explanation } from '../data/figure-texts.ts';
 import { price } from '../page-format.ts';
 import { type ChosenOptions, OPTION_VALUES, type OptionName } from '../state/address.ts';
-import type { Explanation } from './explained-figures.ts';
 
 /** A variant of the page's analysis (a reading), in which exactly one option differs from the page. */
 export interface OtherReading {
@@ -52,19 +52,14 @@ export interface FigureReading extends OtherReading {
   readonly refusal: string;
 }
 
-/** Whether a figure is firm, which means that it depends little on the options. `isFirm` is null if the data is insufficient to decide. */
-export interface Firmness {
-  readonly isFirm: boolean | null;
-  readonly text: string;
-}
-
 /** Upper limit for the spread of a firm level's values over all analysis variants, as a share of a day's move. */
 export const FIRM_SHARE = 0.25;
 
 /**
  * Compares a figure on the page with its values in the variants of the method. Variants that ask another question do not count, nor do those
  * that the server refuses. A price is firm if it has a value in all variants, and the values differ by less than a quarter of `dayMove`. An
- * amount is firm if it has the same sign in all variants. The function `print` formats a value of the figure.
+ * amount is firm if it has the same sign in all variants. A firm figure depends little on the options. `isFirm` is null if the data is
+ * insufficient to decide. The function `print` formats a value of the figure.
  */
 export function firmnessOf(
   kind: Explanation['kind'],
@@ -72,7 +67,7 @@ export function firmnessOf(
   others: readonly FigureReading[],
   dayMove: number | undefined,
   print: (value: number) => string,
-): Firmness {
+): { isFirm: boolean | null; text: string } {
   const answered = others.filter(({ refusal, isOtherQuestion }) => refusal === '' && !isOtherQuestion);
   const known = answered.filter((each): each is FigureReading & { value: number } => each.value !== null);
   const names = (all: readonly FigureReading[]) => all.map(({ name }) => name).join(', ');

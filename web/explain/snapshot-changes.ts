@@ -1,5 +1,5 @@
+import type { Driver } from '../data/figure-texts.ts';
 import type { Expiries, Strikes } from '../data/page-answers.ts';
-import type { Driver } from './explained-figures.ts';
 
 /** The values of a row in two snapshots. Null if a snapshot does not contain the row. */
 export interface RowChange {

@@ -1,8 +1,7 @@
 import { Component, type ComponentType } from 'preact';
 import { memberKey, signOut } from '../data/member-key.ts';
 import { Explain } from '../explain/explain.tsx';
-import { VIEW_NAMES } from '../state/action-list.ts';
-import { formatAddress, VIEWS, type ViewName } from '../state/address.ts';
+import { formatAddress, VIEW_NAMES, VIEWS, type ViewName } from '../state/address.ts';
 import { navigate, page, pageTicker, view } from '../state/page.ts';
 import { type DialogName, dialog, notice } from '../state/ui.ts';
 import { Commands, KeyMap } from './commands.tsx';

@@ -192,8 +192,12 @@ function StripSlider({ children }: { children: ComponentChildren }) {
         <div class="strip-marks" aria-hidden="true">
           <StripMarks />
           {isBetween && <i class="strip-stop" style={{ left: percentOf(places[nearest]!) }} />}
-          {pinned && <Flag letter="A" at={placeOf(Date.parse(pinned))} />}
-          {pinned && <Flag letter="B" at={value} />}
+          {pinned &&
+            Object.entries({ A: placeOf(Date.parse(pinned)), B: value }).map(([letter, at]) => (
+              <i key={letter} class="flag" data-flag={letter} style={{ left: percentOf(at) }}>
+                {letter}
+              </i>
+            ))}
         </div>
         <input
           type="range"
@@ -254,14 +258,6 @@ const KEYS: Readonly<Record<string, () => void>> = {
 };
 
 const percentOf = (place: number) => `${(100 * place) / FINE}%`;
-
-function Flag({ letter, at }: { letter: 'A' | 'B'; at: number }) {
-  return (
-    <i class="flag" data-flag={letter} style={{ left: percentOf(at) }}>
-      {letter}
-    </i>
-  );
-}
 
 /** Maximum number of dates on the time strip. */
 const LABELS_MOST = 7;

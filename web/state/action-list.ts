@@ -1,27 +1,4 @@
-import { MEASURES, VIEWS, type ViewName } from './address.ts';
-
-/** For each view: a name, the key that opens the view after `g`, and the question that the view answers. */
-export const VIEW_NAMES: Readonly<
-  Record<ViewName, { readonly name: string; readonly key: string; readonly question: string }>
-> = {
-  ticker: { name: 'Ticker', key: 't', question: 'Where are the levels, and what holds them up?' },
-  expiries: { name: 'Expiries', key: 'e', question: 'What expires when, and how is volatility priced?' },
-  strikes: {
-    name: 'Strikes',
-    key: 'k',
-    question: 'All rows: exposure, open interest and volume by strike, and the nodes to hedge.',
-  },
-  flow: { name: 'Flow', key: 'f', question: 'Who traded what?' },
-  history: { name: 'History', key: 'h', question: 'How did the levels move, and did they hold?' },
-  compare: {
-    name: 'Compare',
-    key: 'c',
-    question: 'Which tickers, side by side: change, regime, flip, walls, volatility?',
-  },
-  odds: { name: 'Odds', key: 'o', question: 'Where may the price end, and how likely is a whipsaw?' },
-  surface: { name: 'Surface', key: 'v', question: 'How are smiles, the term structure and events priced?' },
-  house: { name: 'Data', key: 'd', question: 'Is the data good, and how do others get it?' },
-};
+import { MEASURES, VIEW_NAMES, VIEWS } from './address.ts';
 
 /** An action of the member on the page. An action has a keyboard shortcut, or is a command, or both. */
 export interface ListedAction {

@@ -1,8 +1,8 @@
 import { signOut } from '../data/member-key.ts';
-import { commandOf, curlOf, mcpOf, WEB_OPERATIONS } from '../operations.ts';
+import { CALL_TEXTS, WEB_OPERATIONS } from '../operations.ts';
 import { newYorkMoment } from '../page-format.ts';
-import { ACTION_LIST, type ActionId, VIEW_NAMES } from './action-list.ts';
-import { formatAddress, MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
+import { ACTION_LIST, type ActionId } from './action-list.ts';
+import { formatAddress, MEASURES, type Measure, START, VIEW_NAMES, VIEWS, type ViewName } from './address.ts';
 import { navigate, page, pageTicker } from './page.ts';
 import { asOf, isSimulated } from './page-market.ts';
 import { activePanel, toggleTable } from './panels.ts';
@@ -17,14 +17,10 @@ const walk = (step: number) => {
   if (next) navigate({ ticker: next });
 };
 
-const copyCall = (as: 'curl' | 'mcp' | 'command') => {
+const copyCall = (as: keyof typeof CALL_TEXTS) => {
   const panel = activePanel();
   if (!panel?.call) return;
-  const text = {
-    curl: () => curlOf(panel.call!, location.origin),
-    mcp: () => mcpOf(panel.call!),
-    command: () => commandOf(panel.call!),
-  }[as]();
+  const text = CALL_TEXTS[as](panel.call);
   if (text) void copy(text, `${panel.title} as ${as}`);
   else notify('MCP has no form of this call.');
 };
@@ -82,8 +78,8 @@ const RUN: Readonly<Record<ActionId, () => void>> = {
     if (panel?.table) toggleTable(panel.id);
   },
   copy_curl: () => copyCall('curl'),
-  copy_mcp: () => copyCall('mcp'),
-  copy_command: () => copyCall('command'),
+  copy_mcp: () => copyCall('MCP'),
+  copy_command: () => copyCall('zomma'),
   save_csv: () => activePanel()?.save('csv'),
   save_picture: () => activePanel()?.save('png'),
   zoom_in: () => zoomBy(1 / 1.3),

@@ -1,22 +1,33 @@
 import { writtenMoment } from '../time/written-moment.ts';
 
+/** For each view: a name, the key that opens the view after `g`, and the question that the view answers. */
+export const VIEW_NAMES = {
+  ticker: { name: 'Ticker', key: 't', question: 'Where are the levels, and what holds them up?' },
+  expiries: { name: 'Expiries', key: 'e', question: 'What expires when, and how is volatility priced?' },
+  strikes: {
+    name: 'Strikes',
+    key: 'k',
+    question: 'All rows: exposure, open interest and volume by strike, and the nodes to hedge.',
+  },
+  flow: { name: 'Flow', key: 'f', question: 'Who traded what?' },
+  history: { name: 'History', key: 'h', question: 'How did the levels move, and did they hold?' },
+  compare: {
+    name: 'Compare',
+    key: 'c',
+    question: 'Which tickers, side by side: change, regime, flip, walls, volatility?',
+  },
+  odds: { name: 'Odds', key: 'o', question: 'Where may the price end, and how likely is a whipsaw?' },
+  surface: { name: 'Surface', key: 'v', question: 'How are smiles, the term structure and events priced?' },
+  house: { name: 'Data', key: 'd', question: 'Is the data good, and how do others get it?' },
+} as const;
+export type ViewName = keyof typeof VIEW_NAMES;
+
 /**
  * The names of all views. The address of the page contains the complete page state, including the view:
  * `#/SPY/ticker?at=2026-11-20T20:30:00Z&weight=volume`. Parsing and formatting an address have no side effects. Unknown or malformed fields
  * of an address get default values, so that every address opens a page, and are listed, so that the page can say so.
  */
-export const VIEWS = [
-  'ticker',
-  'expiries',
-  'strikes',
-  'flow',
-  'history',
-  'compare',
-  'odds',
-  'surface',
-  'house',
-] as const;
-export type ViewName = (typeof VIEWS)[number];
+export const VIEWS = Object.keys(VIEW_NAMES) as ViewName[];
 
 export const MEASURES = ['gamma', 'delta', 'vanna', 'charm'] as const;
 export type Measure = (typeof MEASURES)[number];

@@ -2,23 +2,8 @@ import { type FlowGroup, flowKeyText } from '../../chart/flow-shapes.ts';
 import type { SignedPrints } from '../../data/page-answers.ts';
 import { cleanText, newYorkIsoDate, price, strikeText, UNKNOWN } from '../../page-format.ts';
 
-/** A print (one option trade) of the tape. */
-export interface TapePrint {
-  readonly at: string;
-  readonly contract: string;
-  readonly expiry: string;
-  readonly price: number;
-  readonly quote: string;
-  readonly size: number;
-  readonly premium: number;
-  readonly aggressor: string;
-  readonly signed_by: string;
-  readonly manner: string;
-  readonly delta: number | null;
-}
-
 /** Returns the prints of an answer as rows, newest first. */
-export function tapePrints(body: SignedPrints): TapePrint[] {
+export function tapePrints(body: SignedPrints) {
   return body.at.map((at, i) => ({
     at,
     contract: `${cleanText(body.root[i])} ${flowKeyText(body.expiry[i]!, 'expiry', true)} ${strikeText(body.strike[i])} ${cleanText(body.put_call[i])}`,
@@ -33,6 +18,9 @@ export function tapePrints(body: SignedPrints): TapePrint[] {
     delta: body.delta[i] ?? null,
   }));
 }
+
+/** A print (one option trade) of the tape. */
+export type TapePrint = ReturnType<typeof tapePrints>[number];
 
 /** The filter of the list of prints, which selects the prints of one row of the flow chart. */
 export interface TapeFilter {

@@ -1,16 +1,11 @@
 import type { Radar } from '../../data/page-answers.ts';
 import { amount, plain, price, volatility } from '../../page-format.ts';
 
-/** A component of the whipsaw index, with a text that states the figures behind the value. */
-export interface WhipsawPart {
-  readonly name: string;
-  /** The value of the component, from 0 to 100. Null if data are missing. */
-  readonly value: number | null;
-  readonly why: string;
-}
-
-/** Returns the components of the whipsaw index. */
-export function whipsawParts(radar: Radar): WhipsawPart[] {
+/**
+ * Returns the components of the whipsaw index: name, value from 0 to 100 or null if data are missing, and a text that states the figures
+ * behind the value.
+ */
+export function whipsawParts(radar: Radar) {
   const { whipsaw_components: part, whipsaw_inputs: input, realised_volatility: realised, implied_volatility } = radar;
   const moves = input.flip_distance === null ? null : input.flip_distance / input.daily_move;
   return [
