@@ -36,7 +36,7 @@ export function densityReadout(radar: Radar, pair: CursorPair): string {
 /** Returns a text with the lognormal probabilities of a settlement below, between and above the two cursors. */
 export function lognormalReadout(radar: Radar, pair: CursorPair): string {
   const { below, between, above } = probabilitiesAround(atmLognormal(radar), pair);
-  return [below, between, above].map(shareOfOne).join(', ');
+  return `below ${shareOfOne(below)}, between ${shareOfOne(between)}, above ${shareOfOne(above)}`;
 }
 
 /** Returns a sentence on how well the density fits the quotes. */
