@@ -47,15 +47,6 @@ export interface FlowBar {
   readonly height: number;
 }
 
-export interface FlowLayout {
-  /** The horizontal center of each row, in pixels from the left edge. */
-  readonly centers: readonly number[];
-  readonly step: number;
-  readonly bars: readonly FlowBar[];
-  readonly zero: number;
-  readonly ticks: readonly { readonly value: number; readonly y: number }[];
-}
-
 /** `share` is the ratio of the bar's width to the width of its row. `most` is the maximum width of a bar, in pixels. */
 const BAR = { share: 0.78, most: 72 } as const;
 /**
@@ -66,8 +57,11 @@ const UNSIGNED = 0.26;
 const TICK_GAP = 34;
 const MARGIN = 6;
 
-/** Returns the positions of the flow bars in the area between the horizontal positions `left` and `width`. */
-export function flowLayout(rows: readonly FlowRow[], left: number, width: number, height: number): FlowLayout {
+/**
+ * Returns the positions of the flow bars in the area between the horizontal positions `left` and `width`. `centers` has the horizontal center of
+ * each row, in pixels from the left edge.
+ */
+export function flowLayout(rows: readonly FlowRow[], left: number, width: number, height: number) {
   const step = (width - left) / Math.max(1, rows.length);
   const up = Math.max(...rows.map((row) => Math.max(boughtOf(row), row.unsigned / 2)), 0);
   const down = Math.max(...rows.map((row) => Math.max(soldOf(row), row.unsigned / 2)), 0);
@@ -142,18 +136,13 @@ export function flowTable(rows: readonly FlowRow[], group: FlowGroup): PanelTabl
   return { columns: [group, ...COLUMNS], rows: rows.map((row) => [row.key, ...COLUMNS.map((name) => row[name])]) };
 }
 
-/** The share of signed prints, and the number of prints that each method signed. */
-export interface SignedPrintShare {
-  /** Percentage of prints that are signed. Null if no print is signed, or if there are no prints. */
-  readonly percent: number | null;
-  readonly signed: number;
-  readonly all: number;
-  readonly sentence: string;
-}
+export type SignedPrintShare = ReturnType<typeof signedPrintShare>;
 
-export function signedPrintShare(
-  by: Readonly<Record<'feed' | 'quote' | 'tick' | 'unknown', number>>,
-): SignedPrintShare {
+/**
+ * Returns the share of signed prints, and the number of prints that each method signed. `percent` is null if no print is signed, or if there are
+ * no prints.
+ */
+export function signedPrintShare(by: Readonly<Record<'feed' | 'quote' | 'tick' | 'unknown', number>>) {
   const signed = by.feed + by.quote + by.tick;
   const all = signed + by.unknown;
   if (signed === 0) {

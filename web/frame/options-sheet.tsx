@@ -15,7 +15,7 @@ export function OptionsSheet() {
           <OptionSelect key={name} name={name} />
         ))}
         <label>
-          Expiries
+          <span class="muted small">Expiries</span>
           <input
             type="text"
             value={options.expiries ?? 'all'}

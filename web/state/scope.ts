@@ -45,16 +45,13 @@ export function pageScope(moment: string | undefined): string {
   return scopeText(page.value.options, Date.parse(moment ?? ''));
 }
 
-/** The options of the page that differ from the defaults. */
-export const scope = computed(() => scopeParts(page.value.options, Date.parse(asOf.value ?? '')));
-
 /** The options of the page as one text, without the labels: `1 of 20 expiries, the day's volume`. */
 export const scopeSummary = computed(() => {
   const body = allExpiries.value.answer?.body;
   const total = body && new Set(body.expiry).size;
   const shown = gexView.asked.value.answer?.body.expiries;
   const count = shown && new Set(shown.expiry).size;
-  return scope.value
+  return scopeParts(page.value.options, Date.parse(asOf.value ?? ''))
     .map(({ name, text }) =>
       name === 'expiries' && total !== undefined && count !== undefined
         ? `${count} of ${total} expiries (${text})`
