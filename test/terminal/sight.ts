@@ -70,8 +70,8 @@ const INK = 15;
 
 export function expectSidesAndHatching(grey: Pixels, [positive, negative]: readonly [number[], number[]]): void {
   const { width, height } = grey;
-  // The axis at the left edge takes 52 pixels, and the right edge has four free.
-  const middle = (52 + width - 4) / 2;
+  // The axis at the left edge takes 52 pixels, and the names of the levels at the right edge have 104.
+  const middle = (52 + width - 104) / 2;
   const right = (places: readonly number[]) => places.filter((each) => each % width > middle).length / places.length;
   // The rules of the walls have the hue of their sign, over the whole width.
   expect(right(positive)).toBeGreaterThan(0.9);

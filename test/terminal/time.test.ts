@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import type { GexHistory } from '../../src/operations/history/gex-history.ts';
 import type { FeedStatusAnswer } from '../../web/data/page-answers.ts';
-import { newYorkMoment } from '../../web/page-format.ts';
+import { newYorkDay, newYorkMoment } from '../../web/page-format.ts';
 import { formatAddress, parseAddress, START } from '../../web/state/address.ts';
 import { testWithProgram } from '../support/needs.ts';
 import { run } from '../support/process.ts';
@@ -178,7 +178,7 @@ describeInBrowser('a market with a past', () => {
     const opposite = (text: string) => (text.startsWith('−') ? text.replace('−', '+') : text.replace('+', '−'));
     expect(changes(back.notes)).toEqual(changes(there.notes).map(opposite));
     expect(new Set(changes(there.notes)).size).toBeGreaterThan(3);
-    expect(there.text).toContain(`expired in between: ${a.slice(0, 10)} PM`);
+    expect(there.text).toContain(`expired in between: ${newYorkDay(a.slice(0, 10))}, PM-settled`);
     expect(new Set(changes(same.notes))).toEqual(new Set(['no change']));
     expect(same.text).toContain('nothing differs');
   }, 120_000);

@@ -82,9 +82,9 @@ export function profileReadout(profile: ProfileAnswer, at: number, before?: Prof
       ? ''
       : ` · A’s book at this spot ${signedAmount(earlier)}, change ${signedAmount(gex - earlier)}`;
   if (Math.abs(move) < NO_MOVE)
-    return `spot ${price(at)}: on +1 % dealers ${further(1)}, on −1 % they ${further(-1)} · ${net}${was}`;
+    return `spot ${price(at)}: on +1\u00a0% dealers ${further(1)}, on −1\u00a0% they ${further(-1)} · ${net}${was}`;
   const direction = Math.sign(move);
-  const percentage = direction < 0 ? '−1 %' : '+1 %';
+  const percentage = direction < 0 ? '−1\u00a0%' : '+1\u00a0%';
   const shares = sharesAt(hedging, at);
   return shares === null
     ? `at ${to}: on a further ${percentage} dealers ${further(direction)} · ${net}${was}`

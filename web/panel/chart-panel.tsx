@@ -109,7 +109,7 @@ export function ChartPanel(props: ChartPanelProps) {
       </header>
       {readout !== undefined && (
         <p class="readout clip muted" title={typeof readout === 'string' ? readout : undefined}>
-          {typeof readout === 'string' ? readout.replaceAll(' %', '\u00a0%') : readout}
+          {readout}
         </p>
       )}
       {problem && !answer ? (

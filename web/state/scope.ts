@@ -53,7 +53,8 @@ export const scopeSummary = computed(() => {
   const count = shown && new Set(shown.expiry).size;
   return scopeParts(page.value.options, Date.parse(asOf.value ?? ''))
     .map(({ name, text }) =>
-      name === 'expiries' && total !== undefined && count !== undefined
+      // While the answer for the new expiries is on its way, the page still has all.
+      name === 'expiries' && total !== undefined && count !== undefined && count < total
         ? `${count} of ${total} expiries (${text})`
         : text,
     )
