@@ -88,7 +88,7 @@ describe('the read-out of a move', () => {
       /^spot 100\.00: on \+1\s% dealers sell [\d.]+K? sh, on −1\s% they buy [\d.]+K? sh · net \+/,
     );
     expect(profileReadout(profile, 98, undefined, hedging)).toMatch(
-      /^move to 98\.00 \(−2\.0 %\): dealers buy [\d.]+K? sh in all; there (buy|sell) [\d.]+K? sh per further −1 %$/,
+      /^move to 98\.00 \(−2\.0 %\): dealers buy [\d.]+K? sh in all; there (buy|sell) [\d.]+K? sh per further −1\s%$/,
     );
     expect(profileReadout(profile, 98)).toMatch(/^at 98\.00 \(−2\.0 %\): on a further −1\s% dealers (buy|sell) .* net /);
     expect(profileReadout(profile, 500)).not.toMatch(/buy|sell/);
