@@ -114,7 +114,6 @@ describeInBrowser('WCAG 2.2 AA by axe', () => {
       else await page.keyboard.press('Escape');
       await page.waitForSelector(shown, { state: 'detached' });
     }
-    await page.context().close();
     expect(found).toEqual([]);
   });
 });
@@ -308,7 +307,6 @@ describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
       await show(page, look);
       found.push(...(await violationsOf(page)).map((each) => `${look.name}: ${each}`));
     }
-    await page.context().close();
     expect(found).toEqual([]);
   });
 });

@@ -138,7 +138,6 @@ describeInBrowser('texts of charts', () => {
         if (view.includes('shares')) await page.waitForSelector('text=shares traded on the way');
         found.push(...(await misplacedAt(page, SIZES)).map((each) => `${view} ${each}`));
       }
-      await page.context().close();
       expect([...new Set(found)]).toEqual([]);
     },
     60_000,
@@ -167,7 +166,6 @@ describeInBrowser('texts of charts', () => {
     const { width } = (await plot.boundingBox())!;
     await plot.click({ position: { x: width - 30, y: 60 } });
     expect(await page.evaluate(() => location.hash)).toMatch(/at=2026-11-1/);
-    await page.context().close();
   });
 });
 

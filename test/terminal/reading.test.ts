@@ -92,14 +92,12 @@ describeInBrowser('reading', () => {
       const small = await smallTargets(page, 24);
       return [...(await cutTexts(page)), ...small.map((target) => `too small: ${JSON.stringify(target)}`)];
     });
-    await page.context().close();
     return { outlines, defects };
   });
 
   async function largeTextDefects(views: readonly ViewName[]): Promise<string[]> {
     const { page } = await openStored(terminal, 'ticker');
     const found = await lookAt(page, views, LARGE_TEXT, () => cutTexts(page));
-    await page.context().close();
     return found;
   }
 
@@ -135,7 +133,6 @@ describeInBrowser('reading', () => {
         await goTo(page, view);
         faint.push(...(await faintParts(page)).map((each) => `${view} ${colorScheme}: ${each}`));
       }
-      await page.context().close();
       return faint;
     });
     expect((await Promise.all(schemes)).flat()).toEqual([]);
@@ -145,7 +142,6 @@ describeInBrowser('reading', () => {
     const { page } = await openStored(terminal, 'expiries', { forcedColors: 'active' });
     await page.waitForSelector('.legend i');
     const colors = await page.$$eval('.legend i', (all) => all.map((each) => getComputedStyle(each).backgroundColor));
-    await page.context().close();
     expect(new Set(colors).size).toBe(colors.length);
   });
 
@@ -187,7 +183,6 @@ describeInBrowser('reading', () => {
           );
         }).length,
     );
-    await page.context().close();
     expect(running).toEqual({ 'no-preference': expect.any(Number), reduce: 0 });
     expect(running['no-preference']).toBeGreaterThan(0);
     expect(slow).toBe(0);

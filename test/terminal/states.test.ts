@@ -97,7 +97,7 @@ describeInBrowser('states of a simulated market', () => {
   });
 
   test('a hidden tab draws nothing; after two hours it shows the newest figures at once, and loads nothing again', async () => {
-    const page = await terminal.open();
+    const page = await terminal.open('#/SPY/ticker', { isAlone: true });
     await page.clock.install();
     await figuresOf(page);
     const setHidden = (isHidden: boolean) =>

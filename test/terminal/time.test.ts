@@ -212,7 +212,7 @@ describeInBrowser('a market with a past', () => {
   test('what a panel copies and saves is what it shows: curl, file, table and picture, if there is a chart', async () => {
     // While the exchange is open, another snapshot may arrive at any time, so the page does not show the newest one.
     const at = (await pastIsFilled(terminal)).at(-2)!;
-    const page = await terminal.open(`#/SPY/ticker?at=${at}`, { width: 1900, height: 720 });
+    const page = await terminal.open(`#/SPY/ticker?at=${at}`, { width: 1900, height: 720, isAlone: true });
     const seen = new Set<string>();
     // The everyday run has every second view.
     const shown = PANELS.filter((_, i) => IS_FULL || i % 2 === 0);
@@ -338,7 +338,6 @@ describeInBrowser('a market with a past', () => {
         await answersOf(page).settled();
         expect(await lookOf(page)).toBe(look);
       }
-      await page.context().close();
     };
     // While one page waits for the server, the other one draws.
     await Promise.all([visit(0, 2), visit(1, 2)]);

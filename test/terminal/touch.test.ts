@@ -137,7 +137,6 @@ describeInBrowser('a finger', () => {
         if (!isReadOut) defects.push(`${chart} ${i}: a tap reads nothing out`);
       }
     }
-    await page.context().close();
     expect(defects).toEqual([]);
     expect(seen).toEqual(PLOTS);
   }, 120_000);
@@ -149,7 +148,6 @@ describeInBrowser('a finger', () => {
       await goTo(page, view);
       small[view] = (await smallTargets(page, 44)).filter(({ name }) => !/^div\./.test(name));
     }
-    await page.context().close();
     expect(small).toEqual(Object.fromEntries(VIEWS.map((view) => [view, []])));
   });
 });
