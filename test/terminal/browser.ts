@@ -24,9 +24,9 @@ const FEATURES_OFF = [
 ];
 
 /** Starts Chromium. It ends when it is closed, and with the process that started it. */
-export const launchChromium = () =>
+export const launchChromium = (executablePath = chromiumPath!) =>
   chromium.launch({
-    executablePath: chromiumPath!,
+    executablePath,
     args: ['--no-sandbox', '--force-color-profile=srgb', `--disable-features=${FEATURES_OFF}`],
   });
 
@@ -167,7 +167,7 @@ export function withTerminal(args: (folder: string) => string[] = () => [], env 
     ) {
       const { browser, server, key } = on();
       const { colorScheme = 'dark', forcedColors = 'none', ...lasting } = options;
-      const isShareable = isSignedIn && !isAlone && Object.keys(lasting).length === 0;
+      const isShareable = !isAlone && Object.keys(lasting).length === 0;
       let page = isShareable ? rested : undefined;
       if (page) {
         rested = undefined;
@@ -206,6 +206,13 @@ async function leave(page: Page, url: string): Promise<void> {
     sessionStorage.clear();
   });
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+}
+
+/** Loads a page again at another fragment, signed in. With the fragment alone, the browser would load nothing. */
+export async function loadAgain(page: Page, key: string, fragment: string): Promise<void> {
+  await page.evaluate((to) => history.replaceState(null, '', to), `#key=${key}&${fragment.slice(1)}`);
+  await page.reload();
+  await page.waitForSelector('main[data-view]');
 }
 
 /** Opens a page in a context of its own, signed in, and waits until its figures stand. */

@@ -26,7 +26,7 @@ describeInBrowser('states of a simulated market', () => {
   });
 
   test('quotes that are older than the limit while the exchange is open are called stale within 5 s, and their age counts', async () => {
-    const page = await terminal.open('#/SPY/ticker', { isSignedIn: false });
+    const page = await terminal.open('#/SPY/ticker', { isSignedIn: false, isAlone: true });
     await page.clock.install();
     // The page starts its clock again, now by that of the test.
     await page.reload();

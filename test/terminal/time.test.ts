@@ -8,7 +8,15 @@ import { testWithProgram } from '../support/needs.ts';
 import { run } from '../support/process.ts';
 import { IS_FULL } from '../support/size.ts';
 import { answersOf, goTo } from './answers.ts';
-import { describeInBrowser, figuresOf, smallMarketWithPast, type Terminal, test, withTerminal } from './browser.ts';
+import {
+  describeInBrowser,
+  figuresOf,
+  loadAgain,
+  smallMarketWithPast,
+  type Terminal,
+  test,
+  withTerminal,
+} from './browser.ts';
 import { checkPage, lookOf, randomStates } from './page-states.ts';
 import { checkPanels, menusOf } from './panel-actions.ts';
 import { PANELS, TABLES } from './panel-tables.ts';
@@ -333,8 +341,7 @@ describeInBrowser('a market with a past', () => {
         if (state.at !== null && looks.size < 3) looks.set(formatAddress(state), await lookOf(page));
       }
       for (const [address, look] of looks) {
-        await page.goto('about:blank');
-        await page.goto(`${terminal.url}/#key=${terminal.key}&${address.slice(1)}`);
+        await loadAgain(page, terminal.key, address);
         await answersOf(page).settled();
         expect(await lookOf(page)).toBe(look);
       }
