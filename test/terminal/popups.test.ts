@@ -15,12 +15,12 @@ const SIZES = [
 ] as const;
 type Size = (typeof SIZES)[number];
 /**
- * The views in turn, each with its sizes: it is opened at the first, and the window then gets the others. In the everyday run, the views take
- * turns with the size at which they are opened. At full size, each view is opened at each size.
+ * The views in turn, each with its sizes: it is opened at the first, and the window then gets the others. In the everyday run, Ticker has all
+ * sizes, and the other views take turns with two of them. At full size, each view is opened at each size.
  */
 const VISITS: readonly (readonly [ViewName, readonly Size[]])[] = IS_FULL
   ? SIZES.flatMap((size) => VIEWS.map((view) => [view, [size]] as const))
-  : VIEWS.map((view, i) => [view, SIZES.map((_, k) => SIZES[(i + k) % SIZES.length]!)] as const);
+  : VIEWS.map((view, i) => [view, view === 'ticker' ? SIZES : [SIZES[i % 5]!, SIZES[(i + 2) % 5]!]] as const);
 /** The keys that open a dialog. */
 const DIALOGS = ['Control+K', '?', 'o', '/'];
 

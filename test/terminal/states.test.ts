@@ -7,7 +7,7 @@ import { IS_FULL } from '../support/size.ts';
 import { describeInBrowser, figuresOf, settled, test, withTerminal } from './browser.ts';
 
 /** A tab takes a second of the processor. */
-const TABS = IS_FULL ? 15 : 5;
+const TABS = IS_FULL ? 15 : 3;
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const ribbonOf = async (page: import('playwright-core').Page, state: string, timeout = 10_000) => {
   await page.waitForSelector(`[data-state="${state}"]`, { timeout, state: 'attached' });

@@ -20,6 +20,7 @@ import {
 import { checkPage, lookOf, randomStates } from './page-states.ts';
 import { checkPanels, menusOf } from './panel-actions.ts';
 import { PANELS, TABLES } from './panel-tables.ts';
+import { testTasks } from './trader-tasks.ts';
 
 const STATES = process.env.ZOMMA_TERMINAL_FULL === 'true' ? 200 : IS_FULL ? 12 : 4;
 
@@ -123,8 +124,8 @@ describeInBrowser('a market with a past', () => {
   test('Play shows one snapshot after the other up to the newest, and ends when the member moves', async () => {
     const { page, at } = await openWithPast(terminal);
     const day = at.at(-1)!.slice(0, 10);
-    // From the day before on: while the exchange is open, the snapshots of the last minutes come and go.
-    const start = at.find((each) => each.slice(0, 10) === at.findLast((other) => other < day)!.slice(0, 10))!;
+    // From the last hours of the day before on: while the exchange is open, the snapshots of the last minutes come and go.
+    const start = at.filter((each) => each < day).at(-7)!;
     await page.evaluate((moment) => {
       location.hash = `#/SPY/ticker?at=${moment}`;
     }, start);
@@ -286,6 +287,8 @@ describeInBrowser('a market with a past', () => {
         ]);
     }
   });
+
+  testTasks(terminal);
 
   test('the levels, the JSON and the link that are copied have the figures and the moment of the page', async () => {
     const at = (await pastIsFilled(terminal)).at(-20)!;
