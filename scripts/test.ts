@@ -48,7 +48,6 @@ const SIZED = [
   'test/operations/poisoned-chains.test.ts',
   'test/store/tape/print-table.test.ts',
   'test/terminal/accessibility.test.ts',
-  'test/terminal/marks.test.ts',
   'test/terminal/overlap.test.ts',
   'test/terminal/popups.test.ts',
   'test/terminal/security.test.ts',

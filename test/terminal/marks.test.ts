@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { distance } from '../support/oklab.ts';
 import { ROOT } from '../support/process.ts';
-import { IS_FULL } from '../support/size.ts';
 import { describeInBrowser, drawn, still, test } from './browser.ts';
 import { differingShare, readPixels } from './pixels.ts';
 import {
@@ -19,7 +18,7 @@ import {
 } from './sight.ts';
 import { goTo, openStored, withStoredTerminal } from './stored-answers.ts';
 
-const SHOWS_ALL = process.env.ZOMMA_TERMINAL_FULL === 'true';
+const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
 const THEMES = ['dark', 'light'] as const;
 const UPDATES = process.env.ZOMMA_UPDATE_STORED === 'true';
 const STORED = join(import.meta.dir, 'marks');
@@ -105,7 +104,7 @@ describeInBrowser('marks', () => {
     const { page } = await openStored(terminal, 'house', WINDOW);
     const blank = await terminal.browser.newPage();
     const differing: string[] = [];
-    for (const [i, each] of CHARTS.entries()) {
+    for (const each of CHARTS) {
       await page.evaluate(() => {
         document.adoptedStyleSheets = [];
       });
@@ -114,8 +113,7 @@ describeInBrowser('marks', () => {
       if (each.part) await page.locator(each.part).scrollIntoViewIfNeeded();
       await page.waitForSelector(`${each.root} ${each.parts}`, { state: 'attached' });
       await isolate(page, each);
-      // In the everyday run, the charts take turns with the themes.
-      for (const theme of THEMES.filter((_, k) => IS_FULL || SHOWS_ALL || UPDATES || k === i % 2)) {
+      for (const theme of THEMES) {
         await page.emulateMedia({ colorScheme: theme });
         await drawn(page);
         const name = `${each.id}-${theme}.png`;
@@ -139,7 +137,7 @@ describeInBrowser('marks', () => {
   test.each(
     // In CI each chart has one theme: the colours of both are held to the limits by the tests of the style sheet.
     THEMES.flatMap((theme) => [['ladder', theme] as const, ['matrix', theme] as const]).filter(
-      ([name, theme]) => SHOWS_ALL || (name === 'ladder') === (theme === 'dark'),
+      ([name, theme]) => IS_FULL || (name === 'ladder') === (theme === 'dark'),
     ),
   )(
     'the signs of the %s are apart (%s)',
