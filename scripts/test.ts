@@ -48,6 +48,8 @@ const SIZED = [
   'test/operations/poisoned-chains.test.ts',
   'test/store/tape/print-table.test.ts',
   'test/terminal/accessibility.test.ts',
+  'test/terminal/overlap.test.ts',
+  'test/terminal/popups.test.ts',
   'test/terminal/security.test.ts',
   'test/terminal/states.test.ts',
   'test/terminal/time.test.ts',

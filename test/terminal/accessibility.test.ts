@@ -5,7 +5,7 @@ import { VIEWS, type ViewName } from '../../web/state/address.ts';
 import { ROOT } from '../support/process.ts';
 import { IS_FULL } from '../support/size.ts';
 import { violationsOf } from './axe.ts';
-import { describeInBrowser, settled, still, test, withTerminal } from './browser.ts';
+import { describeInBrowser, loadAgain, settled, still, test, withTerminal } from './browser.ts';
 import {
   goTo,
   openStored,
@@ -22,6 +22,7 @@ const SIZES = [
 ] as const;
 const THEMES = ['dark', 'light'] as const;
 const SHOWS_ALL = process.env.ZOMMA_TERMINAL_FULL === 'true';
+const IS_LARGE = IS_FULL || SHOWS_ALL;
 const PICTURES = join(ROOT, 'build/pictures');
 /** Tests that look at all combinations take minutes. */
 const LONG_MS = 600_000;
@@ -32,7 +33,7 @@ const LOOKS = SIZES.flatMap((size, i) =>
 );
 type Look = (typeof LOOKS)[number];
 /** The looks of a page. In the everyday run, the pages take turns with the looks. */
-const looksOf = (page: number) => (IS_FULL || SHOWS_ALL ? LOOKS : [LOOKS[page % LOOKS.length]!]);
+const looksOf = (page: number) => (IS_LARGE ? LOOKS : [LOOKS[page % LOOKS.length]!]);
 
 async function show(page: Page, { size, theme }: Look): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
@@ -54,7 +55,7 @@ describeInBrowser('WCAG 2.2 AA by axe', () => {
   const terminal = withTerminal();
 
   test(
-    'no view violates it at any width; a picture of each is in build/pictures',
+    'no view violates it at any width; at full size, a picture of each is in build/pictures',
     async () => {
       const found: string[] = [];
       const visit = async () => {
@@ -68,7 +69,7 @@ describeInBrowser('WCAG 2.2 AA by axe', () => {
           await settled(page);
           for (const look of looksOf(VIEWS.indexOf(view))) {
             await show(page, look);
-            await page.screenshot({ path: join(PICTURES, `${view}-${look.name}.png`) });
+            if (IS_LARGE) await page.screenshot({ path: join(PICTURES, `${view}-${look.name}.png`) });
             // What stands around the view is the same around all.
             const around = view === 'ticker' ? [] : ['.watchlist', '.explain', '.strip'];
             const violations = await violationsOf(page, ...around);
@@ -114,7 +115,6 @@ describeInBrowser('WCAG 2.2 AA by axe', () => {
       else await page.keyboard.press('Escape');
       await page.waitForSelector(shown, { state: 'detached' });
     }
-    await page.context().close();
     expect(found).toEqual([]);
   });
 });
@@ -272,10 +272,7 @@ describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
           const { name, query, change, enter, shown } = state;
           const suffix = query ? `?${query}` : '';
           served.change = change ?? ((answer) => answer);
-          // A fragment alone loads no page.
-          await page.goto('about:blank');
-          await page.goto(`${terminal.url}/#key=${terminal.key}&/${STORED_TICKER}/${state.view}${suffix}`);
-          await page.waitForSelector('main[data-view]');
+          await loadAgain(page, terminal.key, `#/${STORED_TICKER}/${state.view}${suffix}`);
           await settled(page);
           await enter?.(page, served);
           await page.waitForSelector(shown, { state: 'attached' });
@@ -291,7 +288,7 @@ describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
       };
       const visits = await Promise.all([visit(), visit()]);
       await shareOut(
-        IS_FULL || SHOWS_ALL ? STATES : STATES.filter(({ isRare }) => !isRare),
+        IS_LARGE ? STATES : STATES.filter(({ isRare }) => !isRare),
         visits.map(({ look }) => look),
       );
       await Promise.all(visits.map(({ page }) => page.context().close()));
@@ -308,7 +305,6 @@ describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
       await show(page, look);
       found.push(...(await violationsOf(page)).map((each) => `${look.name}: ${each}`));
     }
-    await page.context().close();
     expect(found).toEqual([]);
   });
 });

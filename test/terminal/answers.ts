@@ -17,6 +17,8 @@ export interface AnswerLog {
   readonly answers: ReadonlyMap<string, SeenAnswer>;
   /** Resolves when every request is answered, and the page has drawn some frames after that without another request. */
   settled(): Promise<void>;
+  /** Forgets the answers of a page that another test has had. */
+  forget(): void;
 }
 
 /**
@@ -73,6 +75,7 @@ export async function followAnswers(page: Page): Promise<void> {
   });
   logs.set(page, {
     answers,
+    forget: () => answers.clear(),
     async settled() {
       await page.evaluate(
         (frames) =>

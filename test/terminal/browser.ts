@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 import { testNeeding } from '../support/needs.ts';
 import { BINARY, buildBinary, keyOf, type Server, startServer } from '../support/process.ts';
-import { followAnswers } from './answers.ts';
+import { answersOf, followAnswers } from './answers.ts';
 
 /** Where Chromium may be. `CHROMIUM` names another place. */
 const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -24,9 +24,9 @@ const FEATURES_OFF = [
 ];
 
 /** Starts Chromium. It ends when it is closed, and with the process that started it. */
-export const launchChromium = () =>
+export const launchChromium = (executablePath = chromiumPath!) =>
   chromium.launch({
-    executablePath: chromiumPath!,
+    executablePath,
     args: ['--no-sandbox', '--force-color-profile=srgb', `--disable-features=${FEATURES_OFF}`],
   });
 
@@ -75,6 +75,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly height?: number;
   /** False opens the page without the key. */
   readonly isSignedIn?: boolean;
+  /** True for a test that leaves a mark on the page, such as another clock, so that no other test may have the page. */
+  readonly isAlone?: boolean;
   /** Called before the page is loaded, for example to answer its requests. */
   prepare?(page: Page): Promise<unknown>;
 }
@@ -86,7 +88,10 @@ export interface Terminal {
   readonly server: Server;
   readonly dataDir: string;
   readonly browser: Browser;
-  /** Opens a page in a context of its own, which is closed after the test, and waits until the fragment's view has its figures. */
+  /**
+   * Opens a page in a context of its own, and waits until the fragment's view has its figures. After the test, the context is closed, or
+   * emptied for the next test: to open another one takes more of the processor than to load the page.
+   */
   open(fragment?: string, options?: OpenOptions): Promise<Page>;
   /** Errors that a test provokes and expects: console messages that match are no problem. */
   readonly expected: RegExp[];
@@ -104,6 +109,9 @@ export function withTerminal(args: (folder: string) => string[] = () => [], env 
   const problems: string[] = [];
   const expected: RegExp[] = [];
   const on = () => state!;
+  /** The page that the next test may have, and those that may become it. */
+  let rested: Page | undefined;
+  const shareable = new Set<Page>();
   beforeAll(async () => {
     await buildBinary();
     const dataDir = mkdtempSync(join(tmpdir(), 'zomma-terminal-'));
@@ -121,15 +129,15 @@ export function withTerminal(args: (folder: string) => string[] = () => [], env 
   }, 300_000);
   afterEach(async () => {
     for (const context of state?.browser.contexts() ?? []) {
-      for (const page of context.pages()) {
-        // Without its routes, a page that a test gives other answers would ask the server, and note that as a problem.
-        await page.goto('about:blank').catch(() => {});
-        await page.unrouteAll({ behavior: 'ignoreErrors' });
-      }
-      await context.close();
+      const pages = context.pages();
+      // Without its routes, a page that a test gives other answers would ask the server, and note that as a problem.
+      for (const page of pages) await leave(page, on().server.url).catch(() => {});
+      if (!rested && pages.length === 1 && shareable.has(pages[0]!)) rested = pages[0];
+      if (context !== rested?.context()) await context.close();
     }
   });
   afterAll(async () => {
+    await rested?.context().close();
     await state?.server.stop('SIGTERM');
     if (state) rmSync(state.dataDir, { recursive: true, force: true });
     expect(problems.filter((each) => !expected.some((pattern) => pattern.test(each)))).toEqual([]);
@@ -153,19 +161,58 @@ export function withTerminal(args: (folder: string) => string[] = () => [], env 
     problems,
     expected,
     get: (path) => fetch(`${on().server.url}${path}`, { headers: { 'X-API-Key': on().key } }),
-    async open(fragment = '#/SPY/ticker', { width = 1280, height = 800, isSignedIn = true, prepare, ...options } = {}) {
+    async open(
+      fragment = '#/SPY/ticker',
+      { width = 1280, height = 800, isSignedIn = true, isAlone = false, prepare, ...options } = {},
+    ) {
       const { browser, server, key } = on();
-      const context = await browser.newContext({ viewport: { width, height }, colorScheme: 'dark', ...options });
-      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
-      const page = await context.newPage();
-      watch(page, server.url, problems);
-      await followAnswers(page);
+      const { colorScheme = 'dark', forcedColors = 'none', ...lasting } = options;
+      const isShareable = !isAlone && Object.keys(lasting).length === 0;
+      let page = isShareable ? rested : undefined;
+      if (page) {
+        rested = undefined;
+        answersOf(page).forget();
+        await page.setViewportSize({ width, height });
+      } else {
+        const context = await browser.newContext({ viewport: { width, height }, ...lasting });
+        await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
+        page = await context.newPage();
+        watch(page, server.url, problems);
+        await followAnswers(page);
+        if (isShareable) shareable.add(page);
+      }
+      await page.emulateMedia({ colorScheme, forcedColors, reducedMotion: null });
       await prepare?.(page);
       await page.goto(isSignedIn ? `${server.url}/#key=${key}&${fragment.slice(1)}` : `${server.url}/${fragment}`);
       if (isSignedIn) await page.waitForSelector('main[data-view]');
       return page;
     },
   };
+}
+
+/** A document without content. By its policy, which is that of the page, Chromium keeps the process. */
+const BLANK = {
+  contentType: 'text/html',
+  headers: { 'cross-origin-opener-policy': 'same-origin' },
+  body: '<link rel="icon" href="data:,">',
+};
+
+/** Leaves the page of the terminal, and removes what it has stored, and its routes. */
+async function leave(page: Page, url: string): Promise<void> {
+  await page.route(`${url}/blank`, (route) => route.fulfill(BLANK));
+  await page.goto(`${url}/blank`);
+  await page.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+}
+
+/** Loads a page again at another fragment, signed in. With the fragment alone, the browser would load nothing. */
+export async function loadAgain(page: Page, key: string, fragment: string): Promise<void> {
+  await page.evaluate((to) => history.replaceState(null, '', to), `#key=${key}&${fragment.slice(1)}`);
+  await page.reload();
+  await page.waitForSelector('main[data-view]');
 }
 
 /** Opens a page in a context of its own, signed in, and waits until its figures stand. */

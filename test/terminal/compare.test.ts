@@ -163,7 +163,6 @@ describeInBrowser('the watchlist and the view Compare', () => {
     );
     expect((await compared(page)).slice(0, 3)).toEqual(['NVDA', 'META', 'A']);
     expect(await page.textContent('.notice')).toContain('At most 8');
-    await page.context().close();
   });
 
   test('live events change the change, and one of a new day asks for the close before it once', async () => {
@@ -187,7 +186,6 @@ describeInBrowser('the watchlist and the view Compare', () => {
     await again;
     await settled(page);
     expect([counter.asked, (await rowOf(page, 'NDX'))[2]]).toEqual([2, '—']);
-    await page.context().close();
   });
 
   test('an old link to Scan opens Odds, whose density is wide', async () => {
@@ -199,6 +197,5 @@ describeInBrowser('the watchlist and the view Compare', () => {
       const box = await page.locator('[data-panel="density"]').boundingBox();
       expect([width, box!.width >= 480]).toEqual([width, true]);
     }
-    await page.context().close();
   });
 });

@@ -2,15 +2,14 @@
  * Runs in a network namespace with loopback only: starts the binary in an empty folder, opens every view in Chromium, and prints what it saw
  * as JSON. `bun isolated-run.ts CHROMIUM FOLDER`.
  */
-import { chromium } from 'playwright-core';
 import { VIEWS } from '../../web/state/address.ts';
 import { BINARY, keyOf, startServer } from '../support/process.ts';
 import { followAnswers, goTo } from './answers.ts';
-import { watch } from './browser.ts';
+import { launchChromium, watch } from './browser.ts';
 
 const [, , executablePath, folder] = process.argv;
 const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', folder!]);
-const browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] });
+const browser = await launchChromium(executablePath);
 const problems: string[] = [];
 const origins = new Set<string>();
 const words: Record<string, number> = {};

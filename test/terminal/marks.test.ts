@@ -131,7 +131,6 @@ describeInBrowser('marks', () => {
       }
     }
     await blank.close();
-    await page.context().close();
     expect(differing).toEqual([]);
   }, 60_000);
 
@@ -146,6 +145,7 @@ describeInBrowser('marks', () => {
       const { page } = await openStored(terminal, name === 'ladder' ? 'ticker' : 'expiries', {
         colorScheme: theme,
         width: SIGNS_WIDTH,
+        isAlone: true,
       });
       await page.waitForSelector(`[data-chart="${name}"] canvas`);
       await still(page);
@@ -170,7 +170,6 @@ describeInBrowser('marks', () => {
       if (name === 'ladder') expectSidesAndHatching(grey, marks);
       else expectSigns(grey);
       await blank.close();
-      await page.context().close();
     },
     60_000,
   );

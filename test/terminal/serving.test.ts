@@ -136,7 +136,6 @@ describeInBrowser('the files of the terminal', () => {
     const figures = await figuresOf(page);
     expect(figures.spot_price).toMatch(/^\d+\.\d\d$/);
     expect(await page.title()).toStartWith('SIM SPY');
-    await page.context().close();
     expect(statSync(`${ROOT}/build/zomma`).size).toBeGreaterThan(KB);
   });
 

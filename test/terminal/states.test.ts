@@ -7,7 +7,7 @@ import { IS_FULL } from '../support/size.ts';
 import { describeInBrowser, figuresOf, settled, test, withTerminal } from './browser.ts';
 
 /** A tab takes a second of the processor. */
-const TABS = IS_FULL ? 15 : 5;
+const TABS = IS_FULL ? 15 : 3;
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const ribbonOf = async (page: import('playwright-core').Page, state: string, timeout = 10_000) => {
   await page.waitForSelector(`[data-state="${state}"]`, { timeout, state: 'attached' });
@@ -26,7 +26,7 @@ describeInBrowser('states of a simulated market', () => {
   });
 
   test('quotes that are older than the limit while the exchange is open are called stale within 5 s, and their age counts', async () => {
-    const page = await terminal.open('#/SPY/ticker', { isSignedIn: false });
+    const page = await terminal.open('#/SPY/ticker', { isSignedIn: false, isAlone: true });
     await page.clock.install();
     // The page starts its clock again, now by that of the test.
     await page.reload();
@@ -97,7 +97,7 @@ describeInBrowser('states of a simulated market', () => {
   });
 
   test('a hidden tab draws nothing; after two hours it shows the newest figures at once, and loads nothing again', async () => {
-    const page = await terminal.open();
+    const page = await terminal.open('#/SPY/ticker', { isAlone: true });
     await page.clock.install();
     await figuresOf(page);
     const setHidden = (isHidden: boolean) =>

@@ -8,10 +8,19 @@ import { testWithProgram } from '../support/needs.ts';
 import { run } from '../support/process.ts';
 import { IS_FULL } from '../support/size.ts';
 import { answersOf, goTo } from './answers.ts';
-import { describeInBrowser, figuresOf, smallMarketWithPast, type Terminal, test, withTerminal } from './browser.ts';
+import {
+  describeInBrowser,
+  figuresOf,
+  loadAgain,
+  smallMarketWithPast,
+  type Terminal,
+  test,
+  withTerminal,
+} from './browser.ts';
 import { checkPage, lookOf, randomStates } from './page-states.ts';
 import { checkPanels, menusOf } from './panel-actions.ts';
 import { PANELS, TABLES } from './panel-tables.ts';
+import { testTasks } from './trader-tasks.ts';
 
 const STATES = process.env.ZOMMA_TERMINAL_FULL === 'true' ? 200 : IS_FULL ? 12 : 4;
 
@@ -115,8 +124,8 @@ describeInBrowser('a market with a past', () => {
   test('Play shows one snapshot after the other up to the newest, and ends when the member moves', async () => {
     const { page, at } = await openWithPast(terminal);
     const day = at.at(-1)!.slice(0, 10);
-    // From the day before on: while the exchange is open, the snapshots of the last minutes come and go.
-    const start = at.find((each) => each.slice(0, 10) === at.findLast((other) => other < day)!.slice(0, 10))!;
+    // From the last hours of the day before on: while the exchange is open, the snapshots of the last minutes come and go.
+    const start = at.filter((each) => each < day).at(-7)!;
     await page.evaluate((moment) => {
       location.hash = `#/SPY/ticker?at=${moment}`;
     }, start);
@@ -212,7 +221,7 @@ describeInBrowser('a market with a past', () => {
   test('what a panel copies and saves is what it shows: curl, file, table and picture, if there is a chart', async () => {
     // While the exchange is open, another snapshot may arrive at any time, so the page does not show the newest one.
     const at = (await pastIsFilled(terminal)).at(-2)!;
-    const page = await terminal.open(`#/SPY/ticker?at=${at}`, { width: 1900, height: 720 });
+    const page = await terminal.open(`#/SPY/ticker?at=${at}`, { width: 1900, height: 720, isAlone: true });
     const seen = new Set<string>();
     // The everyday run has every second view.
     const shown = PANELS.filter((_, i) => IS_FULL || i % 2 === 0);
@@ -279,6 +288,8 @@ describeInBrowser('a market with a past', () => {
     }
   });
 
+  testTasks(terminal);
+
   test('the levels, the JSON and the link that are copied have the figures and the moment of the page', async () => {
     const at = (await pastIsFilled(terminal)).at(-20)!;
     const page = await terminal.open(`#/SPY/ticker?at=${at}&explain=gex_flip`);
@@ -333,12 +344,10 @@ describeInBrowser('a market with a past', () => {
         if (state.at !== null && looks.size < 3) looks.set(formatAddress(state), await lookOf(page));
       }
       for (const [address, look] of looks) {
-        await page.goto('about:blank');
-        await page.goto(`${terminal.url}/#key=${terminal.key}&${address.slice(1)}`);
+        await loadAgain(page, terminal.key, address);
         await answersOf(page).settled();
         expect(await lookOf(page)).toBe(look);
       }
-      await page.context().close();
     };
     // While one page waits for the server, the other one draws.
     await Promise.all([visit(0, 2), visit(1, 2)]);

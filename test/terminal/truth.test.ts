@@ -65,16 +65,14 @@ describeRecorded('recorded chains on the page', (dir) => {
         const sum = view.strikes.net_gex.reduce((total, each) => total + each, 0);
         expect(sum / 1e6).toBeCloseTo(view.levels.net_gex_mil, 6);
       }
-      await page.context().close();
     }, 60_000);
 
     test('what a panel of a live page copies and saves is what it shows', async () => {
       for (const view of ['ticker', 'history']) {
         // A page of its own, because Chromium lets a page save ten files without a press.
-        const page = await terminal.open('#/MSFT/ticker', { width: 1900, height: 720 });
+        const page = await terminal.open('#/MSFT/ticker', { width: 1900, height: 720, isAlone: true });
         await goTo(page, `#/MSFT/${view}`);
         await checkPanels(page, terminal, await menusOf(page), { ticker: 'MSFT', isSimulated: false });
-        await page.context().close();
       }
     }, 60_000);
   });

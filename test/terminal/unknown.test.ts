@@ -113,7 +113,13 @@ async function openWith(terminal: Terminal, fill: () => Fill): Promise<Page> {
   const answers = new Map<string, Promise<Answer>>();
   // The clock stands, because some texts have the age of the data in minutes.
   const prepare = (page: Page) => page.clock.setFixedTime(Date.now());
-  const page = await terminal.open('#/SPY/ticker', { isSignedIn: false, width: 1900, height: 600, prepare });
+  const page = await terminal.open('#/SPY/ticker', {
+    isSignedIn: false,
+    isAlone: true,
+    width: 1900,
+    height: 600,
+    prepare,
+  });
   await page.route('**/api/v1/**', async (route: Route) => {
     const request = route.request();
     const { pathname } = new URL(request.url());

@@ -65,8 +65,8 @@ async function timedFrames(times: Times, rounds: number, draw: (i: number) => vo
 
 const WARM_UP = 3;
 
-/** Draws `rounds` times with each, alternately, and then `rounds` frames with each. */
-async function compareLadder(count: number, rounds: number): Promise<{ ladder: Times; uplot: Times }> {
+/** Draws `rounds` times with each, alternately, and then `frames` frames with each. */
+async function compareLadder(count: number, rounds: number, frames: number): Promise<{ ladder: Times; uplot: Times }> {
   const axis = priceAxis(600, 17, 0, SIZE.height);
   const data = [made(count, 1), made(count, 2)];
   const ladder = () => {
@@ -109,10 +109,12 @@ async function compareLadder(count: number, rounds: number): Promise<{ ladder: T
     await timed(times.ladder, () => draw.ladder(i));
     await timed(times.uplot, () => draw.uplot(i));
   }
-  document.body.replaceChildren();
-  await timedFrames(result.ladder, rounds, ladder());
-  document.body.replaceChildren();
-  await timedFrames(result.uplot, rounds, uplot());
+  if (frames > 0) {
+    document.body.replaceChildren();
+    await timedFrames(result.ladder, frames, ladder());
+    document.body.replaceChildren();
+    await timedFrames(result.uplot, frames, uplot());
+  }
   return result;
 }
 

@@ -90,9 +90,14 @@ type ChartTimes = { readonly script: number[]; readonly pixels: number[]; readon
 
 /**
  * A ladder of 10,000 strikes beside uPlot with the same bars: the script, the time until the pixels can be read, and the time between two
- * frames that each draw it. `browser` should have no limit of frames a second. `figureOf` makes one figure of the times of all rounds.
+ * frames that each draw it, if there are `frames`. `browser` should have no limit of frames a second. `figureOf` makes one figure of the
+ * times of all rounds.
  */
-export async function measureLadder({ browser }: { readonly browser: Browser }, rounds: number, figureOf = median) {
+export async function measureLadder(
+  { browser }: { readonly browser: Browser },
+  rounds: number,
+  { figureOf = median, frames = rounds } = {},
+) {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, 'charts.ts')],
     target: 'browser',
@@ -102,13 +107,17 @@ export async function measureLadder({ browser }: { readonly browser: Browser }, 
   const page = await context.newPage();
   await page.evaluate(await outputs[0]!.text());
   const { ladder, uplot } = await page.evaluate(
-    (count) =>
+    ([count, shown]) =>
       (
         globalThis as unknown as {
-          compareLadder(strikes: number, rounds: number): Promise<{ ladder: ChartTimes; uplot: ChartTimes }>;
+          compareLadder(
+            strikes: number,
+            rounds: number,
+            frames: number,
+          ): Promise<{ ladder: ChartTimes; uplot: ChartTimes }>;
         }
-      ).compareLadder(10_000, count),
-    rounds,
+      ).compareLadder(10_000, count, shown),
+    [rounds, frames] as const,
   );
   await context.close();
   const figuresOf = ({ script, pixels, frame }: ChartTimes) => ({

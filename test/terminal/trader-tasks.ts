@@ -1,12 +1,13 @@
 import { expect } from 'bun:test';
 import type { FullAnswer } from '../../src/client/client.ts';
-import { describeInBrowser, figuresOf, smallMarketWithPast, test, withTerminal } from './browser.ts';
+import { figuresOf, type Terminal, test } from './browser.ts';
 
-/** A trader's tasks, with the number of presses that each may take. The comparison of five tickers is in compare.test.ts. */
-describeInBrowser("a trader's tasks, in presses", () => {
-  const terminal = withTerminal(smallMarketWithPast);
-
-  test('regime, levels, yesterday, the next expiry, hedging and the smile', async () => {
+/**
+ * Tests a trader's tasks in a market with a past, with the number of presses that each may take. The comparison of five tickers is in
+ * compare.test.ts.
+ */
+export function testTasks(terminal: Terminal): void {
+  test("a trader's tasks, in presses: regime, levels, yesterday, the next expiry, hedging and the smile", async () => {
     const page = await terminal.open('#/QQQ/ticker');
     await figuresOf(page);
     let presses = 0;
@@ -80,4 +81,4 @@ describeInBrowser("a trader's tasks, in presses", () => {
     expect(await readout.textContent()).toMatch(/\(−[12]\.\d %\)/);
     expect(taken()).toBeLessThanOrEqual(1);
   }, 120_000);
-});
+}
