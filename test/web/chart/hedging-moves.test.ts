@@ -90,7 +90,9 @@ describe('the read-out of a move', () => {
     expect(profileReadout(profile, 98, undefined, hedging)).toMatch(
       /^move to 98\.00 \(−2\.0 %\): dealers buy [\d.]+K? sh in all; there (buy|sell) [\d.]+K? sh per further −1\s%$/,
     );
-    expect(profileReadout(profile, 98)).toMatch(/^at 98\.00 \(−2\.0 %\): on a further −1\s% dealers (buy|sell) .* net /);
+    expect(profileReadout(profile, 98)).toMatch(
+      /^at 98\.00 \(−2\.0 %\): on a further −1\s% dealers (buy|sell) .* net /,
+    );
     expect(profileReadout(profile, 500)).not.toMatch(/buy|sell/);
   });
 
