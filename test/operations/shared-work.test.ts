@@ -47,6 +47,7 @@ const REQUESTS: readonly [name: string, operation: unknown, args: object][] = [
   ['view', getGexView, {}],
   ['surface', getVolatilitySurface, {}],
   ['grid', getVolatilitySurface, { detail: 'grid' }],
+  ['smiles', getVolatilitySurface, { detail: 'smiles' }],
   ['hedging', getHedgingProfile, {}],
   ['hedging of own moves', getHedgingProfile, { moves: [-1, 2] }],
   ['radar', runStrategicOmniRadar, {}],

@@ -1,4 +1,3 @@
-import { expect } from 'bun:test';
 import type {
   AggressorFlows,
   DayChanges,
@@ -177,60 +176,23 @@ export const TABLES: Readonly<Record<string, ((answer: never) => Table) | null>>
       ...['theme', 'spot', 'change_pct', 'flip', 'flip_pct', 'call_wall', 'put_wall', 'net_gex', 'regime'],
       ...['sign_margin_pct', 'iv_rank', 'age_s'],
     ]),
-  density: () =>
-    computed(['price', 'density', 'probability_below', 'lognormal_density', 'lognormal_probability_below'], 181),
+  density: ({ density_curve }: Radar) => listsOf(density_curve),
   whipsaw: ({ whipsaw_components: { flip_proximity, regime, realised_over_implied, expiring_gamma } }: Radar) => ({
     columns: ['part', 'value', 'why'],
     rows: [flip_proximity, regime, realised_over_implied, expiring_gamma].map((value) => [undefined, value, undefined]),
   }),
   concentration: (answer: Radar) => listsOf(answer.largest_gamma_strikes!, ['strike', 'share_pct']),
-  smile: () => computed(['strike', 'log_moneyness', 'fitted_iv'], 61),
+  smile({ expiries: { tte }, smiles }: Surface) {
+    // The view opens with the settlement nearest to 30 days.
+    const days = tte.map((each) => Math.abs(365 * each - 30));
+    const shown = days.indexOf(Math.min(...days));
+    return listsOf(Object.fromEntries(Object.entries(smiles!).map(([name, column]) => [name, column[shown]])));
+  },
   'surface-term': ({ expiries }: Surface) => listsOf(expiries),
   maturities: ({ maturities }: Surface) => listsOf(maturities),
   events: ({ events }: Surface) => listsOf(events),
   'feed-simulated': null,
 };
-
-/** A table that the page computes from parameters. `agrees` compares it with the figures of the answer. */
-function computed(columns: readonly string[], count: number): Table {
-  return { columns, rows: Array.from({ length: count }, () => columns.map(() => undefined)) };
-}
-
-type Columns = Readonly<Record<string, readonly number[]>>;
-
-/** Compares the figures that the page computes with figures of the answer that are computed by the server. */
-export const AGREES: Readonly<Record<string, (columns: Columns, answer: never) => void>> = {
-  density({ price, density, probability_below, lognormal_probability_below }, { state_density: law }: Radar) {
-    const known: Readonly<Record<string, number>> = law.quantiles;
-    for (const [name, at] of Object.entries(known))
-      expect(valueAt(price!, probability_below!, at)).toBeCloseTo(Number(name.slice(1)) / 100, 2);
-    const median = law.forward * Math.exp(-((law.expected_move / law.forward) ** 2) / 2);
-    expect(valueAt(price!, lognormal_probability_below!, median)).toBeCloseTo(0.5, 2);
-    const most = price![density!.indexOf(Math.max(...density!))]!;
-    expect(Math.abs(most / law.mode - 1)).toBeLessThan(0.01);
-  },
-  smile({ strike, log_moneyness, fitted_iv }, { expiries }: Surface) {
-    const forward = strike![0]! / Math.exp(log_moneyness![0]!);
-    const i = expiries.forward.findIndex((each) => Math.abs(each / forward - 1) < 1e-9);
-    const [atm, put, call] = [expiries.atm_iv, expiries.put_25d_iv, expiries.call_25d_iv].map((column) => column[i]!);
-    const place = (iv: number, deviations: number) => {
-      const deviation = iv * Math.sqrt(expiries.tte[i]!);
-      return deviation ** 2 / 2 - deviations * deviation;
-    };
-    expect(valueAt(log_moneyness!, fitted_iv!, 0)).toBeCloseTo(atm!, 4);
-    expect(valueAt(log_moneyness!, fitted_iv!, place(put!, 0.6744897501960817))).toBeCloseTo(put!, 3);
-    expect(valueAt(log_moneyness!, fitted_iv!, place(call!, -0.6744897501960817))).toBeCloseTo(call!, 3);
-  },
-};
-
-/** The value at a place between the rows of two columns. */
-function valueAt(x: readonly number[], y: readonly number[], at: number): number {
-  const i = Math.max(
-    1,
-    x.findIndex((each) => each >= at),
-  );
-  return y[i - 1]! + ((y[i]! - y[i - 1]!) * (at - x[i - 1]!)) / (x[i]! - x[i - 1]!);
-}
 
 /** The panels with a menu of each view, on a page that is wide enough for all of them. */
 export const PANELS: readonly (readonly [address: string, panels: readonly string[]])[] = [

@@ -2,17 +2,16 @@ import { area, line } from 'd3-shape';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Levels, Radar } from '../data/page-answers.ts';
 import { countText, price } from '../page-format.ts';
+import { valueAt } from '../state/moment-diff.ts';
 import { AxisLabels, LABELS_WIDTH, LevelLabels, LevelRules, NAMES_FROM } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
 import { spacedLabels } from './chart-axis.ts';
 import { CURSOR_CHART, chartKeys, pointWithin, useSpoken } from './chart-cursor.tsx';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
-import { atmLognormal, type CursorPair, densityReadout, describeDensity, mixtureOf } from './density-text.ts';
-import { densityAt, densityRange, type PriceMixture } from './mixture-density.ts';
+import { type CursorPair, densityReadout, describeDensity } from './density-text.ts';
 import { placeLabels } from './place-labels.ts';
 import { type PriceAxis, priceAxis } from './price-axis.ts';
 
-const POINTS = 180;
 const REST_MS = 150;
 /** Height of the price of a cursor, and of the name of a quantile, in pixels. */
 const [TAG, NAME] = [24, 15];
@@ -192,15 +191,14 @@ function densityAxis(
   called: readonly string[],
   height: number,
 ): PriceAxis {
-  const { spot_price: spot } = radar;
-  const law = mixtureOf(radar);
-  const most = densityRange(law, []);
-  const reach = (most.high - most.low) / 2;
+  const { spot_price: spot, density_curve: curve } = radar;
+  const reach = (curve.high - curve.low) / 2;
   // The axis leaves out a level far from spot, because a long axis would flatten the density.
   const near = levels
-    .filter(({ id, price: at }) => called.includes(id) || (at > most.low - reach && at < most.high + reach))
+    .filter(({ id, price: at }) => called.includes(id) || (at > curve.low - reach && at < curve.high + reach))
     .map((level) => level.price);
-  const { low, high } = densityRange(law, near);
+  const low = Math.min(curve.low, ...near.map((at) => at * 0.99));
+  const high = Math.max(curve.high, ...near.map((at) => at * 1.01));
   return priceAxis(spot, (50 * (high - low)) / spot, 100 * ((high + low) / 2 / spot - 1), height);
 }
 
@@ -212,14 +210,14 @@ function stepOf({ low, high }: PriceAxis): number {
 }
 
 function densityShapes(radar: Radar, axis: PriceAxis, width: number) {
-  const [law, flat] = [mixtureOf(radar), atmLognormal(radar)];
-  const points = (of: PriceMixture, low: number, high: number) =>
-    Array.from({ length: POINTS + 1 }, (_, i): [number, number] => {
-      const at = low + ((high - low) * i) / POINTS;
-      return [at, densityAt(of, at)];
-    });
-  const [own, normal] = [points(law, axis.low, axis.high), points(flat, axis.low, axis.high)];
-  const most = Math.max(...own.map(([, density]) => density), ...normal.map(([, density]) => density)) || 1;
+  const { price: prices, density, lognormal_density } = radar.density_curve;
+  const points = (values: readonly number[], low: number, high: number) =>
+    [low, ...prices.filter((at) => at > low && at < high), high].map((at): [number, number] => [
+      at,
+      Math.max(0, valueAt({ spot: prices, values }, at)),
+    ]);
+  const [own, normal] = [points(density, axis.low, axis.high), points(lognormal_density, axis.low, axis.high)];
+  const most = Math.max(...density, ...lognormal_density);
   const x = (density: number) => LABELS_WIDTH + 0.94 * (width - LABELS_WIDTH) * (density / most);
   const curve = line<[number, number]>(
     ([, density]) => x(density),
@@ -232,6 +230,6 @@ function densityShapes(radar: Radar, axis: PriceAxis, width: number) {
   return {
     curve: curve(own) ?? '',
     lognormal: curve(normal) ?? '',
-    area: (low: number, high: number) => filled(points(law, low, high)) ?? '',
+    area: (low: number, high: number) => filled(points(density, low, high)) ?? '',
   };
 }

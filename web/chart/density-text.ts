@@ -1,41 +1,43 @@
+import { bisectRight } from 'd3-array';
 import type { Radar } from '../data/page-answers.ts';
 import { cleanText, countText, percent, plain, price, volatility } from '../page-format.ts';
-import type { PanelTable } from '../state/panels.ts';
-import {
-  densityAt,
-  densityRange,
-  lognormalMixture,
-  type PriceMixture,
-  probabilitiesAround,
-  probabilityBelow,
-} from './mixture-density.ts';
 
 /** The prices of the two cursors of the density chart, in dollars. */
 export type CursorPair = readonly [a: number, b: number];
 
-const POINTS = 180;
-
-/** Returns the price distribution of the expiry that the Omni Radar analyses. */
-export function mixtureOf({ state_density, density_parameters }: Radar): PriceMixture {
-  return { forward: state_density.forward, ...density_parameters };
+/**
+ * Returns the probability that the underlying settles below a price, from one of the distributions of the curve. Between two prices of the
+ * curve, it is the cubic whose slopes are the densities. Its error is far below the printed precision.
+ */
+function probabilityBelow({ density_curve: curve }: Radar, of: '' | 'lognormal_', price: number): number {
+  const [below, density] = [curve[`${of}probability_below`], curve[`${of}density`]];
+  const at = Math.min(Math.max(price, curve.price[0]!), curve.price.at(-1)!);
+  const i = Math.min(bisectRight(curve.price, at), below.length - 1);
+  const [from, to] = [below[i - 1]!, below[i]!];
+  const step = curve.price[i]! - curve.price[i - 1]!;
+  const share = (at - curve.price[i - 1]!) / step;
+  const bend = (step * density[i - 1]! - to + from) * (1 - share) + (to - from - step * density[i]!) * share;
+  return from + share * (to - from + (1 - share) * bend);
 }
 
-/** Returns the lognormal distribution with the at-the-money volatility. */
-export function atmLognormal({ state_density: { forward, expected_move } }: Radar): PriceMixture {
-  return lognormalMixture(forward, expected_move / forward);
+/** Returns the probabilities of a settlement below two prices, between them, and above them. */
+function probabilitiesAround(radar: Radar, of: '' | 'lognormal_', [a, b]: CursorPair) {
+  const [low, high] = [Math.min(a, b), Math.max(a, b)];
+  const [below, belowHigh] = [probabilityBelow(radar, of, low), probabilityBelow(radar, of, high)];
+  return { low, high, below, between: belowHigh - below, above: 1 - belowHigh };
 }
 
 const shareOfOne = (share: number) => percent(100 * share, 1, false);
 
 /** Returns a text with the probabilities of a settlement below, between and above the two cursors. */
 export function densityReadout(radar: Radar, pair: CursorPair): string {
-  const { low, high, below, between, above } = probabilitiesAround(mixtureOf(radar), pair);
+  const { low, high, below, between, above } = probabilitiesAround(radar, '', pair);
   return `below ${price(low)}: ${shareOfOne(below)} · between: ${shareOfOne(between)} · above ${price(high)}: ${shareOfOne(above)}`;
 }
 
 /** Returns a text with the lognormal probabilities of a settlement below, between and above the two cursors. */
 export function lognormalReadout(radar: Radar, pair: CursorPair): string {
-  const { below, between, above } = probabilitiesAround(atmLognormal(radar), pair);
+  const { below, between, above } = probabilitiesAround(radar, 'lognormal_', pair);
   return `below ${shareOfOne(below)}, between ${shareOfOne(between)}, above ${shareOfOne(above)}`;
 }
 
@@ -54,18 +56,4 @@ export function describeDensity({ ticker, state_density: density, spot_price }: 
     `a settlement between ${price(p05)} and ${price(p95)} with a probability of 90 %, most likely at ${price(density.mode)}; ` +
     `volatility at the money ${volatility(density.atm_iv)}. ${fitSentence(density)}`
   );
-}
-
-/** Returns a table of the density by price. The panel shows this table and exports it as CSV. */
-export function densityTable(radar: Radar): PanelTable {
-  const [law, flat] = [mixtureOf(radar), atmLognormal(radar)];
-  const { low, high } = densityRange(law, []);
-  const rows = Array.from({ length: POINTS + 1 }, (_, i) => {
-    const at = Math.round(100 * (low + ((high - low) * i) / POINTS)) / 100;
-    return [at, densityAt(law, at), probabilityBelow(law, at), densityAt(flat, at), probabilityBelow(flat, at)];
-  });
-  return {
-    columns: ['price', 'density', 'probability_below', 'lognormal_density', 'lognormal_probability_below'],
-    rows,
-  };
 }

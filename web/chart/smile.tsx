@@ -3,37 +3,32 @@ import { useMemo } from 'preact/hooks';
 import type { Surface } from '../data/page-answers.ts';
 import { percent, plain, price, strikeText, volatility, volatilityPoints } from '../page-format.ts';
 import { valueAt } from '../state/moment-diff.ts';
-import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 import { expiryLabels, maturityAxis, spacedLabels, strikeAxis } from './chart-axis.ts';
 import { linearScale } from './linear-scale.ts';
-import { deviationAt, normalBelow, type PriceMixture, probabilityBelow } from './mixture-density.ts';
 import { CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
 
-/** The fitted smile of a settlement. */
+/** The fitted smile of a settlement: a row for each strike of the answer. */
 export interface FittedSmile {
-  readonly law: PriceMixture;
-  readonly tte: number;
+  readonly forward: number;
   readonly strike: readonly number[];
   /** Volatility, as a decimal per calendar year. */
   readonly iv: readonly number[];
+  /** Forward delta of the option out of the money. */
+  readonly delta: readonly number[];
+  readonly probability_below: readonly number[];
 }
 
-/** Number of standard deviations that the smile covers on each side of the forward. */
-const REACH = 3;
-
-/** Computes a smile at `count` strikes, which are evenly spaced in ln(K/F). The answer must contain the parameters of the settlement. */
-export function fittedSmile({ expiries, parameters }: Surface, settlement: number, count = 61): FittedSmile {
-  const { kernel, node, mass } = parameters!;
-  const [forward, tte] = [expiries.forward[settlement]!, expiries.tte[settlement]!];
-  const law = { forward, kernel: kernel[settlement]!, node: node[settlement]!, mass: mass[settlement]! };
-  const deviation = deviationAt(law, 0);
-  const distances = Array.from({ length: count }, (_, i) => REACH * deviation * ((2 * i) / (count - 1) - 1));
+/** Returns the smile of a settlement. The answer must contain the smiles. */
+export function fittedSmile({ expiries, smiles }: Surface, settlement: number): FittedSmile {
+  const of = (column: readonly (readonly number[])[]) => column[settlement]!;
+  const { strike, iv, delta, probability_below } = smiles!;
   return {
-    law,
-    tte,
-    strike: distances.map((each) => forward * Math.exp(each)),
-    iv: distances.map((each) => deviationAt(law, each) / Math.sqrt(tte)),
+    forward: expiries.forward[settlement]!,
+    strike: of(strike),
+    iv: of(iv),
+    delta: of(delta),
+    probability_below: of(probability_below),
   };
 }
 
@@ -61,9 +56,9 @@ export function SmileChart({ surface, settlement, smile, others, cursor, onCurso
     (column) => column[settlement] ?? null,
   );
   const places = figures.map((iv, i) => {
-    const deviation = (iv ?? 0) * Math.sqrt(smile.tte);
+    const deviation = (iv ?? 0) * Math.sqrt(surface.expiries.tte[settlement]!);
     // The at-the-money strike is the forward.
-    return smile.law.forward * (i === 2 ? 1 : Math.exp(deviation ** 2 / 2 - DELTAS[i]! * deviation));
+    return smile.forward * (i === 2 ? 1 : Math.exp(deviation ** 2 / 2 - DELTAS[i]! * deviation));
   });
   // Quotes of another settlement are not drawn while the quotes of this settlement are loading.
   const quotes = surface.quotes?.settles_at === surface.expiries.settles_at[settlement] ? surface.quotes : null;
@@ -82,7 +77,7 @@ export function SmileChart({ surface, settlement, smile, others, cursor, onCurso
       <SeriesPlot
         x={smile.strike}
         axis={strikeAxis(low, high)}
-        marker={{ at: smile.law.forward, name: `forward ${price(smile.law.forward)}` }}
+        marker={{ at: smile.forward, name: `forward ${price(smile.forward)}` }}
         cursor={cursor}
         onCursor={onCursor}
         format={(value) => volatility(value)}
@@ -132,28 +127,18 @@ function earlierText(at: number, now: number, before: FittedSmile | undefined): 
 }
 
 /** Returns a text with the figures of a smile at one strike, and what the volatility was there at the moment of `before`. */
-export function smileReadout({ law, tte, strike: strikes, iv }: FittedSmile, i: number, before?: FittedSmile): string {
-  const distance = Math.log(strikes[i]! / law.forward);
-  const deviation = iv[i]! * Math.sqrt(tte);
-  const delta = normalBelow(deviation / 2 - distance / deviation) - (distance < 0 ? 1 : 0);
+export function smileReadout({ forward, strike, iv, ...of }: FittedSmile, i: number, before?: FittedSmile): string {
+  const at = strike[i]!;
   return [
-    `${strikeText(Math.round(strikes[i]! * 100) / 100)} (${percent(100 * Math.expm1(distance), 1)} from the forward)`,
-    `volatility ${volatility(iv[i], 2)}${earlierText(strikes[i]!, iv[i]!, before)}`,
-    `forward delta of the ${distance < 0 ? 'put' : 'call'} ${plain(delta, 3)}`,
-    `probability of ending below ${percent(100 * probabilityBelow(law, strikes[i]!), 1, false)}`,
+    `${strikeText(Math.round(at * 100) / 100)} (${percent(100 * (at / forward - 1), 1)} from the forward)`,
+    `volatility ${volatility(iv[i], 2)}${earlierText(at, iv[i]!, before)}`,
+    `forward delta of the ${of.delta[i]! < 0 ? 'put' : 'call'} ${plain(of.delta[i], 3)}`,
+    `probability of ending below ${percent(100 * of.probability_below[i]!, 1, false)}`,
   ].join(' · ');
 }
 
-export function smileTable({ law: { forward }, strike: strikes, iv }: FittedSmile): PanelTable {
-  return columnTable({
-    strike: strikes,
-    log_moneyness: strikes.map((each) => Math.log(each / forward)),
-    fitted_iv: iv,
-  });
-}
-
 /** The small multiples are drawn only if the view is wider than `width` pixels. `most` is the maximum number of small multiples. */
-const MULTIPLES = { width: 1500, most: 16, strikes: 21, size: [132, 64] } as const;
+const MULTIPLES = { width: 1500, most: 16, size: [132, 64] } as const;
 
 export interface SmileMultiplesProps {
   readonly surface: Surface;
@@ -178,15 +163,15 @@ export function SmileMultiples({ surface, moment, settlement, onSelect }: SmileM
       at.map(() => 1),
       0,
     ).map((index) => {
-      const { iv } = fittedSmile(surface, index, MULTIPLES.strikes);
-      return { index, iv: iv.map((each) => each - iv[MULTIPLES.strikes >> 1]!) };
+      const iv = surface.smiles!.iv[index]!;
+      return { index, iv: iv.map((each) => each - iv[iv.length >> 1]!) };
     });
   }, [surface, isDrawn]);
   const names = expiryLabels(expiry, moment);
   const all = smiles.flatMap(({ iv }) => iv);
   const [width, height] = MULTIPLES.size;
   const y = linearScale([Math.min(...all), Math.max(...all)], [height - 3, 3]);
-  const path = line<number>((_, i) => 2 + ((width - 4) * i) / (MULTIPLES.strikes - 1), y);
+  const path = line<number>((_, i, { length }) => 2 + ((width - 4) * i) / (length - 1), y);
   return (
     <div ref={ref} class="multiples" data-multiples>
       {smiles.map(({ index, iv }) => (

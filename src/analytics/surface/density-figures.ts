@@ -13,7 +13,7 @@ export type DensityFigures = ReturnType<typeof densityFigures>;
  */
 export function densityFigures(law: PriceLaw, deviation: number) {
   return {
-    quantiles: QUANTILES.map((probability) => quantile(law, deviation, probability)),
+    quantiles: QUANTILES.map((probability) => quantileOf(law, deviation, probability)),
     mode: modeOf(law, deviation),
     divergence: divergenceFrom(law, deviation),
   };
@@ -24,7 +24,8 @@ const QUANTILE_REACH = 12;
 /** The search ends if the quantile's logarithm is known to this share of the standard deviation. */
 const QUANTILE_PRECISION = 1e-14;
 
-function quantile(law: PriceLaw, deviation: number, probability: number): number {
+/** Returns the moneyness K/F for a given probability of ending at or below it. */
+export function quantileOf(law: PriceLaw, deviation: number, probability: number): number {
   const limits = { width: QUANTILE_PRECISION * deviation, value: 0, iterations: 100 };
   const above = (x: number) => probability - law.below(Math.exp(x));
   return Math.exp(falsePosition(above, [-QUANTILE_REACH * deviation, QUANTILE_REACH * deviation], limits));

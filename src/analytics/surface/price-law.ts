@@ -20,6 +20,15 @@ export class PriceLaw {
     return this.sum((mass, node, width) => mass * normalCdf(Math.log(node / moneyness) / width - width / 2));
   }
 
+  /** Returns the probability density at a moneyness K/F above 0. */
+  density(moneyness: number): number {
+    const sum = this.sum((mass, node, width) => {
+      const d = Math.log(moneyness / node) / width + width / 2;
+      return (mass / width) * Math.exp((-d * d) / 2);
+    });
+    return sum / (moneyness * Math.sqrt(2 * Math.PI));
+  }
+
   /** Returns the undiscounted price of an option, as a multiple of the forward. `callPut` is +1 for a call and -1 for a put. */
   price(callPut: number, moneyness: number): number {
     return this.sum((mass, node, width) => {

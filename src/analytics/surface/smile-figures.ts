@@ -1,6 +1,8 @@
 import { falsePosition } from '../../math/false-position.ts';
+import { normalCdf } from '../../math/normal.ts';
 import { D1_OF_25_DELTA } from '../chain/skew.ts';
-import type { PriceLaw } from './price-law.ts';
+import type { HorizonLaw } from './fitted-surface.ts';
+import { clampProbability, type PriceLaw } from './price-law.ts';
 
 /** The d1 of puts with forward deltas of -0.25 and -0.10, `N^-1(0.75)` and `N^-1(0.90)`. Calls have the opposite sign. */
 const D1 = { 25: D1_OF_25_DELTA, 10: 1.2815515655446004 } as const;
@@ -29,6 +31,28 @@ export function smileFigures(law: PriceLaw, years: number) {
     skewness: moments.skewness,
     kurtosis: moments.kurtosis,
   };
+}
+
+/** The number of points of a smile, and the distance of the first and the last point from the forward, in standard deviations at the money. */
+const POINTS = 61;
+const POINTS_REACH = 3;
+
+/**
+ * Returns points of the smile of a distribution, evenly spaced in ln(K/F): strike (in the unit of the forward), volatility per calendar year,
+ * forward delta of the option out of the money, and probability of ending at or below the strike.
+ */
+export function smilePoints({ law, forward, tte, atmVariance }: HorizonLaw) {
+  const reach = POINTS_REACH * Math.sqrt(atmVariance);
+  return Array.from({ length: POINTS }, (_, i) => {
+    const x = reach * ((2 * i) / (POINTS - 1) - 1);
+    const deviation = Math.sqrt(law.totalVariance(x));
+    return {
+      strike: forward * Math.exp(x),
+      iv: deviation / Math.sqrt(tte),
+      delta: normalCdf(deviation / 2 - x / deviation) - (x < 0 ? 1 : 0),
+      below: clampProbability(law.below(Math.exp(x))),
+    };
+  });
 }
 
 /**

@@ -31,6 +31,8 @@ import {
 } from '../reading/market-reading.ts';
 import { gexBoundaries, kineticNotes, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
+  curveOfDensity,
+  densityCurve,
   densityOf,
   densityParameters,
   parametersOfDensity,
@@ -105,6 +107,7 @@ export const runStrategicOmniRadar = defineOperation({
       concentration('With limit: strike (dollars), share_pct (percent of gross gamma).'),
     ),
     density_parameters: densityParameters,
+    density_curve: densityCurve,
     concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
     concentrated_strikes_all_expiries: concentration('The five strikes with most gross gamma over all expiries.'),
     whipsaw_inputs: describedObject('Inputs of the components of the index, except realised and implied volatility.', {
@@ -165,6 +168,7 @@ export const runStrategicOmniRadar = defineOperation({
         institutional_concentration_pct: sum(ofExpiry.share_pct),
         institutional_concentration_all_expiries_pct: sum(ofAll.share_pct),
         density_parameters: parametersOfDensity(density),
+        density_curve: yield* curveOfDensity(density),
         concentrated_strikes: ofExpiry,
         concentrated_strikes_all_expiries: ofAll,
         whipsaw_inputs: {

@@ -5,11 +5,12 @@ import {
   type DensityFigures,
   densityFigures,
   QUANTILES,
+  quantileOf,
   volatilityError,
 } from '../../analytics/surface/density-figures.ts';
 import type { FittedSurface, HorizonLaw } from '../../analytics/surface/fitted-surface.ts';
-import { clampProbability } from '../../analytics/surface/price-law.ts';
-import { oneStep, StepCache, type Steps } from '../../core/steps.ts';
+import { clampProbability, lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
+import { cachedBy, oneStep, StepCache, type Steps } from '../../core/steps.ts';
 import { daysBetween } from '../../market/calendar.ts';
 import { describedObject, integerField, number, textField } from '../engine/schemas.ts';
 import { numberColumn } from '../engine/wrapped-schemas.ts';
@@ -54,6 +55,20 @@ export const densityParameters = describedObject(
     node: numberColumn('Mean, as a multiple of the forward.'),
     mass: numberColumn('Probability, 0 to 1.'),
     kernel: numberColumn('Standard deviation of the log-return of each component.'),
+  },
+);
+
+export const densityCurve = describedObject(
+  'The density of state_density, and the lognormal one with the same at-the-money volatility, at prices that are closest to each other at ' +
+    'the forward. Between two prices, a cubic whose slopes are the densities gives the probability.',
+  {
+    low: number('Price below which the underlying settles with a probability of 0.2 %, dollars.'),
+    high: number('Price above which the underlying settles with a probability of 0.2 %, dollars.'),
+    price: numberColumn('Dollars.'),
+    density: numberColumn('Probability density, per dollar.'),
+    probability_below: numberColumn('Probability of settling at or below the price, 0 to 1.'),
+    lognormal_density: numberColumn('Density of the lognormal distribution, per dollar.'),
+    lognormal_probability_below: numberColumn('The probability by the lognormal distribution, 0 to 1.'),
   },
 );
 
@@ -121,6 +136,39 @@ export function reportDensity(
 
 export function parametersOfDensity({ horizon: { law } }: ScannedDensity): Static<typeof densityParameters> {
   return { node: [...law.nodes], mass: [...law.masses], kernel: [...law.widths] };
+}
+
+/** The probability below `low`, and above `high`. */
+const TAIL = 0.002;
+/** The number of intervals of the curve, and its reach on each side of the forward: in standard deviations, and at most in ln(K/F). */
+const INTERVALS = 240;
+const REACH = 16;
+const REACH_MAX = Math.log(1000);
+
+/** Returns the curve of a density, cached by the density. */
+export const curveOfDensity = cachedBy('Curve of the density', ({ horizon }: ScannedDensity) =>
+  oneStep(() => curveOf(horizon)),
+);
+
+function curveOf({ law, forward, atmVariance }: HorizonLaw): Static<typeof densityCurve> {
+  const deviation = Math.sqrt(atmVariance);
+  const reach = Math.asinh(Math.min(REACH, REACH_MAX / deviation));
+  const price = Array.from(
+    { length: INTERVALS + 1 },
+    (_, i) => forward * Math.exp(deviation * Math.sinh(reach * ((2 * i) / INTERVALS - 1))),
+  );
+  const densities = (of: PriceLaw) => price.map((each) => of.density(each / forward) / forward);
+  const below = (of: PriceLaw) => price.map((each) => clampProbability(of.below(each / forward)));
+  const flat = lognormalLaw(atmVariance);
+  return {
+    low: forward * quantileOf(law, deviation, TAIL),
+    high: forward * quantileOf(law, deviation, 1 - TAIL),
+    price,
+    density: densities(law),
+    probability_below: below(law),
+    lognormal_density: densities(flat),
+    lognormal_probability_below: below(flat),
+  };
 }
 
 function quantileName(probability: number): string {

@@ -33,6 +33,8 @@ const smileColumns = {
 };
 
 /** The schema of the answer of `get_volatility_surface`. */
+const pointsOf = (description: string) => Type.Array(Type.Array(Type.Number()), { description });
+
 export const surfaceAnswer = objectOf({
   ...headFields,
   fitted_to: oneOf(
@@ -126,6 +128,15 @@ export const surfaceAnswer = objectOf({
         description: 'By expiry: means of the components, as multiples of the forward.',
       }),
       mass: Type.Array(Type.Array(Type.Number()), { description: 'By expiry: probabilities of the components.' }),
+    },
+  ),
+  smiles: objectOrNull(
+    'The fitted smile of each expiry at 61 strikes, evenly spaced in ln(K/F) to three standard deviations at the money on each side of the forward; null unless detail is smiles. Each column is by expiry, then by strike.',
+    {
+      strike: pointsOf('Dollars.'),
+      iv: pointsOf('Volatility, decimal per calendar year.'),
+      delta: pointsOf('Forward delta of the option out of the money, which is the put below the forward.'),
+      probability_below: pointsOf('Probability of settling at or below the strike, 0 to 1.'),
     },
   ),
 });

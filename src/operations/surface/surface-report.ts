@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { type EventVariance, findEvents, termStructure } from '../../analytics/surface/event-variance.ts';
 import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../../analytics/surface/fitted-surface.ts';
-import { type SmileFigures, smileFigures } from '../../analytics/surface/smile-figures.ts';
+import { type SmileFigures, smileFigures, smilePoints } from '../../analytics/surface/smile-figures.ts';
 import { ClientError } from '../../core/errors.ts';
 import { cachedBy, type ReturnOf, StepCache, type Steps } from '../../core/steps.ts';
 import { DAY_MS, horizonEnd, YEAR_MS } from '../../market/calendar.ts';
@@ -43,8 +43,8 @@ export const getVolatilitySurface = defineOperation({
     ticker,
     detail: defaulted(
       oneOf(
-        ['figures', 'grid', 'parameters'],
-        'figures: smile figures only; grid: also total variance over 60 times and 200 strikes; parameters: also the fitted distributions.',
+        ['figures', 'grid', 'parameters', 'smiles'],
+        'figures: smile figures only; grid: also total variance over 60 times and 200 strikes; parameters: also the fitted distributions; smiles: also 61 points of each smile.',
       ),
       'figures',
     ),
@@ -115,6 +115,7 @@ export function* reportSurface(
         ? yield* grids.of(surface, '', { ...FILLING, tokens: GRID_TOKENS, steps: () => gridOf(surface) })
         : null,
     parameters: detail === 'parameters' ? parametersOf(surface) : null,
+    smiles: detail === 'smiles' ? yield* smilesOf(surface) : null,
   };
 }
 
@@ -130,6 +131,18 @@ const figuresOf = cachedBy('Reading the smiles', function* (surface: FittedSurfa
     ends.map((at) => rowInput(surface.lawAt(at), nearestSlice(surface, at), varianceAt(surface, events, at))),
   );
   return { events, expiries, days, ends, maturities };
+});
+
+/** Computes points of the smile at each settlement, cached by the surface. */
+const smilesOf = cachedBy('Reading the smiles', function* ({ slices }: FittedSurface) {
+  const smiles: ReturnType<typeof smilePoints>[] = [];
+  for (const slice of slices) {
+    if (smiles.length > 0) yield { message: 'Reading the smiles' };
+    smiles.push(smilePoints(slice));
+  }
+  const column = (name: keyof (typeof smiles)[number][number]) =>
+    smiles.map((points) => points.map((point) => point[name]));
+  return { strike: column('strike'), iv: column('iv'), delta: column('delta'), probability_below: column('below') };
 });
 
 const FILLING = { message: 'Filling the grid' };
@@ -189,7 +202,7 @@ function eventRows({ clock, slices }: FittedSurface, events: readonly EventVaria
   };
 }
 
-type Detail = 'figures' | 'grid' | 'parameters';
+type Detail = 'figures' | 'grid' | 'parameters' | 'smiles';
 
 function clockOf({ clock: { weights } }: FittedSurface) {
   return weights === CALENDAR

@@ -46,6 +46,7 @@ describe.each([
       3,
     );
     expect(law.above(moneyness) + law.below(moneyness)).toBeCloseTo(1, 14);
+    expect(moneyness * law.density(moneyness)).toBeCloseTo(density(law, strike), 12);
   });
 
   test('moments of the log-price are those of the density', () => {

@@ -136,6 +136,42 @@ describe('density', () => {
     }
   });
 
+  test.each([0, 11, 400])('at %d days has a curve with the probabilities and the densities of its mixture', (days) => {
+    const { density_curve: curve, density_parameters, state_density } = scan(CHAIN, { target_dte: days });
+    const { low, high, price, density, probability_below, lognormal_density, lognormal_probability_below } = curve;
+    const { node, mass, kernel } = density_parameters;
+    const own = { node: node.map((each) => each * state_density.forward!), mass, kernel };
+    const deviation = state_density.expected_move! / state_density.forward!;
+    const flat = { node: [state_density.forward!], mass: [1], kernel: [deviation] };
+    const sumOf = (of: typeof own, term: (d: number, kernel: number) => number, at: number) =>
+      of.node.reduce((sum, mean, i) => {
+        const width = of.kernel[i]!;
+        return sum + of.mass[i]! * term(Math.log(at / mean) / width + width / 2, width);
+      }, 0);
+    const bell = (d: number, width: number) => Math.exp((-d * d) / 2) / (width * Math.sqrt(2 * Math.PI));
+    expect([sumOf(own, normalCdf, low), sumOf(own, normalCdf, high)]).toEqual([
+      expect.closeTo(0.002, 9),
+      expect.closeTo(0.998, 9),
+    ]);
+    for (const [of, below, slope] of [
+      [own, probability_below, density],
+      [flat, lognormal_probability_below, lognormal_density],
+    ] as const) {
+      for (const [i, at] of price.entries()) {
+        expect(below[i]!).toBeCloseTo(sumOf(of, normalCdf, at), 12);
+        expect(at * slope[i]!).toBeCloseTo(sumOf(of, bell, at), 9);
+        if (i === 0) continue;
+        expect([at > price[i - 1]!, below[i]! >= below[i - 1]!]).toEqual([true, true]);
+        // Halfway, a cubic with these slopes gives the probability to a tenth of the printed precision.
+        const step = at - price[i - 1]!;
+        const half = (below[i]! + below[i - 1]!) / 2 + (step * (slope[i - 1]! - slope[i]!)) / 8;
+        expect(half).toBeCloseTo(sumOf(of, normalCdf, price[i - 1]! + step / 2), 4);
+      }
+    }
+    expect([probability_below[0]! < 1e-4, probability_below.at(-1)! > 1 - 1e-4]).toEqual([true, true]);
+    expect(Math.max(...density)).toBeCloseTo(density[price.findIndex((each) => each >= state_density.mode!)]!, 2);
+  });
+
   test('of an expiry with few quotes is interpolated between others', () => {
     const between = '2026-01-23';
     const few = series(between, 5).filter(({ strike }) => strike > 110);

@@ -16,6 +16,8 @@ export function series(expiry: string, openInterest: number): ContractRow[] {
 
 export const CHAIN = chainOf([...series(EXPIRY, 2), ...series(LATER, 1)]);
 
+type Curve = 'price' | `${'' | 'lognormal_'}${'density' | 'probability_below'}`;
+
 /** The parts of the radar's answer that tests check. */
 export interface Scan {
   readonly state_density: Record<string, number> & { expiry: string; quantiles: Record<string, number> };
@@ -25,6 +27,7 @@ export interface Scan {
   readonly whipsaw_risk_index: number | null;
   readonly whipsaw_components: Record<string, number | null>;
   readonly density_parameters: { node: number[]; mass: number[]; kernel: number[] };
+  readonly density_curve: Readonly<Record<Curve, number[]>> & { readonly low: number; readonly high: number };
   readonly concentrated_strikes: { strike: number[]; share_pct: number[] };
   readonly largest_gamma_strikes?: { strike: number[]; share_pct: number[] };
   readonly whipsaw_inputs: Record<string, number | null>;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
+import { lognormalPrice } from '../../../src/analytics/surface/price-law.ts';
 import { addDays, closeOf } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { VarianceClock } from '../../../src/market/variance-clock.ts';
+import { normalCdf } from '../../../src/math/normal.ts';
 import type { SurfaceAnswer } from '../../../src/operations/surface/surface-answer.ts';
 import { getVolatilitySurface } from '../../../src/operations/surface/surface-report.ts';
 import { AS_OF, chainOf, quoted, range, TODAY } from '../../analytics/small-chains.ts';
@@ -122,8 +124,42 @@ describe('detail', () => {
     }
   });
 
-  test('neither is computed by default', () => {
-    expect(surface()).toMatchObject({ grid: null, parameters: null });
+  test('the smile of each expiry is that of the law, from three standard deviations below the forward to three above', () => {
+    const { smiles, expiries } = surface({ detail: 'smiles' });
+    const { kernel, node, mass } = surface({ detail: 'parameters' }).parameters!;
+    for (const [i, forward] of expiries.forward.entries()) {
+      const [tte, atm, width] = [expiries.tte[i]!, expiries.atm_iv[i]!, kernel[i]!];
+      const mixture = (term: (mean: number) => number) =>
+        node[i]!.reduce((sum, mean, j) => sum + mass[i]![j]! * term(mean), 0);
+      const [strikes, ivs, deltas, below] = [smiles!.strike, smiles!.iv, smiles!.delta, smiles!.probability_below].map(
+        (column) => column[i]!,
+      ) as [number[], number[], number[], number[]];
+      expect([strikes.length, strikes[30]! / forward, ivs[30]! / atm]).toEqual([
+        61,
+        expect.closeTo(1, 12),
+        expect.closeTo(1, 9),
+      ]);
+      for (const [j, strike] of strikes.entries()) {
+        expect(Math.log(strike / forward) / (atm * Math.sqrt(tte))).toBeCloseTo((j - 30) / 10, 9);
+        const callPut = j < 30 ? -1 : 1;
+        const deviation = ivs[j]! * Math.sqrt(tte);
+        const priced = lognormalPrice(callPut, 1, strike / forward, deviation);
+        const price = mixture((mean) => lognormalPrice(callPut, mean, strike / forward, width));
+        expect(priced / price).toBeCloseTo(1, 8);
+        const d1 = -Math.log(strike / forward) / deviation + deviation / 2;
+        expect(deltas[j]!).toBeCloseTo(callPut * normalCdf(callPut * d1), 12);
+        const under = mixture((mean) => normalCdf(Math.log(strike / forward / mean) / width + width / 2));
+        expect(below[j]!).toBeCloseTo(under, 12);
+      }
+      // The put with a delta of -0.25 is between two of the strikes.
+      const at = deltas.findIndex((delta) => delta < -0.25);
+      const share = (-0.25 - deltas[at - 1]!) / (deltas[at]! - deltas[at - 1]!);
+      expect(ivs[at - 1]! + share * (ivs[at]! - ivs[at - 1]!)).toBeCloseTo(expiries.put_25d_iv[i]!, 3);
+    }
+  });
+
+  test('none is computed by default', () => {
+    expect(surface()).toMatchObject({ grid: null, parameters: null, smiles: null });
   });
 });
 

@@ -1,12 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { DensityChart, radarLevels } from '../../chart/density-chart.tsx';
-import {
-  type CursorPair,
-  densityReadout,
-  densityTable,
-  fitSentence,
-  lognormalReadout,
-} from '../../chart/density-text.ts';
+import { type CursorPair, densityReadout, fitSentence, lognormalReadout } from '../../chart/density-text.ts';
 import type { Radar } from '../../data/page-answers.ts';
 import {
   countText,
@@ -24,6 +18,7 @@ import { OwnSelect } from '../../panel/choices.tsx';
 import { Facts } from '../../panel/facts.tsx';
 import { page, setOwn } from '../../state/page.ts';
 import type { AskedCall } from '../../state/page-market.ts';
+import { columnTable } from '../../state/panels.ts';
 import { whipsawParts } from './whipsaw-parts.ts';
 
 const DTES = ['0', '1', '7', '14', '30', '60', '90', '180', '365'];
@@ -41,7 +36,7 @@ export function DensityPanel({ asked }: RadarProps) {
   const radar = answer?.body;
   const { own } = page.value;
   const [held, setHeld] = useState<CursorPair | null>(null);
-  const table = useMemo(() => radar && densityTable(radar), [radar]);
+  const table = useMemo(() => radar && columnTable(radar.density_curve), [radar]);
   const pair = radar && (held ?? cursorsOf(own.cut, radar));
   const onMove = (next: CursorPair, isDone: boolean) => {
     setHeld(isDone ? null : next);

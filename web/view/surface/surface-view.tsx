@@ -2,14 +2,7 @@ import { bisectCenter } from 'd3-array';
 import { useMemo, useState } from 'preact/hooks';
 import { expiryDay, expiryLabels, maturityAxis } from '../../chart/chart-axis.ts';
 import { CursorFrame, SeriesPlot } from '../../chart/series-chart.tsx';
-import {
-  fittedSmile,
-  SmileChart,
-  SmileMultiples,
-  type SmileMultiplesProps,
-  smileReadout,
-  smileTable,
-} from '../../chart/smile.tsx';
+import { fittedSmile, SmileChart, SmileMultiples, type SmileMultiplesProps, smileReadout } from '../../chart/smile.tsx';
 import { daysText, SeriesWithoutSmile } from '../../chart/term-structure.tsx';
 import { type Surface, useAnswer } from '../../data/page-answers.ts';
 import { FigureTable } from '../../grid/figure-table.tsx';
@@ -31,7 +24,7 @@ export function SurfaceView() {
   const moment = asOf.value;
   const { settlement: wanted = '' } = page.value.own;
   const call = tickerCall('get_volatility_surface', moment, {
-    detail: 'parameters',
+    detail: 'smiles',
     quotes_days: Math.max(0, (Date.parse(wanted) - Date.parse(moment ?? '')) / DAY_LENGTH_MS) || FIRST_SMILE,
   });
   const asked = useAnswer<Surface>(moment === undefined ? undefined : call);
@@ -42,7 +35,7 @@ export function SurfaceView() {
   const settlement = chosen >= 0 ? chosen : first;
   const smile = useMemo(() => surface && fittedSmile(surface, settlement), [surface, settlement]);
   const tables = useMemo(
-    () => surface && smile && { smile: smileTable(smile), maturities: columnTable(surface.maturities) },
+    () => surface && smile && { smile: columnTable({ ...smile }), maturities: columnTable(surface.maturities) },
     [surface, smile],
   );
   const [at, setAt] = useState<number | null>(null);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
+import { lognormalLaw, PriceLaw } from '../../../../src/analytics/surface/price-law.ts';
 import { runStrategicOmniRadar } from '../../../../src/operations/surface/omni-radar.ts';
 import {
   type CursorPair,
   densityReadout,
-  densityTable,
   describeDensity,
   fitSentence,
   lognormalReadout,
@@ -35,14 +35,26 @@ describe('density', () => {
     expect(flat.reduce((sum, each) => sum + each, 0)).toBeCloseTo(100, 0);
   });
 
-  test('the table ascends in price and probability, and reaches both tails', () => {
-    const { columns, rows: lines } = densityTable(radar);
-    const below = columns.indexOf('probability_below');
-    for (let i = 1; i < lines.length; i++) {
-      expect(Number(lines[i]![0])).toBeGreaterThan(Number(lines[i - 1]![0]));
-      expect(Number(lines[i]![below])).toBeGreaterThanOrEqual(Number(lines[i - 1]![below]));
+  test.each([11, 30, 200])('at %d days, every probability is that of the mixture of the answer', (days) => {
+    const scanned = callExtended(
+      runStrategicOmniRadar,
+      { ticker: 'ACME', target_dte: days },
+      context,
+    ) as unknown as Radar;
+    const { forward, expected_move } = scanned.state_density;
+    const { node, mass, kernel } = scanned.density_parameters;
+    const printed = (of: PriceLaw, [low, high]: CursorPair) =>
+      [of.below(low / forward), of.below(high / forward) - of.below(low / forward), of.above(high / forward)].map(
+        (share) => Number((100 * share).toFixed(1)),
+      );
+    const own = new PriceLaw(Float64Array.from(node), Float64Array.from(mass), Float64Array.from(kernel));
+    const flat = lognormalLaw((expected_move / forward) ** 2);
+    // The first prices are below the curve, and the last ones above.
+    for (let step = -30; step <= 30; step++) {
+      const pair: CursorPair = [forward * Math.exp(step / 4), forward * Math.exp(step / 4 + 0.03)];
+      expect(percents(densityReadout(scanned, pair))).toEqual(printed(own, pair));
+      expect(percents(lognormalReadout(scanned, pair))).toEqual(printed(flat, pair));
     }
-    expect([Number(lines[0]![below]) < 0.01, Number(lines.at(-1)![below]) > 0.99]).toEqual([true, true]);
   });
 
   test('sentences say the fit, and that an expiry without quotes is interpolated', () => {
