@@ -143,7 +143,7 @@ export const TICKER_RESOURCES = {
       { at: 'expiries', keys: ['expiry'], order: 'first' },
       { at: 'refused', keys: ['series'], order: 'first' },
     ],
-    fields: ({ quotes: _quotes, grid: _grid, parameters: _parameters, ...figures }) => figures,
+    fields: ({ quotes: _quotes, grid: _grid, parameters: _parameters, smiles: _smiles, ...figures }) => figures,
   },
   quotes: {
     operation: 'get_option_quotes',
@@ -356,7 +356,7 @@ function* answerOf(which: Which, args: Body, expiry: string | undefined, context
       return yield* run({ points: ROWS_MAX });
     case 'surface': {
       const { body, provenance } = yield* run();
-      const { quotes: _quotes, grid: _grid, parameters: _parameters, ...figures } = body;
+      const { quotes: _quotes, grid: _grid, parameters: _parameters, smiles: _smiles, ...figures } = body;
       return { body: figures, provenance };
     }
     default:
