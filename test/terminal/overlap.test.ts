@@ -34,7 +34,7 @@ const mapped = (value: Body, change: (value: number) => number): Body =>
   Array.isArray(value) ? value.map((each) => mapped(each, change)) : typeof value === 'number' ? change(value) : value;
 
 const PRICES =
-  /^(?:spot|spot_price|strike|forward|gex_flip|vanna_flip|charm_flip|call_wall|put_wall|max_pain|expected_move|mode|p\d\d)$/;
+  /^(?:spot|spot_price|strike|forward|gex_flip|vanna_flip|charm_flip|call_wall|put_wall|max_pain|expected_move|mode|p\d\d|price|low|high)$/;
 const MONEY =
   /^(?:net|gross|call|put|by)_(?:gex|dex|vex|cex|strike|expiry)(?:_mil)?$|interest$|^(?:call|put)_volume$|^values$/;
 const SCALE = 123_456.78 / 76.15;
