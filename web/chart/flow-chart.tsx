@@ -1,9 +1,15 @@
 import { useMemo } from 'preact/hooks';
 import { amount } from '../page-format.ts';
-import { useSize } from './canvas.tsx';
-import { LABEL_DIGIT, spacedLabels } from './chart-axis.ts';
-import { pointerCursor, pointWithin } from './chart-cursor.tsx';
-import { describeFlow, type FlowGroup, type FlowRow, flowKeyText, flowLayout, flowReadout } from './flow-shapes.ts';
+import { type AxisBetween, LABEL_DIGIT, spacedLabels } from './chart-axis.ts';
+import {
+  describeFlow,
+  type FlowGroup,
+  type FlowRow,
+  flowBars,
+  flowKeyText,
+  flowRange,
+  flowReadout,
+} from './flow-shapes.ts';
 import { type ChartSeries, CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
 
 interface FlowChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
@@ -14,37 +20,27 @@ interface FlowChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
   readonly onChoose: (key: string) => void;
 }
 
-/** Width of the amounts at the left edge, in pixels. */
-const AMOUNTS = 54;
-
 /** Renders bars for the premium that customers bought and sold, and below them a plot of the net delta. Bars of puts are hatched. */
 export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: FlowChartProps) {
-  const { ref, size } = useSize<HTMLDivElement>();
-  const { width, height } = size;
-  const bars = useMemo(() => flowLayout(rows, AMOUNTS, width, height), [rows, width, height]);
-  const labels = useMemo(() => {
-    const texts = rows.map(({ key }) => flowKeyText(key, group, true));
-    const sizes = texts.map((text) => text.length * LABEL_DIGIT);
-    // The last label is moved left if it would extend beyond the chart.
-    const at = bars.centers.map((center, i) => Math.min(center, width - sizes[i]! / 2));
-    return spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! }));
-  }, [rows, group, bars.centers, width]);
-  const axis = useMemo(() => () => ({ x: (index: number) => bars.centers[index]!, labels }), [bars.centers, labels]);
+  const axis = useMemo(
+    (): AxisBetween => (left, right) => {
+      const x = (index: number) => left + ((index + 0.5) * (right - left)) / rows.length;
+      const texts = rows.map(({ key }) => flowKeyText(key, group, true));
+      const sizes = texts.map((text) => text.length * LABEL_DIGIT);
+      // The last label is moved left if it would extend beyond the chart.
+      const at = rows.map((_, i) => Math.min(x(i), right - sizes[i]! / 2));
+      return { x, labels: spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! })) };
+    },
+    [rows, group],
+  );
   const places = useMemo(() => rows.map((_, i) => i), [rows]);
   const delta = useMemo((): ChartSeries[] => {
     // Execution types have no order, so no line connects their rows.
     const mark = group === 'manner' ? 'bars' : 'line';
     return [{ name: 'Net delta, $', mark, y: rows.map(({ net_delta }) => net_delta) }];
   }, [rows, group]);
-  const last = rows.length - 1;
-  const indexAt = (event: MouseEvent) => {
-    const index = Math.floor((pointWithin(event).x - AMOUNTS) / bars.step);
-    return index >= 0 && index <= last ? index : null;
-  };
-  const band = (index: number, name: string) => (
-    <rect class={name} x={bars.centers[index]! - bars.step / 2} y={0} width={bars.step} height={height} />
-  );
-  const chosenIndex = rows.findIndex(({ key }) => key === chosen);
+  const onPick = (index: number) => onChoose(rows[index]!.key);
+  const shared = { x: places, axis, cursor, onCursor };
   return (
     <CursorFrame
       id="flow"
@@ -53,53 +49,43 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
       count={rows.length}
       cursor={cursor}
       onCursor={onCursor}
-      onOpen={(index) => onChoose(rows[index]!.key)}
+      onOpen={onPick}
       readout={(index) => flowReadout(rows[index]!, group)}
     >
-      <div
-        ref={ref}
-        class="plot flow-bars"
-        {...pointerCursor(indexAt, onCursor)}
-        onClick={(event) => {
-          const index = indexAt(event);
-          if (index !== null) onChoose(rows[index]!.key);
-        }}
-      >
-        {height > 0 && (
-          <svg width={width} height={height} aria-hidden="true">
-            <defs>
-              {(['positive', 'negative'] as const).map((tone) => (
-                <pattern key={tone} id={`hatch-${tone}`} width="5" height="5" patternUnits="userSpaceOnUse">
-                  <path class={`hatch ${tone}`} d="M-1 6 6 -1M-1 1 1 -1M4 6 6 4" />
-                </pattern>
-              ))}
-            </defs>
-            {chosenIndex >= 0 && band(chosenIndex, 'chosen')}
-            {cursor !== null && rows[cursor] && band(cursor, 'under-cursor')}
-            {bars.ticks.map(({ value, y }) => (
-              <line key={value} class={value === 0 ? 'zero' : 'grid-line'} x1={AMOUNTS} x2={width} y1={y} y2={y} />
-            ))}
-            <line class="zero" x1={AMOUNTS} x2={width} y1={bars.zero} y2={bars.zero} />
-            {bars.bars.map(({ kind, sign, ...place }, i) => (
-              <rect
-                key={i}
-                class={`flow-${kind} ${sign > 0 ? 'positive' : sign < 0 ? 'negative' : ''}`}
-                {...(kind === 'puts' && { fill: `url(#hatch-${sign > 0 ? 'positive' : 'negative'})` })}
-                {...place}
-              />
-            ))}
-          </svg>
-        )}
-        <div class="y-axis small" aria-hidden="true">
-          {bars.ticks.map(({ value, y }) => (
-            // The label shows the absolute value, because the premium that customers sold is not a negative amount.
-            <span data-label key={value} style={{ top: `${y}px` }}>
-              {amount(Math.abs(value))}
-            </span>
-          ))}
-        </div>
-      </div>
-      <SeriesPlot x={places} axis={axis} series={delta} format={amount} hasZero cursor={cursor} onCursor={onCursor} />
+      <SeriesPlot
+        {...shared}
+        series={[]}
+        range={flowRange(rows)}
+        // The label shows the absolute value, because the premium that customers sold is not a negative amount.
+        format={(value) => amount(Math.abs(value))}
+        spans={rows.flatMap(({ key }, i) => (key === chosen ? [[i - 0.5, i + 0.5, 'chosen'] as const] : []))}
+        overlay={(x, y) => <FlowBars bars={flowBars(rows, x, y)} />}
+        hasLabels={false}
+        onPick={onPick}
+      />
+      <SeriesPlot {...shared} series={delta} format={amount} hasZero />
     </CursorFrame>
+  );
+}
+
+function FlowBars({ bars }: { bars: ReturnType<typeof flowBars> }) {
+  return (
+    <svg class="marks" aria-hidden="true">
+      <defs>
+        {['positive', 'negative'].map((tone) => (
+          <pattern key={tone} id={`hatch-${tone}`} width="5" height="5" patternUnits="userSpaceOnUse">
+            <path class={`hatch ${tone}`} d="M-1 6 6 -1M-1 1 1 -1M4 6 6 4" />
+          </pattern>
+        ))}
+      </defs>
+      {bars.map(({ kind, tone, ...place }, i) => (
+        <rect
+          key={i}
+          class={`flow-${kind} ${tone}`}
+          fill={kind === 'puts' ? `url(#hatch-${tone})` : undefined}
+          {...place}
+        />
+      ))}
+    </svg>
   );
 }

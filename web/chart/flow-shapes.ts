@@ -1,6 +1,5 @@
 import { amount, cleanText, counted, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
-import { spacedTicks } from './price-axis.ts';
 
 /** The possible groupings of the flow, as names of the answer's columns. */
 export const FLOW_GROUPS = ['day', 'manner', 'expiry'] as const;
@@ -37,65 +36,40 @@ export function flowRows(part: Readonly<Record<string, unknown>>, group: FlowGro
 export const boughtOf = ({ call_bought, put_bought }: FlowRow) => call_bought + put_bought;
 export const soldOf = ({ call_sold, put_sold }: FlowRow) => call_sold + put_sold;
 
-/** One bar of the flow chart. Purchases by customers are positive and above zero, and sales by customers are negative and below zero. */
-export interface FlowBar {
-  readonly kind: 'calls' | 'puts' | 'unsigned';
-  readonly sign: 1 | -1 | 0;
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
 /** `share` is the ratio of the bar's width to the width of its row. `most` is the maximum width of a bar, in pixels. */
 const BAR = { share: 0.78, most: 72 } as const;
-/**
- * Width of the bar of unsigned premium, as a share of the width of the other bars. The bar is half above and half below zero, because
- * unsigned premium has no sign.
- */
+/** Width of the bar of unsigned premium, as a share of the width of all bars of a row. */
 const UNSIGNED = 0.26;
-const TICK_GAP = 34;
-const MARGIN = 6;
+
+/** Returns the ends of the flow chart's vertical axis, in dollars. Purchases by customers are above zero, and sales are below zero. */
+export function flowRange(rows: readonly FlowRow[]): [low: number, high: number] {
+  const least = rows.map((row) => -Math.max(soldOf(row), row.unsigned / 2));
+  const most = rows.map((row) => Math.max(boughtOf(row), row.unsigned / 2));
+  return [Math.min(0, ...least), Math.max(0, ...most)];
+}
 
 /**
- * Returns the positions of the flow bars in the area between the horizontal positions `left` and `width`. `centers` has the horizontal center of
- * each row, in pixels from the left edge.
+ * Returns the bars of the flow chart, in pixels. `x` returns the center of the row with an index, and `y` returns the position of an amount. The
+ * bar of unsigned premium is beside the other bars, half above and half below zero, because unsigned premium has no sign.
  */
-export function flowLayout(rows: readonly FlowRow[], left: number, width: number, height: number) {
-  const step = (width - left) / Math.max(1, rows.length);
-  const up = Math.max(...rows.map((row) => Math.max(boughtOf(row), row.unsigned / 2)), 0);
-  const down = Math.max(...rows.map((row) => Math.max(soldOf(row), row.unsigned / 2)), 0);
-  const perDollar = Math.max(0, height - 2 * MARGIN) / (up + down || 1);
-  const zero = MARGIN + up * perDollar;
-  const y = (value: number) => zero - value * perDollar;
-  const centers = rows.map((_, i) => left + (i + 0.5) * step);
-  const bars = rows.flatMap((row, i): FlowBar[] => {
-    const all = Math.min(BAR.most, step * BAR.share);
-    const x = centers[i]! - all / 2;
-    const lane = rows.some(({ unsigned }) => unsigned > 0) ? all * UNSIGNED : 0;
-    const bar = (kind: FlowBar['kind'], sign: FlowBar['sign'], from: number, to: number): FlowBar => ({
-      kind,
-      sign,
-      x: sign === 0 ? x + all - lane + 1 : x,
-      y: Math.min(y(from), y(to)),
-      width: Math.max(1, sign === 0 ? lane - 1 : all - lane),
-      height: Math.abs(y(to) - y(from)),
-    });
-    return [
-      bar('calls', 1, 0, row.call_bought),
-      bar('puts', 1, row.call_bought, boughtOf(row)),
-      bar('calls', -1, 0, -row.call_sold),
-      bar('puts', -1, -row.call_sold, -soldOf(row)),
-      bar('unsigned', 0, -row.unsigned / 2, row.unsigned / 2),
-    ].filter((each) => each.height > 0);
+export function flowBars(rows: readonly FlowRow[], x: (index: number) => number, y: (dollars: number) => number) {
+  const all = Math.min(BAR.most, (x(1) - x(0)) * BAR.share);
+  const lane = rows.some(({ unsigned }) => unsigned > 0) ? all * UNSIGNED : 0;
+  return rows.flatMap((row, i) => {
+    const left = x(i) - all / 2;
+    const signed = { x: left, width: Math.max(1, all - lane) };
+    const beside = { x: left + all - lane + 1, width: Math.max(1, lane - 1) };
+    const bars = [
+      { kind: 'calls', tone: 'positive', from: 0, to: row.call_bought, ...signed },
+      { kind: 'puts', tone: 'positive', from: row.call_bought, to: boughtOf(row), ...signed },
+      { kind: 'calls', tone: 'negative', from: 0, to: -row.call_sold, ...signed },
+      { kind: 'puts', tone: 'negative', from: -row.call_sold, to: -soldOf(row), ...signed },
+      { kind: 'unsigned', tone: '', from: -row.unsigned / 2, to: row.unsigned / 2, ...beside },
+    ];
+    return bars
+      .map(({ from, to, ...bar }) => ({ ...bar, y: Math.min(y(from), y(to)), height: Math.abs(y(to) - y(from)) }))
+      .filter(({ height }) => height > 0);
   });
-  return {
-    centers,
-    step,
-    bars,
-    zero,
-    ticks: spacedTicks(-down, up, height, TICK_GAP).map((value) => ({ value, y: y(value) })),
-  };
 }
 
 /** Returns the name of a row: `Fri 20 Nov`, an expiry with its year, or an execution type in words. `isShort` leaves out the weekday. */

@@ -53,6 +53,8 @@ export interface SeriesPlotProps {
   readonly cursor: number | null;
   onCursor(index: number | null): void;
   onOpen?(index: number): void;
+  /** The plot calls this function on a click. */
+  onPick?(index: number): void;
 }
 
 /** Width of the value labels at the left edge, in pixels. */
@@ -79,6 +81,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
     cursor,
     onCursor,
     onOpen,
+    onPick,
   } = props;
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
@@ -106,11 +109,12 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const value = cursor === null ? undefined : valueAt(series, x[cursor]!, cursor);
   return (
     <>
-      <Legend series={series} />
+      {series.length > 0 && <Legend series={series} />}
       <div
         ref={ref}
         class="plot"
         {...pointerCursor(nearest, onCursor)}
+        onClick={(event) => onPick?.(nearest(event))}
         onDblClick={(event) => onOpen?.(nearest(event))}
       >
         {height > 0 && (

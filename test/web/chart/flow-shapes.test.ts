@@ -3,8 +3,9 @@ import {
   boughtOf,
   describeFlow,
   type FlowRow,
+  flowBars,
   flowKeyText,
-  flowLayout,
+  flowRange,
   flowReadout,
   flowRows,
   flowTable,
@@ -12,6 +13,7 @@ import {
   signedPrintShare,
   soldOf,
 } from '../../../web/chart/flow-shapes.ts';
+import { linearScale } from '../../../web/chart/linear-scale.ts';
 import { UNKNOWN } from '../../../web/page-format.ts';
 
 function row(key: string, values: Partial<FlowRow> = {}): FlowRow {
@@ -36,10 +38,14 @@ test('rows are those of the answer, by manner without the sum of all', () => {
 });
 
 describe('bars', () => {
-  const height = 400;
-  const { bars, zero, centers, ticks, step } = flowLayout(ROWS, 50, 450, height);
-  const of = (index: number) =>
-    bars.filter(({ x }) => x >= centers[index]! - step / 2 && x < centers[index]! + step / 2);
+  const layout = (rows: readonly FlowRow[], width: number, height: number) => {
+    const step = (width - 50) / rows.length;
+    const x = (index: number) => 50 + (index + 0.5) * step;
+    const y = linearScale(flowRange(rows), [height, 0]);
+    return { bars: flowBars(rows, x, y), zero: y(0), x, step };
+  };
+  const { bars, zero, x: center, step } = layout(ROWS, 450, 400);
+  const of = (index: number) => bars.filter(({ x }) => x >= center(index) - step / 2 && x < center(index) + step / 2);
 
   test('bought stands above zero and sold below, puts after calls, in the ratio of their dollars', () => {
     const [callBought, putBought, callSold, putSold] = of(0);
@@ -54,7 +60,7 @@ describe('bars', () => {
 
   test('unsigned premium stands beside, half above and half below zero', () => {
     const [bought, unsigned] = of(1);
-    expect(unsigned).toMatchObject({ kind: 'unsigned', sign: 0 });
+    expect(unsigned).toMatchObject({ kind: 'unsigned', tone: '' });
     expect(unsigned!.y + unsigned!.height / 2).toBeCloseTo(zero, 9);
     expect(unsigned!.x).toBeGreaterThanOrEqual(bought!.x + bought!.width);
   });
@@ -70,9 +76,9 @@ describe('bars', () => {
       [0, 0],
       [60, 10],
     ] as const) {
-      const layout = flowLayout(rows, 50, width, tall);
-      expect(Number.isFinite(layout.zero)).toBe(true);
-      for (const { x, y, width: wide, height: high } of layout.bars) {
+      const { bars, zero } = layout(rows, width, tall);
+      expect(Number.isFinite(zero)).toBe(true);
+      for (const { x, y, width: wide, height: high } of bars) {
         for (const each of [x, y, wide, high]) expect(Number.isFinite(each)).toBe(true);
         expect(high).toBeGreaterThan(0);
         if (tall === 300) expect([y >= -1e-9, y + high <= tall + 1e-9]).toEqual([true, true]);
@@ -80,9 +86,10 @@ describe('bars', () => {
     }
   });
 
-  test('ticks are at their values', () => {
-    expect(ticks.find(({ value }) => value === 0)!.y).toBeCloseTo(zero, 9);
-    expect(ticks.every(({ y }) => y >= 0 && y <= height)).toBe(true);
+  test('the axis includes the highest bars above and below zero', () => {
+    expect(flowRange(ROWS)).toEqual([-200, 400]);
+    expect(flowRange([row('a', { unsigned: 80 })])).toEqual([-40, 40]);
+    expect(flowRange([])).toEqual([0, 0]);
   });
 });
 
