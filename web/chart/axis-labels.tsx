@@ -80,34 +80,47 @@ export function extentTicks(left: number, right: number): readonly number[] {
 
 /** Renders the labels of a horizontal axis of amounts, and its title. */
 export function ExtentAxis({ left, right, extent, title }: ExtentAxisProps) {
+  const ticks = right > left ? extentTicks(left, right) : [];
   return (
-    <div class="x-axis titled small" aria-hidden="true">
-      {right > left &&
-        extentTicks(left, right).map((share) => (
-          <span
-            data-label
-            key={share}
-            class={share === -1 ? '' : share === 1 ? 'end' : 'middle'}
-            style={{ left: `${left + ((1 + share) / 2) * (right - left)}px` }}
-          >
-            {signedAmount(share * extent)}
-          </span>
-        ))}
-      <span data-label class="middle axis-title" style={{ left: `${(left + right) / 2}px` }}>
-        {title}
-      </span>
+    <XAxis
+      labels={ticks.map((share) => ({
+        x: left + ((1 + share) / 2) * (right - left),
+        text: signedAmount(share * extent),
+        anchor: share === -1 ? 'start' : share === 1 ? 'end' : 'middle',
+      }))}
+      title={title}
+      center={(left + right) / 2}
+    />
+  );
+}
+
+interface XAxisProps {
+  readonly labels: readonly { readonly x: number; readonly text: string; readonly anchor?: string }[];
+  readonly title?: string | undefined;
+  /** The position of the title, in pixels. */
+  readonly center: number;
+}
+
+/** Renders the labels of a horizontal axis below a plot. A label is in the middle of its position unless it has another anchor. */
+export function XAxis({ labels, title, center }: XAxisProps) {
+  return (
+    <div class={`x-axis ${title ? 'titled' : ''} small`} aria-hidden="true">
+      {labels.map(({ x, text, anchor = 'middle' }) => (
+        <span data-label key={x} class={anchor} style={{ left: `${x}px` }}>
+          {text}
+        </span>
+      ))}
+      {title && (
+        <span data-label class="middle axis-title" style={{ left: `${center}px` }}>
+          {title}
+        </span>
+      )}
     </div>
   );
 }
 
-interface LevelRulesProps {
-  readonly levels: readonly ChartLevel[];
-  readonly axis: PriceAxis;
-  readonly width: number;
-}
-
 /** Renders an SVG line for each level within the axis. */
-export function LevelRules({ levels, axis, width }: LevelRulesProps) {
+export function LevelRules({ levels, axis, width }: { levels: readonly ChartLevel[]; axis: PriceAxis; width: number }) {
   const visible = levels.filter((level) => isWithin(axis, level.price));
   return visible.map(({ id, tone, dash, price: at }) => {
     const y = axis.y(at);

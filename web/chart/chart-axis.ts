@@ -37,10 +37,7 @@ export function maturityAxis(times: readonly number[], texts: readonly string[])
     const scale = scaleThrough(roots, places);
     const x = (time: number) =>
       length > 0 ? left + ((right - left) * scale(root(time))) / length : (left + right) / 2;
-    const sizes = texts.map((text) => text.length * LABEL_DIGIT);
-    // The last label is moved left if it would extend beyond the right edge of the chart.
-    const at = times.map((time, i) => Math.min(x(time), right - sizes[i]! / 2));
-    return { x, labels: spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! })), title: 'expiry' };
+    return { x, labels: labelsAt(times.map(x), texts, right), title: 'expiry' };
   };
 }
 
@@ -64,13 +61,21 @@ export function strikeAxis(low: number, high: number): AxisBetween {
   return (left, right) => {
     const scale = linearScale([low, high], [left, right]);
     const ticks = spacedTicks(low, high, right - left, 64);
-    const texts = ticks.map(strikeText);
-    const sizes = texts.map((text) => text.length * LABEL_DIGIT);
-    // A label at the right edge is moved left if it would extend beyond the chart.
-    const at = ticks.map((tick, i) => Math.min(scale(tick), right + EDGE - sizes[i]! / 2));
-    const labels = spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! }));
+    const labels = labelsAt(ticks.map(scale), ticks.map(strikeText), right + EDGE);
     return { x: (value) => scale(value), labels, title: 'strike, $' };
   };
+}
+
+/** Returns the labels that fit at ascending positions. A label at the end is moved left if it would extend beyond the position `right`. */
+export function labelsAt(
+  places: readonly number[],
+  texts: readonly string[],
+  right: number,
+  gap?: number,
+): ChartAxis['labels'] {
+  const sizes = texts.map((text) => text.length * LABEL_DIGIT);
+  const at = places.map((place, i) => Math.min(place, right - sizes[i]! / 2));
+  return spacedLabels(at, sizes, gap).map((i) => ({ x: at[i]!, text: texts[i]! }));
 }
 
 /** Returns the text of an expiry date `YYYY-MM-DD`: `Fri 18 Dec`. The text includes the year if `moment` is in another year. */

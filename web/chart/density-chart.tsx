@@ -57,9 +57,7 @@ export function DensityChart({ radar, pair, onMove }: DensityChartProps) {
     if (!isByKey) return;
     speak(`${price(at)}. ${densityReadout(radar, next)}`);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => {
-      onMove(shown.current, true);
-    }, REST_MS);
+    timer.current = setTimeout(() => onMove(shown.current, true), REST_MS);
   };
   const step = stepOf(axis);
   const marks = [...levels.map((level) => level.price), ...Object.values(radar.state_density.quantiles)];

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { amount } from '../page-format.ts';
-import { type AxisBetween, LABEL_DIGIT, spacedLabels } from './chart-axis.ts';
+import { type AxisBetween, labelsAt } from './chart-axis.ts';
 import {
   describeFlow,
   type FlowGroup,
@@ -22,18 +22,15 @@ interface FlowChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
 
 /** Renders bars for the premium that customers bought and sold, and below them a plot of the net delta. Bars of puts are hatched. */
 export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: FlowChartProps) {
+  const places = useMemo(() => rows.map((_, i) => i), [rows]);
   const axis = useMemo(
     (): AxisBetween => (left, right) => {
       const x = (index: number) => left + ((index + 0.5) * (right - left)) / rows.length;
       const texts = rows.map(({ key }) => flowKeyText(key, group, true));
-      const sizes = texts.map((text) => text.length * LABEL_DIGIT);
-      // The last label is moved left if it would extend beyond the chart.
-      const at = rows.map((_, i) => Math.min(x(i), right - sizes[i]! / 2));
-      return { x, labels: spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! })) };
+      return { x, labels: labelsAt(places.map(x), texts, right) };
     },
     [rows, group],
   );
-  const places = useMemo(() => rows.map((_, i) => i), [rows]);
   const delta = useMemo((): ChartSeries[] => {
     // Execution types have no order, so no line connects their rows.
     const mark = group === 'manner' ? 'bars' : 'line';

@@ -2,9 +2,9 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Matrix } from '../data/page-answers.ts';
 import { price, signedAmount } from '../page-format.ts';
 import { themeVersion } from '../state/ui.ts';
-import { AxisLabels } from './axis-labels.tsx';
+import { AxisLabels, XAxis } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
-import { expiryLabels, LABEL_DIGIT, spacedLabels } from './chart-axis.ts';
+import { expiryLabels, labelsAt, spacedLabels } from './chart-axis.ts';
 import { CURSOR_CHART, chartKeys, pointerCursor, pointWithin, useSpoken } from './chart-cursor.tsx';
 import {
   cellAt,
@@ -67,9 +67,7 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
     0,
   ).filter((i) => y(round[i]!) > LABEL_HEIGHT / 2 && y(round[i]!) < height - LABEL_HEIGHT / 2);
   const axis = { low, high, height, y, priceAt: () => spot, ticks: shown.map((i) => round[i]!) };
-  const names = expiryLabels(expiry, moment);
-  const widths = names.map((name) => name.length * LABEL_DIGIT);
-  const across = names.map((_, i) => Math.min(PRICES + (i + 0.5) * layout.cellWidth, size.width - widths[i]! / 2));
+  const centers = expiry.map((_, i) => PRICES + (i + 0.5) * layout.cellWidth);
   const [spoken, speak] = useSpoken();
   const description = useMemo(() => describeMatrix(matrix, title, moment, unit), [matrix, title, moment, unit]);
   const moveTo = (place: MatrixPlace) => {
@@ -134,13 +132,7 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
           />
         )}
       </div>
-      <div class="x-axis small" aria-hidden="true">
-        {spacedLabels(across, widths, 2).map((i) => (
-          <span data-label key={i} class="middle" style={{ left: `${across[i]}px` }}>
-            {names[i]}
-          </span>
-        ))}
-      </div>
+      <XAxis labels={labelsAt(centers, expiryLabels(expiry, moment), size.width, 2)} center={0} />
       {spoken}
     </div>
   );

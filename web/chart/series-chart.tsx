@@ -2,7 +2,7 @@ import { bisectCenter } from 'd3-array';
 import { area, curveLinear, curveStepAfter, curveStepBefore, line } from 'd3-shape';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { CrosshairAt } from './axis-labels.tsx';
+import { CrosshairAt, XAxis } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
 import type { AxisBetween } from './chart-axis.ts';
 import { CURSOR_CHART, chartKeys, pointerCursor, pointWithin, useSpoken } from './chart-cursor.tsx';
@@ -31,7 +31,8 @@ export interface SeriesPlotProps {
   /** The positions at which the cursor can be, ascending. */
   readonly x: readonly number[];
   readonly axis: AxisBetween;
-  readonly series: readonly ChartSeries[];
+  /** The series. One that is not known, such as that of an earlier moment, may be undefined or false. */
+  readonly series: readonly (ChartSeries | false | undefined)[];
   /** Returns the label of a value on the vertical axis. */
   format(value: number): string;
   /** The ends of the vertical axis. If undefined, the chart computes the ends from the values. */
@@ -68,7 +69,6 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const {
     x,
     axis,
-    series,
     format,
     range,
     priceTicks,
@@ -83,6 +83,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
     onOpen,
     onPick,
   } = props;
+  const series = useMemo(() => props.series.filter((each) => !!each), [props.series]);
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
   const across = axis(LEFT + PAD.right, width - PAD.right);
@@ -157,20 +158,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
         {cursorAt !== undefined && <div class="cursor-line" style={{ left: `${cursorAt}px` }} />}
         {value !== undefined && <CrosshairAt y={y(value)} height={height} text={format(value)} />}
       </div>
-      {hasLabels && (
-        <div class={`x-axis ${across.title ? 'titled' : ''} small`} aria-hidden="true">
-          {across.labels.map(({ x: center, text }) => (
-            <span data-label key={center} class="middle" style={{ left: `${center}px` }}>
-              {text}
-            </span>
-          ))}
-          {across.title && (
-            <span data-label class="middle axis-title" style={{ left: `${(LEFT + width) / 2}px` }}>
-              {across.title}
-            </span>
-          )}
-        </div>
-      )}
+      {hasLabels && <XAxis labels={across.labels} title={across.title} center={(LEFT + width) / 2} />}
     </>
   );
 }

@@ -60,27 +60,26 @@ export function SessionLevels({ sessions, spot, cursor, onCursor, onOpen }: Sess
   const { low, high } = priceAxis(spot, zoom, shift, 1);
   const plot = useMemo(() => plotOf(sessions), [sessions]);
   return (
-    <div class="sessions-plot" onClick={() => cursor !== null && onOpen(cursor)}>
-      <CursorFrame
-        id="sessions"
-        class="sessions"
-        label={describeSessions(sessions)}
-        count={sessions.length}
+    <CursorFrame
+      id="sessions"
+      class="sessions"
+      label={describeSessions(sessions)}
+      count={sessions.length}
+      cursor={cursor}
+      onCursor={onCursor}
+      onOpen={onOpen}
+      readout={(i) => sessionReadout(sessions[i]!)}
+    >
+      <SeriesPlot
+        {...plot}
+        range={[low, high]}
+        priceTicks={(height) => priceAxis(spot, zoom, shift, height).ticks}
+        format={strikeText}
         cursor={cursor}
         onCursor={onCursor}
-        onOpen={onOpen}
-        readout={(i) => sessionReadout(sessions[i]!)}
-      >
-        <SeriesPlot
-          {...plot}
-          range={[low, high]}
-          priceTicks={(height) => priceAxis(spot, zoom, shift, height).ticks}
-          format={strikeText}
-          cursor={cursor}
-          onCursor={onCursor}
-        />
-      </CursorFrame>
-    </div>
+        onPick={onOpen}
+      />
+    </CursorFrame>
   );
 }
 

@@ -1,4 +1,4 @@
-import { joinRows } from '../data/joined-rows.ts';
+import { joinRows, seriesKeys } from '../data/joined-rows.ts';
 import type { Expiries } from '../data/page-answers.ts';
 import { countText, percent, price, signedAmount, strikeText, volatility } from '../page-format.ts';
 import { expiryDay, expiryLabels, maturityAxis } from './chart-axis.ts';
@@ -46,12 +46,10 @@ export function TermStructure({ expiries, before, moment, chosen, cursor, onCurs
         hasLabels={false}
         format={(value) => volatility(value)}
         series={[
-          ...(before
-            ? [{ name: 'was, same expiry', mark: 'line' as const, class: 'before', y: earlierIv(expiries, before) }]
-            : []),
+          before && { name: 'was, same expiry', mark: 'line', class: 'before', y: earlierIv(expiries, before) },
           { name: 'bid to ask', mark: 'ranges', class: 'faint', y: expiries.atm_iv_ask, from: expiries.atm_iv_bid },
           { name: `volatility at the money${hasBoth ? ', PM' : ''}`, mark: 'dots', y: hasBoth ? of('PM') : iv },
-          ...(hasBoth ? [{ name: 'AM', mark: 'diamonds' as const, y: of('AM') }] : []),
+          hasBoth && { name: 'AM', mark: 'diamonds', y: of('AM') },
         ]}
       />
       <SeriesPlot
@@ -83,9 +81,7 @@ export function TermStructure({ expiries, before, moment, chosen, cursor, onCurs
 
 /** Returns the volatility at the money that each series had at the earlier moment. Null for a new series. */
 export function earlierIv(now: Expiries, before: Expiries): (number | null)[] {
-  const keysOf = ({ expiry, root, settlement }: Expiries) =>
-    expiry.map((each, i) => `${each} ${root[i]} ${settlement[i]}`);
-  return joinRows(keysOf(now), keysOf(before))
+  return joinRows(seriesKeys(now), seriesKeys(before))
     .filter((row) => row.now !== undefined)
     .map((row) => before.atm_iv[row.before ?? -1] ?? null);
 }

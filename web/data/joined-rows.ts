@@ -1,3 +1,10 @@
+import type { Expiries } from './page-answers.ts';
+
+/** Returns the keys by which the series of two moments are joined. */
+export function seriesKeys({ root, expiry, settlement }: Expiries): string[] {
+  return root.map((each, i) => `${each} ${expiry[i]} ${settlement[i]}`);
+}
+
 /** The indices of one row at two moments. The index for a moment is undefined if the row does not exist at that moment. */
 export interface JoinedRow {
   readonly now: number | undefined;

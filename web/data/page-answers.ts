@@ -160,9 +160,7 @@ export function shareAnswer<Body>(wanted: () => Call | undefined): SharedAnswer<
     clearTimeout(timer);
     drop();
     const begin = () => {
-      drop = follow(call, asked.peek(), (next) => {
-        asked.value = next;
-      });
+      drop = follow(call, asked.peek(), (next) => (asked.value = next));
     };
     if (asked.peek().answer && call && !isOf(asked.peek().answer!.call, call)) asked.value = NOTHING;
     if (isResting || call === undefined || isFinal(call)) begin();

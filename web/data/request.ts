@@ -189,18 +189,11 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
   noteServerTime(response.headers.get('date'));
   noteRate(response.headers);
   if (response.ok || response.status === 304) return response;
-  const problem = new RequestProblem(
-    response.status,
-    (await response
-      .text()
-      .then(parseData)
-      .catch(() => ({}))) as Record<string, unknown>,
-  );
+  const read = async () => parseData(await response.text()) as Record<string, unknown>;
+  const problem = new RequestProblem(response.status, await read().catch(() => ({})));
   if (response.status === 429) {
-    rateLimit.value = {
-      ...rateLimit.value,
-      waitUntil: Date.now() + 1000 * Number(response.headers.get('retry-after') ?? 1),
-    };
+    const waitUntil = Date.now() + 1000 * Number(response.headers.get('retry-after') ?? 1);
+    rateLimit.value = { ...rateLimit.value, waitUntil };
   }
   if ((response.status === 401 || response.status === 403) && key !== null && key === memberKey.value) {
     signOut(`${problem.message}. ${problem.hint}`);

@@ -46,9 +46,7 @@ export function noteUnanswered(retryAt: number | null = null): void {
 /** Starts the timer that updates the server time. A hidden page has no timer. */
 export function startClock(): void {
   let timer: ReturnType<typeof setInterval> | undefined;
-  const tick = () => {
-    serverNow.value = Date.now() + clockOffsetMs.value;
-  };
+  const tick = () => (serverNow.value = Date.now() + clockOffsetMs.value);
   const follow = () => {
     clearInterval(timer);
     if (document.hidden) return;

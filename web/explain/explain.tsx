@@ -28,7 +28,7 @@ import { ExplainInputs } from './explain-inputs.tsx';
 import { ExplainMethod } from './explain-method.tsx';
 import { ExplainPart, snapshotOf } from './explain-part.tsx';
 import { ExplainRecord } from './explain-record.tsx';
-import { figureOfId, remarksOn, type StrikeRow, strikeRow } from './explained-figures.ts';
+import { figureOfId, remarksOn, strikeRow } from './explained-figures.ts';
 
 /** True if the last input came from the keyboard. The focus moves into a newly opened panel only after keyboard input. */
 let isByKeyboard = false;
@@ -190,7 +190,7 @@ function Moment({ moment }: { moment: string }) {
 }
 
 /** Renders the figures of one strike of the ladder. */
-function Row({ row }: { row: StrikeRow }) {
+function Row({ row }: { row: NonNullable<ReturnType<typeof strikeRow>> }) {
   return (
     <Facts
       of={[

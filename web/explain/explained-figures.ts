@@ -59,20 +59,11 @@ export function dailyDeviation({ spot_price, series }: Pick<Levels, 'spot_price'
   return { dollars: (spot_price * best.atm_iv!) / Math.sqrt(DAYS_A_YEAR), iv: best.atm_iv!, expiry: best.expiry };
 }
 
-/** The figures of one strike in the ladder. */
-export interface StrikeRow {
-  readonly calls: number;
-  readonly puts: number;
-  readonly net: number;
-  readonly signMargin: number;
-  /** Gross gamma of the strike, as a percentage of the gross gamma of all strikes. Null if the chain has no gamma. */
-  readonly grossShare: number | null;
-  readonly openInterest: readonly [calls: number, puts: number];
-  readonly volume: readonly [calls: number, puts: number];
-}
-
-/** Returns the figures of a strike. Returns `undefined` if the snapshot does not contain the strike. */
-export function strikeRow(strikes: Strikes, grossGexMil: number, strike: number): StrikeRow | undefined {
+/**
+ * Returns the figures of a strike in the ladder. `grossShare` is its gross gamma as a percentage of that of all strikes, or null if the chain
+ * has no gamma. Returns `undefined` if the snapshot does not contain the strike.
+ */
+export function strikeRow(strikes: Strikes, grossGexMil: number, strike: number) {
   const i = strikes.strike.indexOf(strike);
   if (i < 0) return undefined;
   const [calls, puts, net, signMargin] = [
@@ -89,7 +80,7 @@ export function strikeRow(strikes: Strikes, grossGexMil: number, strike: number)
     net,
     signMargin,
     grossShare: grossGexMil > 0 ? gross / grossGexMil / 1e4 : null,
-    openInterest: [strikes.call_open_interest[i]!, strikes.put_open_interest[i]!],
-    volume: [strikes.call_volume[i]!, strikes.put_volume[i]!],
+    openInterest: [strikes.call_open_interest[i]!, strikes.put_open_interest[i]!] as const,
+    volume: [strikes.call_volume[i]!, strikes.put_volume[i]!] as const,
   };
 }

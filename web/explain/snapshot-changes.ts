@@ -2,30 +2,22 @@ import type { Driver } from '../data/figure-texts.ts';
 import type { Expiries, Strikes } from '../data/page-answers.ts';
 
 /** The values of a row in two snapshots. Null if a snapshot does not contain the row. */
-export interface RowChange {
+interface RowChange {
   readonly name: string;
   readonly was: number | null;
   readonly now: number | null;
   readonly change: number;
 }
 
-export interface LargestChanges {
-  /** The rows with the largest changes, largest first. */
-  readonly rows: readonly RowChange[];
-  /** The sum of the absolute changes of `rows`, as a percentage of the same sum over all rows. */
-  readonly sharePct: number;
-  /** The sum of the changes of all rows. */
-  readonly total: number;
-}
-
 /** Values by row name. */
 export type NamedValues = ReadonlyMap<string, number>;
 
 /**
- * Returns the rows with the largest changes between two snapshots. If only one of the snapshots contains a row, the value of the row counts
- * as its change.
+ * Returns the rows with the largest changes between two snapshots, largest first. If only one of the snapshots contains a row, the value of the
+ * row counts as its change. `sharePct` is the sum of the absolute changes of `rows`, as a percentage of the same sum over all rows, and `total`
+ * is the sum of the changes of all rows.
  */
-export function largestChanges(before: NamedValues, now: NamedValues, most: number): LargestChanges {
+export function largestChanges(before: NamedValues, now: NamedValues, most: number) {
   const changes = [...new Set([...now.keys(), ...before.keys()])].flatMap((name): RowChange[] => {
     const row = { name, was: before.get(name) ?? null, now: now.get(name) ?? null };
     const change = (row.now ?? 0) - (row.was ?? 0);

@@ -22,10 +22,9 @@ export function Commands({ isTickerOnly = false }: { isTickerOnly?: boolean }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   const choices = useMemo(() => choicesFor(text, isTickerOnly), [text, isTickerOnly]);
-  const close = () => (dialog.value = null);
   const run = (choice: Choice | undefined) => {
     if (!choice) return;
-    close();
+    dialog.value = null;
     choice.run();
   };
   const index = Math.min(chosen, choices.length - 1);
@@ -37,7 +36,7 @@ export function Commands({ isTickerOnly = false }: { isTickerOnly?: boolean }) {
     event.preventDefault();
   };
   return (
-    <Sheet title={isTickerOnly ? 'Ticker' : 'Commands'} onClose={close} class="commands">
+    <Sheet title={isTickerOnly ? 'Ticker' : 'Commands'} class="commands">
       <input
         type="text"
         role="combobox"
@@ -132,7 +131,7 @@ export function KeyMap() {
   const inChart = CHART_KEYS.map(([keys, label]) => ({ group: 'In a chart', keys, label }));
   const groups = Map.groupBy([...keyed, ...inChart], ({ group }) => group);
   return (
-    <Sheet title="Keys" onClose={() => (dialog.value = null)} class="keys">
+    <Sheet title="Keys" class="keys">
       <label class="check row">
         <input
           type="checkbox"

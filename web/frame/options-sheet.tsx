@@ -1,7 +1,6 @@
 import { navigate, page } from '../state/page.ts';
 import { setScope } from '../state/scope.ts';
 import { SCOPE_NAMES } from '../state/scope-words.ts';
-import { dialog } from '../state/ui.ts';
 import { OptionSelect } from './scope-bar.tsx';
 import { Sheet } from './sheet.tsx';
 
@@ -9,7 +8,7 @@ import { Sheet } from './sheet.tsx';
 export function OptionsSheet() {
   const { options } = page.value;
   return (
-    <Sheet title="Options of the analysis" onClose={() => (dialog.value = null)}>
+    <Sheet title="Options of the analysis">
       <div class="fields">
         {SCOPE_NAMES.map((name) => (
           <OptionSelect key={name} name={name} />

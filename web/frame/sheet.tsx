@@ -1,22 +1,23 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { dialog } from '../state/ui.ts';
 
 interface SheetProps {
   readonly title: string;
-  readonly onClose: () => void;
   readonly children: ComponentChildren;
   readonly class?: string;
 }
 
-/** Renders a modal dialog. The dialog traps the focus, and Escape closes it. A closed dialog returns the focus to the previous element. */
-export function Sheet({ title, onClose, children, class: name }: SheetProps) {
+/** Renders the open dialog. It is modal: it traps the focus, Escape closes it, and the focus then returns to the element before. */
+export function Sheet({ title, children, class: name }: SheetProps) {
   const ref = useRef<HTMLDialogElement>(null);
+  const onClose = () => (dialog.value = null);
   useLayoutEffect(() => {
-    const dialog = ref.current!;
+    const element = ref.current!;
     const before = document.activeElement as HTMLElement | null;
-    dialog.showModal();
+    element.showModal();
     return () => {
-      dialog.close();
+      element.close();
       before?.focus();
     };
   }, []);

@@ -121,7 +121,7 @@ function Dialogs() {
 function Menu() {
   const close = () => (dialog.value = null);
   return (
-    <Sheet title="Menu" onClose={close} class="menu">
+    <Sheet title="Menu" class="menu">
       <div class="menu-actions">
         {VIEWS.map((each) => (
           <button

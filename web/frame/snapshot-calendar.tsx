@@ -45,7 +45,7 @@ export function Calendar() {
     moveToMoment(last);
   };
   return (
-    <Sheet title="Calendar of the snapshots" onClose={() => (dialog.value = null)} class="calendar">
+    <Sheet title="Calendar of the snapshots" class="calendar">
       <div class="ends">
         <button type="button" disabled={!before} onClick={() => setMonth(before!)} aria-label="Month before">
           ◂

@@ -1,5 +1,4 @@
 import { bisectCenter } from 'd3-array';
-import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { newYorkMoment, price, spokenMoment, UNKNOWN } from '../page-format.ts';
 import { Choice } from '../panel/choices.tsx';
@@ -46,16 +45,7 @@ export function TimeStrip() {
       >
         ◂
       </button>
-      <StripSlider>
-        <button
-          type="button"
-          onClick={() => moveInTime(1, 'snapshot')}
-          disabled={at === null}
-          aria-label="Snapshot after (])"
-        >
-          ▸
-        </button>
-      </StripSlider>
+      <StripSlider />
       <span class="wide-only play">
         <button type="button" onClick={togglePlay} disabled={stopList.value.at.length < 2} data-action="play">
           {isPlaying.value ? '◼ Stop' : '▶ Play'}
@@ -65,9 +55,7 @@ export function TimeStrip() {
           value={String(playMs.value)}
           values={PLAY_MS.map(String)}
           text={(ms) => `${Number(ms) / 1000} s`}
-          onChoose={(ms) => {
-            playMs.value = Number(ms);
-          }}
+          onChoose={(ms) => (playMs.value = Number(ms))}
         />
       </span>
       <button
@@ -139,8 +127,8 @@ function SinceControls() {
  */
 const FINE = 100_000;
 
-/** Renders the slider with its buttons and the selected moment. */
-function StripSlider({ children }: { children: ComponentChildren }) {
+/** Renders the slider, the button of the next snapshot, the selected moment and *This day*. */
+function StripSlider() {
   const all = stripStops.value;
   const axis = stripAxis.value;
   const shown = shownMs.value;
@@ -209,15 +197,18 @@ function StripSlider({ children }: { children: ComponentChildren }) {
           aria-valuetext={spoken}
           onInput={onInput}
           onKeyDown={onKeyDown}
-          onPointerDown={() => {
-            isPressed.current = true;
-          }}
-          onPointerUp={() => {
-            isPressed.current = false;
-          }}
+          onPointerDown={() => (isPressed.current = true)}
+          onPointerUp={() => (isPressed.current = false)}
         />
       </div>
-      {children}
+      <button
+        type="button"
+        onClick={() => moveInTime(1, 'snapshot')}
+        disabled={page.value.at === null}
+        aria-label="Snapshot after (])"
+      >
+        ▸
+      </button>
       <button
         type="button"
         class="strip-moment"

@@ -38,12 +38,8 @@ const RUN: Readonly<Record<ActionId, () => void>> = {
   commands: () => open('commands'),
   keys: () => open('keys'),
   options: () => open('options'),
-  theme: () => {
-    theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
-  },
-  letters: () => {
-    areLettersOn.value = !areLettersOn.value;
-  },
+  theme: () => (theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!),
+  letters: () => (areLettersOn.value = !areLettersOn.value),
   link: copyLink,
   print: () => print(),
   sign_out: () => signOut(),
@@ -62,9 +58,7 @@ const RUN: Readonly<Record<ActionId, () => void>> = {
   since_open: () => toggleSince('open'),
   since_hour: () => toggleSince('hour'),
   calendar: () => open('calendar'),
-  this_day: () => {
-    isThisDayOnly.value = !isThisDayOnly.value;
-  },
+  this_day: () => (isThisDayOnly.value = !isThisDayOnly.value),
   swap: () => {
     const { pinned, at } = page.value;
     if (pinned) moveToMoment(pinned, { pinned: at ?? asOf.value ?? null });

@@ -10,9 +10,7 @@ export const view = computed(() => page.value.view);
 
 /** Reads the state from the address, now and whenever the member uses the browser's back or forward button. */
 export function followAddress(): void {
-  const read = () => {
-    page.value = parseAddress(location.hash);
-  };
+  const read = () => (page.value = parseAddress(location.hash));
   read();
   addEventListener('popstate', read);
   addEventListener('hashchange', read);

@@ -90,14 +90,8 @@ export const compared = computed(() =>
 );
 
 function namesIn(text: string): string[] {
-  return [
-    ...new Set(
-      text
-        .toUpperCase()
-        .split(/[\s,]+/)
-        .filter((name) => TICKER.test(name)),
-    ),
-  ];
+  const names = text.toUpperCase().split(/[\s,]+/);
+  return [...new Set(names.filter((name) => TICKER.test(name)))];
 }
 
 /** Compares the tickers that a text names. More than `COMPARED_MAX` are refused. */

@@ -43,14 +43,8 @@ export function tickerColumns(figuresOf: FiguresOf, range?: number): GridColumn<
     isSigned?: boolean,
   ) => ({ ...figureColumn(id, title, of(value), print, isSigned), width });
   const shape = (id: string, title: string, width: number, render: (figures: DayFigures) => preact.JSX.Element) => ({
-    ...{
-      id,
-      title,
-      width,
-      value: () => null,
-      render: of(render),
-      text: (row: TickerRow) => of(ladderSentence)(row) ?? '',
-    },
+    ...{ id, title, width, value: () => null, render: of(render) },
+    text: (row: TickerRow) => of(ladderSentence)(row) ?? '',
   });
   const rounded = (decimals: number) => (value: number | null) => percent(value, decimals, false);
   const regime = ({ regime }: DayFigures) => cleanText(regime).replace('_gamma', '');

@@ -10,7 +10,7 @@ import {
   TermStructure,
   type TermStructureProps,
 } from '../../chart/term-structure.tsx';
-import { joinRows } from '../../data/joined-rows.ts';
+import { joinRows, seriesKeys } from '../../data/joined-rows.ts';
 import { type Expiries, type Matrix, useAnswer } from '../../data/page-answers.ts';
 import { DataGrid, gridTable } from '../../grid/data-grid.tsx';
 import type { Call } from '../../operations.ts';
@@ -21,7 +21,7 @@ import { navigate, page, tickerCall } from '../../state/page.ts';
 import { asOf, comparedView, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
 import { allExpiries } from '../../state/scope.ts';
-import { expiryColumns, seriesKeys } from './expiry-columns.ts';
+import { expiryColumns } from './expiry-columns.ts';
 
 /** The ranges of strikes that the view offers, in percent of spot on each side. */
 const BANDS = ['5', '10', '20', '50'];

@@ -15,11 +15,6 @@ import {
   volatilityPoints,
 } from '../../page-format.ts';
 
-/** Returns the keys by which the grid joins the series of two moments. */
-export function seriesKeys({ root, expiry, settlement }: Expiries): string[] {
-  return root.map((each, i) => `${each} ${expiry[i]} ${settlement[i]}`);
-}
-
 type NumberColumn = {
   [Name in keyof Expiries]: Expiries[Name] extends (number | null)[] ? Name : never;
 }[keyof Expiries];

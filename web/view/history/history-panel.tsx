@@ -218,16 +218,12 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
         onSpan(...selected);
         event.preventDefault();
       }}
-      onPointerDownCapture={({ pointerType }) => {
-        anchor.current = pointerType === 'touch' ? undefined : null;
-      }}
+      onPointerDownCapture={({ pointerType }) => (anchor.current = pointerType === 'touch' ? undefined : null)}
       onPointerUp={() => {
         if (selected && anchor.current !== undefined) onSpan(...selected);
         anchor.current = undefined;
       }}
-      onPointerLeave={() => {
-        anchor.current = undefined;
-      }}
+      onPointerLeave={() => (anchor.current = undefined)}
     >
       <CursorFrame
         id="history"

@@ -26,12 +26,8 @@ const LIMITS = ['5', '10', '20', '50'];
 /** Default values for the radar request, if the address has no values. */
 export const RADAR_INITIAL = { dte: '30', limit: '10' } as const;
 
-interface RadarProps {
-  readonly asked: AskedCall<Radar>;
-}
-
 /** Renders the price density of the ticker with two cursors. The expiry is the closest to the chosen number of days. */
-export function DensityPanel({ asked }: RadarProps) {
+export function DensityPanel({ asked }: { asked: AskedCall<Radar> }) {
   const { answer } = asked;
   const radar = answer?.body;
   const { own } = page.value;
@@ -116,7 +112,7 @@ function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; 
 }
 
 /** Renders the whipsaw index and its components. */
-export function WhipsawPanel({ asked }: RadarProps) {
+export function WhipsawPanel({ asked }: { asked: AskedCall<Radar> }) {
   const radar = asked.answer?.body;
   const parts = radar ? whipsawParts(radar) : [];
   const index = radar?.whipsaw_risk_index ?? null;
@@ -158,7 +154,7 @@ function Part({ name, value, text, why }: { name: string; value: number | null; 
 }
 
 /** Renders how strongly gamma is concentrated on a few strikes. */
-export function ConcentrationPanel({ asked }: RadarProps) {
+export function ConcentrationPanel({ asked }: { asked: AskedCall<Radar> }) {
   const radar = asked.answer?.body;
   const strikes = radar && (radar.largest_gamma_strikes ?? radar.concentrated_strikes);
   const table = useMemo(

@@ -196,7 +196,6 @@ interface SurfacePartProps extends Pick<Parameters<typeof ChartPanel>[0], 'call'
 }
 
 interface SurfaceTermProps extends SurfacePartProps, SmileMultiplesProps {
-  readonly surface: Surface;
   /** The surface at moment A of a comparison. */
   readonly before: Surface | undefined;
 }
@@ -279,16 +278,13 @@ function SurfaceTerm({ surface, before, settlement, moment, onSelect, ...shared 
           spans={events.after.map((after, i) => [timeOf(after), timeOf(events.before[i]!)])}
           format={(value) => volatility(value)}
           series={[
-            ...(was && !isTrading
-              ? [
-                  {
-                    name: 'was, same expiry',
-                    mark: 'line' as const,
-                    class: 'before',
-                    y: earlier(before.expiries.atm_iv),
-                  },
-                ]
-              : []),
+            was &&
+              !isTrading && {
+                name: 'was, same expiry',
+                mark: 'line',
+                class: 'before',
+                y: earlier(before.expiries.atm_iv),
+              },
             { name: 'at the money', mark: 'line', y: atm },
             {
               name: 'bid to ask',
@@ -298,16 +294,12 @@ function SurfaceTerm({ surface, before, settlement, moment, onSelect, ...shared 
               from: band(atm, widths, -1),
             },
             { name: 'forward', mark: 'steps', class: 'series-3', y: scaled(expiries.forward_iv_trading, between) },
-            ...(events.count > 0
-              ? [
-                  {
-                    name: 'without events (shaded)',
-                    mark: 'line' as const,
-                    class: 'series-2',
-                    y: scaled(expiries.atm_iv_trading_without_events, whole),
-                  },
-                ]
-              : []),
+            events.count > 0 && {
+              name: 'without events (shaded)',
+              mark: 'line',
+              class: 'series-2',
+              y: scaled(expiries.atm_iv_trading_without_events, whole),
+            },
           ]}
         />
         <SeriesPlot
@@ -315,9 +307,7 @@ function SurfaceTerm({ surface, before, settlement, moment, onSelect, ...shared 
           hasZero
           format={(value) => percent(100 * value, 1, false)}
           series={[
-            ...(was
-              ? [{ name: 'was', mark: 'line' as const, class: 'before', y: earlier(before.expiries.skew_25d) }]
-              : []),
+            was && { name: 'was', mark: 'line', class: 'before', y: earlier(before.expiries.skew_25d) },
             { name: 'skew: 25-delta put less call', mark: 'line', y: skew },
             {
               name: 'its band',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { joinRows } from '../../../../web/data/joined-rows.ts';
+import { joinRows, seriesKeys } from '../../../../web/data/joined-rows.ts';
 import type { Expiries } from '../../../../web/data/page-answers.ts';
-import { expiryColumns, seriesKeys } from '../../../../web/view/expiries/expiry-columns.ts';
+import { expiryColumns } from '../../../../web/view/expiries/expiry-columns.ts';
 
 const MOMENT = '2026-11-23T15:00:00.000Z';
 
