@@ -129,7 +129,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
                 height={height}
               />
             ))}
-            {ticks.map((tick) => (
+            {[...new Set(hasZero ? [...ticks, 0] : ticks)].map((tick) => (
               <line class={tick === 0 ? 'zero' : 'grid-line'} x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
             ))}
             {marker && <line class="zero" x1={across.x(marker.at)} x2={across.x(marker.at)} y1={0} y2={height} />}
