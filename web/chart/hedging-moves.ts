@@ -52,7 +52,7 @@ const INDICES: ReadonlySet<string> = new Set(['SPX', 'XSP', 'NDX', 'XND', 'RUT',
 
 /** Returns the unit of what dealers trade: shares, or units of an index. */
 export function tradeUnit(ticker: string): string {
-  return INDICES.has(ticker) ? 'index units' : 'sh';
+  return INDICES.has(ticker) ? 'units' : 'sh';
 }
 
 /** A move below this, in percent, is no move. */

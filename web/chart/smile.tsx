@@ -123,7 +123,7 @@ export function describeSmile({ expiries }: Surface, i: number): string {
 function earlierText(at: number, now: number, before: FittedSmile | undefined): string {
   if (!before || at < before.strike[0]! || at > before.strike.at(-1)!) return '';
   const was = valueAt({ spot: before.strike, values: before.iv }, at);
-  return `, was ${volatility(was, 2)}, change ${volatilityPoints(now - was)} at this strike`;
+  return ` (at A ${volatility(was, 2)}, change ${volatilityPoints(now - was)})`;
 }
 
 /** Returns a text with the figures of a smile at one strike, and what the volatility was there at the moment of `before`. */

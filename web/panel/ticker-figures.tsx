@@ -120,7 +120,14 @@ export function tickerFigures(levels: Levels, moment?: string, age = '', closed?
       volume === null ? 'volume unknown' : `${percent(volume, 1, false)} of daily volume`,
       {
         value: `${amount(Math.abs(shares))} ${unit}`,
-        meaning: shares === 0 ? '' : shares > 0 ? 'buy falls, sell rises' : 'sell falls, buy rises',
+        meaning:
+          shares === 0
+            ? ''
+            : regime === UNDETERMINED
+              ? 'direction undetermined'
+              : shares > 0
+                ? 'buy falls, sell rises'
+                : 'sell falls, buy rises',
       },
     ),
   ];

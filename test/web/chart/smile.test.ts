@@ -27,6 +27,6 @@ test('the change since the earlier moment is that at the same strike, where both
   const before = { ...smile, strike: smile.strike.map((at) => at * 1.02), iv: smile.iv.map((iv) => iv - 0.02) };
   expect(smileReadout(smile, 0, before)).not.toContain('was');
   const at = smile.strike.findIndex((each) => each > before.strike[0]!);
-  const change = /was ([\d.]+) %, change \+?(−?[\d.]+)/.exec(smileReadout(smile, at, before))!;
+  const change = /at A ([\d.]+) %, change \+?(−?[\d.]+)/.exec(smileReadout(smile, at, before))!;
   expect(100 * smile.iv[at]! - Number(change[1])).toBeCloseTo(Number(change[2]), 1);
 });

@@ -45,7 +45,7 @@ describe('the regime of a ticker', () => {
 
 test.each([
   ['SPY', '2.00K sh'],
-  ['SPX', '2.00K index units'],
+  ['SPX', '2.00K units'],
 ])('what dealers of %s trade is %s', (ticker, value) => {
   expect(figureOf('hedging', { ticker }).value).toBe(value);
 });

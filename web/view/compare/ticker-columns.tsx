@@ -70,7 +70,7 @@ export function tickerColumns(figuresOf: FiguresOf, range?: number): GridColumn<
     number('move_pct', '± day', 56, ({ daily_move, spot }) => daily_move && (100 * daily_move) / spot, rounded(1)),
     shape('ladder', `± ${range} %`, 96, (figures) => <MiniLadder figures={figures} range={range!} />),
     shape('spark', '60 days', 112, (figures) => <Spark figures={figures} />),
-    number('age_s', 'Age', 60, ageOf, (age) => duration(age).replace(/ h .*/, ' h').replace(' days', ' d')),
+    number('age_s', 'Age', 70, ageOf, (age) => duration(age).replace(/ h .*/, ' h').replace(' days', ' d')),
   ];
   return (range === undefined ? ALL : COMPARED).split(' ').map((id) => columns.find((each) => each.id === id)!);
 }

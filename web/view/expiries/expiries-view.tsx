@@ -134,7 +134,7 @@ function MatrixPanel({ measure, chosen, others, moment, onPick }: MatrixPanelPro
         matrix &&
         (cursor
           ? matrixReadout(matrix, cursor, moment)
-          : `Sum within ±${matrix.band} %${isComparable ? `, against ${newYorkMoment(pinned)}` : ''} ${signedAmount(matrix.within_band)} · ${countText(matrix.strikes_left_out)} strikes outside ${signedAmount(matrix.left_out)}`)
+          : `${isComparable ? `Change since ${newYorkMoment(pinned)}, of the series of both moments: ` : 'Sum '}within ±${matrix.band} % ${signedAmount(matrix.within_band)} · ${countText(matrix.strikes_left_out)} strikes outside ${signedAmount(matrix.left_out)}`)
       }
       controls={
         <>

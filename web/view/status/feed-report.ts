@@ -50,7 +50,7 @@ export function hasNoData(feeds: readonly FeedRow[]): boolean {
 /** Returns a sentence with the reason for the feed's state, and the time at which the state began. Times are in New York time. */
 export function feedSentence(feed: FeedRow): string {
   const { state, error, last_completed, last_data, stream, refusals, gaps, tickers_by_state } = feed;
-  if (state === 'empty') return 'No data has arrived yet.';
+  if (state === 'empty') return 'No data has arrived from this feed yet.';
   const since = (moment: string | null) => (moment === null ? 'yet' : `since ${newYorkMoment(moment)} New York`);
   if (state === 'down') {
     const reason = cleanText(error).replace(/\.?$/, '. ').replace(/^\. $/, '');

@@ -5,7 +5,7 @@ import { DataGrid, fieldColumns, type GridColumn } from '../../grid/data-grid.ts
 import { cleanText, countsText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
 import { ChartPanel, FirstData, ViewState } from '../../panel/chart-panel.tsx';
 import { Facts, type NamedFact } from '../../panel/facts.tsx';
-import { feeds } from '../../state/page-market.ts';
+import { feeds, tickersWithData } from '../../state/page-market.ts';
 import {
   contractsText,
   type FeedRow,
@@ -27,7 +27,7 @@ export function StatusFeeds() {
   if (!asked.answer) return <ViewState asked={asked} />;
   return (
     <>
-      {hasNoData(rows) && (
+      {hasNoData(rows) && tickersWithData.value.length === 0 && (
         <div class="prose stack inset">
           <FirstData />
         </div>

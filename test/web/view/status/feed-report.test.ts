@@ -29,7 +29,7 @@ const feed = (more: Partial<FeedRow> = {}) => {
 describe('why a feed is in its state, and since when', () => {
   test.each([
     ['ok', {}, 'Every ticker is fresh; the last data arrived Fri 20 Nov 15:30 New York.'],
-    ['empty', { last_data: null }, 'No data has arrived yet.'],
+    ['empty', { last_data: null }, 'No data has arrived from this feed yet.'],
     [
       'down',
       { error: 'HTTP 500' },
