@@ -30,10 +30,7 @@ export interface GexView {
   readonly expiries: Expiries;
 }
 
-/**
- * The state of a panel's request: the request has an answer, has failed, or is still running. The previous answer stays until the next
- * answer for the same ticker arrives.
- */
+/** A panel's request: answered, failed or running. The previous answer stays until the next one for the same ticker arrives. */
 export interface Asked<Body> {
   readonly answer: WebAnswer<Body> | undefined;
   readonly problem: RequestProblem | undefined;
@@ -44,10 +41,7 @@ export interface Asked<Body> {
 const NOTHING: Asked<never> = { answer: undefined, problem: undefined, isSlow: false };
 const SLOW_MS = 150;
 const RETRY_MS = 2_000;
-/**
- * Debounce interval of calls, in ms. If calls change faster than this interval, for example because a key is held down, only the first and
- * the last call are sent.
- */
+/** Debounce interval of calls, in ms. Of calls that change faster, as while a key is held down, only the first and the last are sent. */
 const REST_MS = 80;
 
 /**

@@ -35,10 +35,7 @@ export interface ChartPanelProps {
   readonly children: ComponentChildren;
 }
 
-/**
- * Renders the frame of a chart: a heading with unit and moment, the figures at the cursor, and a menu. If the call fails, an error message
- * replaces the chart.
- */
+/** Renders the frame of a chart: heading with unit and moment, read-out, and menu. An error message replaces the chart of a failed call. */
 export function ChartPanel(props: ChartPanelProps) {
   const { id, title, unit, call, answer, problem, isSlow, table, readout, controls, menu, children } = props;
   const ref = useRef<HTMLElement>(null);

@@ -52,10 +52,7 @@ export interface RibbonItem {
   readonly text: string;
 }
 
-/**
- * The possible items of the status ribbon, in display order. Several items may be visible at once. An item stays visible while its
- * condition is true.
- */
+/** The possible items of the status ribbon, in display order. Several may be visible at once, each while its condition is true. */
 export const RIBBON_STATES = [
   'other_version',
   'simulated',

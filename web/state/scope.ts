@@ -18,9 +18,7 @@ export function toggleScope(name: ScopeName, value: string): void {
   setScope(name, page.value.options[name] === value ? '' : value);
 }
 
-/**
- * All expiries of the snapshot on the page, also if the page analyses only some of them. The page sends a request only in the second case.
- */
+/** All expiries of the page's snapshot, also if the page analyses only some of them. Only the second case needs a request. */
 const everyExpiry = shareAnswer<Expiries>(() => {
   const { expiries, ...others } = page.value.options;
   return expiries === undefined || asOf.value === undefined

@@ -52,10 +52,7 @@ export function earlierStop(stops: Stops, momentMs: number, date: string, name: 
   return stops.ms[index]! < momentMs ? index : -1;
 }
 
-/**
- * Returns the first snapshot of the newest day with several snapshots. Playback that is started at the newest snapshot begins with this
- * first snapshot.
- */
+/** Returns the first snapshot of the newest day with several snapshots, where playback begins that is started at the newest snapshot. */
 export function firstOfReplay({ day }: Stops): number {
   for (let i = day.length - 1; i > 0; i--) if (day[i] === day[i - 1]) return day.indexOf(day[i]!);
   return 0;

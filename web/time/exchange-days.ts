@@ -17,10 +17,7 @@ export interface ExchangeCalendar {
 /** The server's calendar. Until it has loaded, every weekday is a trading day. */
 export const exchangeCalendar = signal<ExchangeCalendar>({ holidays: new Set(), halfDays: new Set() });
 
-/**
- * Returns whether the New York Stock Exchange opens on a date, `YYYY-MM-DD`. Charts use this function to distinguish days without data from
- * days without trading.
- */
+/** Returns whether the New York Stock Exchange opens on a date, `YYYY-MM-DD`: a day without trading is not a day without data. */
 export function isExchangeDay(date: string): boolean {
   const weekday = new Date(`${date}T12:00:00Z`).getUTCDay();
   return weekday > 0 && weekday < 6 && !exchangeCalendar.value.holidays.has(date);

@@ -17,9 +17,7 @@ export interface AxisDay {
   readonly count: number;
 }
 
-/**
- * A time axis that leaves out nights, weekends and holidays. On this axis, a gap always shows missing data: a whole day, or hours of a day.
- */
+/** A time axis without nights, weekends and holidays. On this axis, a gap always shows missing data: a whole day, or hours of a day. */
 export interface TradingAxis {
   readonly days: readonly AxisDay[];
   readonly length: number;

@@ -21,10 +21,7 @@ import { fillingPast } from '../../state/page-market.ts';
 
 const ARGS = { days: 365 };
 
-/**
- * Renders the shares of days on which a level held, was touched and was crossed, and the same shares for a control level that is as far
- * from spot.
- */
+/** Renders the shares of days on which a level held, was touched and was crossed, and those of a control level as far from spot. */
 export function RecordPanel({ moment }: { moment: string }) {
   const { own } = page.value;
   const asked = useAnswer<RecordAnswer>(
