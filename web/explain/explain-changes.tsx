@@ -68,8 +68,7 @@ function ChangesSince({ figure, strike: at, snapshot: now, print, since, name, i
       </>
     );
   }
-  // While an answer for other options is loading, the previous answer stays. The component therefore checks that the answer belongs to the
-  // current call.
+  // While an answer for other options is loading, the previous answer stays, so the call of the answer is compared with the current call.
   if (!asked.answer || requestOf(asked.answer.call).path !== requestOf(call).path) return title;
   const was = asked.answer.body;
   const { driver } = EXPLANATIONS[figure];

@@ -180,19 +180,17 @@ const OTHERS_MOST = 8;
 /** Renders the tickers that have data or, if there is none at all, the commands that bring the first data. */
 function OtherData() {
   const others = tickersWithData.value.slice(0, OTHERS_MOST);
-  if (others.length > 0) {
-    return (
-      <p>
-        These tickers have data:{' '}
-        {others.map(({ ticker, asOf: moment }) => (
-          <button type="button" key={ticker} onClick={() => navigate({ ticker, at: null })}>
-            {ticker}, {newYorkMoment(moment)}
-          </button>
-        ))}
-      </p>
-    );
-  }
-  return <FirstData />;
+  if (others.length === 0) return <FirstData />;
+  return (
+    <p>
+      These tickers have data:{' '}
+      {others.map(({ ticker, asOf: moment }) => (
+        <button type="button" key={ticker} onClick={() => navigate({ ticker, at: null })}>
+          {ticker}, {newYorkMoment(moment)}
+        </button>
+      ))}
+    </p>
+  );
 }
 
 /** Renders the commands that bring the first data. */

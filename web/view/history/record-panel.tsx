@@ -155,11 +155,7 @@ function RecordDays({ record, level }: { record: RecordAnswer; level: RecordLeve
     column('date', 'day', 130, (date) => newYorkDay(date, true)),
     column('at', 'levels of', 150, newYorkMoment),
     column('spot', 'spot then', 86, price, true),
-    {
-      ...column('levels', name, 120, levelsText, true),
-      id: 'level',
-      value: ({ levels }) => levels[0]!,
-    },
+    { ...column('levels', name, 120, levelsText, true), id: 'level', value: ({ levels }) => levels[0]! },
     column('close', 'close', 86, price, true),
     ...OUTCOMES.map((outcome) => ({
       ...column('outcomes', outcome, 70, (outcomes) => yes(outcomes[outcome])),
