@@ -1,9 +1,9 @@
 import { effect, signal, useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { FullAnswer } from '../../src/client/client.ts';
-import { type Call, requestOf } from '../operations.ts';
+import type { Call } from '../operations.ts';
 import { memberKey } from './member-key.ts';
-import { ask, isFinal, keptAnswer, RequestProblem, type WebAnswer } from './request.ts';
+import { ask, isFinal, keptAnswer, keyOf, RequestProblem, type WebAnswer } from './request.ts';
 
 export type Levels = FullAnswer<'get_live_gex_nodes'>;
 export type Strikes = FullAnswer<'get_gex_by_strike'>;
@@ -51,7 +51,7 @@ const REST_MS = 80;
  */
 export function useAnswer<Body>(call: Call | undefined, version: unknown = undefined): Asked<Body> {
   const asked = useSignal<Asked<Body>>(NOTHING);
-  const address = call && addressOf(call);
+  const address = call && keyOf(call);
   useEffect(() => follow(call, asked.peek(), (next) => (asked.value = next)), [address, version, memberKey.value]);
   const { value } = asked;
   // The page never shows the answer for one ticker under the name of another ticker.
@@ -79,11 +79,6 @@ export function useRested<Value>(
 /** Returns whether an answer may stay visible while a new call is running: both calls have the same operation and ticker. */
 function isOf(shown: Call, wanted: Call | undefined): boolean {
   return wanted !== undefined && shown.operation === wanted.operation && shown.args.ticker === wanted.args.ticker;
-}
-
-function addressOf(call: Call): string {
-  const { path, body } = requestOf(call);
-  return `${path} ${body ?? ''}`;
 }
 
 /** Sends a call once, and reports each change of the request's state. Returns a function that cancels the request. */
@@ -145,7 +140,7 @@ export function shareAnswer<Body>(wanted: () => Call | undefined): SharedAnswer<
     memberKey.value;
     const current = round.value;
     const call = wanted();
-    const address = `${current} ${memberKey.value !== null} ${call ? addressOf(call) : ''}`;
+    const address = `${current} ${memberKey.value !== null} ${call ? keyOf(call) : ''}`;
     if (address === previous) return;
     const now = performance.now();
     const isResting = now - changedAt > REST_MS || asked.peek().answer === undefined;

@@ -117,7 +117,8 @@ export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<WebAn
   return answer;
 }
 
-function keyOf(call: Call): string {
+/** Returns a text that two calls share if they are the same request. */
+export function keyOf(call: Call): string {
   const { method, path, body } = requestOf(call);
   return `${method} ${path} ${body ?? ''}`;
 }

@@ -61,7 +61,6 @@ export const scopeSummary = computed(() => {
 
 /** Analyses only the first expiry, 0DTE or the next one. If the page does so already, analyses all expiries. */
 export function toggleFirstExpiry(): void {
-  const { expiries } = page.value.options;
   const first = firstExpiry(allExpiries.value.answer?.body.expiry ?? [], Date.parse(asOf.value ?? ''));
-  setScope('expiries', expiries !== undefined && expiries === (first?.value ?? '0dte') ? '' : (first?.value ?? '0dte'));
+  toggleScope('expiries', first?.value ?? '0dte');
 }
