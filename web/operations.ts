@@ -55,10 +55,7 @@ export function curlOf(call: Call, origin: string): string {
   return `curl -H "X-API-Key: $ZOMMA_KEY" -H 'Content-Type: application/json' -d ${quoted(body!)} ${url}`;
 }
 
-/**
- * Returns the message that an MCP client sends for the call, or the URI of the resource. Returns `undefined` if MCP has neither a tool nor
- * a resource for the call.
- */
+/** Returns the MCP message of the call, or the URI of the resource. Undefined if MCP has neither a tool nor a resource for the call. */
 export function mcpOf({ operation, args, isTool: isOfTool }: Call): string | undefined {
   const { isTool, resource } = WEB_OPERATIONS[operation];
   // The MCP tools of a chain do not accept options of the analysis.

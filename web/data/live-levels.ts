@@ -62,8 +62,7 @@ const RETRY_MS = { first: 500, most: 30_000 };
 
 type Message =
   | { readonly kind: 'events'; readonly events: readonly LiveLevels[]; readonly isStreaming: boolean }
-  | { readonly kind: 'hello' }
-  | { readonly kind: 'wanted' };
+  | { readonly kind: 'hello' | 'wanted' };
 
 /**
  * Follows the live levels of tickers until `stop` is called. Only one tab reads the event stream and sends the events to the other tabs,

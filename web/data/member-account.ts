@@ -7,12 +7,7 @@ export interface AccountStatus {
   /** The end of the membership, ISO 8601. Null if the membership does not expire. */
   readonly expires_at: string | null;
   /** The rate limit of the account. Null if the server has no rate limit. */
-  readonly rate_limit: {
-    readonly requests: number;
-    readonly window_s: number;
-    readonly remaining: number;
-    readonly resets_in_s: number;
-  } | null;
+  readonly rate_limit: Readonly<Record<'requests' | 'window_s' | 'remaining', number>> | null;
   readonly live_streams: number;
 }
 

@@ -1,9 +1,9 @@
 import { effect, signal, useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { FullAnswer } from '../../src/client/client.ts';
-import { type Call, requestOf } from '../operations.ts';
+import type { Call } from '../operations.ts';
 import { memberKey } from './member-key.ts';
-import { ask, isFinal, keptAnswer, RequestProblem, type WebAnswer } from './request.ts';
+import { ask, isFinal, keptAnswer, keyOf, RequestProblem, type WebAnswer } from './request.ts';
 
 export type Levels = FullAnswer<'get_live_gex_nodes'>;
 export type Strikes = FullAnswer<'get_gex_by_strike'>;
@@ -30,10 +30,7 @@ export interface GexView {
   readonly expiries: Expiries;
 }
 
-/**
- * The state of a panel's request: the request has an answer, has failed, or is still running. The previous answer stays until the next
- * answer for the same ticker arrives.
- */
+/** A panel's request: answered, failed or running. The previous answer stays until the next one for the same ticker arrives. */
 export interface Asked<Body> {
   readonly answer: WebAnswer<Body> | undefined;
   readonly problem: RequestProblem | undefined;
@@ -44,10 +41,7 @@ export interface Asked<Body> {
 const NOTHING: Asked<never> = { answer: undefined, problem: undefined, isSlow: false };
 const SLOW_MS = 150;
 const RETRY_MS = 2_000;
-/**
- * Debounce interval of calls, in ms. If calls change faster than this interval, for example because a key is held down, only the first and
- * the last call are sent.
- */
+/** Debounce interval of calls, in ms. Of calls that change faster, as while a key is held down, only the first and the last are sent. */
 const REST_MS = 80;
 
 /**
@@ -57,7 +51,7 @@ const REST_MS = 80;
  */
 export function useAnswer<Body>(call: Call | undefined, version: unknown = undefined): Asked<Body> {
   const asked = useSignal<Asked<Body>>(NOTHING);
-  const address = call && addressOf(call);
+  const address = call && keyOf(call);
   useEffect(() => follow(call, asked.peek(), (next) => (asked.value = next)), [address, version, memberKey.value]);
   const { value } = asked;
   // The page never shows the answer for one ticker under the name of another ticker.
@@ -85,11 +79,6 @@ export function useRested<Value>(
 /** Returns whether an answer may stay visible while a new call is running: both calls have the same operation and ticker. */
 function isOf(shown: Call, wanted: Call | undefined): boolean {
   return wanted !== undefined && shown.operation === wanted.operation && shown.args.ticker === wanted.args.ticker;
-}
-
-function addressOf(call: Call): string {
-  const { path, body } = requestOf(call);
-  return `${path} ${body ?? ''}`;
 }
 
 /** Sends a call once, and reports each change of the request's state. Returns a function that cancels the request. */
@@ -151,7 +140,7 @@ export function shareAnswer<Body>(wanted: () => Call | undefined): SharedAnswer<
     memberKey.value;
     const current = round.value;
     const call = wanted();
-    const address = `${current} ${memberKey.value !== null} ${call ? addressOf(call) : ''}`;
+    const address = `${current} ${memberKey.value !== null} ${call ? keyOf(call) : ''}`;
     if (address === previous) return;
     const now = performance.now();
     const isResting = now - changedAt > REST_MS || asked.peek().answer === undefined;

@@ -61,20 +61,14 @@ export class RequestProblem extends Error {
   }
 }
 
-/**
- * The state of the account's rate limit. `waitUntil` is the time of the next allowed request, in ms since the epoch, or null if requests
- * are allowed now.
- */
+/** The account's rate limit. `waitUntil` is the time of the next allowed request, in ms since the epoch. Null if requests are allowed. */
 export const rateLimit = signal<{ quota: number; left: number; waitUntil: number | null }>({
   quota: 0,
   left: 0,
   waitUntil: null,
 });
 
-/**
- * Maximum number of cached answers. An answer for a past moment never changes, so it is not requested again. Other answers are revalidated
- * with their ETag.
- */
+/** Maximum number of cached answers. Only answers that are not for a past moment can change: they are revalidated with their ETag. */
 const KEPT_MAX = 64;
 const kept = new Map<string, { etag: string | null; answer: WebAnswer<unknown> }>();
 
@@ -123,7 +117,8 @@ export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<WebAn
   return answer;
 }
 
-function keyOf(call: Call): string {
+/** Returns a text that two calls share if they are the same request. */
+export function keyOf(call: Call): string {
   const { method, path, body } = requestOf(call);
   return `${method} ${path} ${body ?? ''}`;
 }

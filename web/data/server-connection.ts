@@ -35,12 +35,8 @@ export function noteAnswered(): void {
 
 /** Records a failed request. The next attempt is at `retryAt`, in ms since the epoch. */
 export function noteUnanswered(retryAt: number | null = null): void {
-  const { isOnline, since } = connection.value;
-  connection.value = {
-    isOnline: false,
-    since: isOnline ? Date.now() : since,
-    retryAt: retryAt ?? connection.value.retryAt,
-  };
+  const { isOnline, since, retryAt: known } = connection.value;
+  connection.value = { isOnline: false, since: isOnline ? Date.now() : since, retryAt: retryAt ?? known };
 }
 
 /** Starts the timer that updates the server time. A hidden page has no timer. */

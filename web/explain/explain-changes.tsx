@@ -1,5 +1,5 @@
 import { EXPLANATIONS, type ExplainedFigure } from '../data/figure-texts.ts';
-import { type Asked, type GexView, useAnswer } from '../data/page-answers.ts';
+import { type GexView, useAnswer } from '../data/page-answers.ts';
 import { FigureTable } from '../grid/figure-table.tsx';
 import { type Call, requestOf } from '../operations.ts';
 import {
@@ -54,24 +54,21 @@ interface ChangesSinceProps extends ExplainSectionProps {
 
 function ChangesSince({ figure, strike: at, snapshot: now, print, since, name, isVisible }: ChangesSinceProps) {
   const call: Call = { operation: 'get_gex_view', args: { ticker: now.ticker, ...now.options, at: since } };
-  const asked: Asked<GexView> = useAnswer<GexView>(isVisible ? call : undefined);
+  const { answer, problem } = useAnswer<GexView>(isVisible ? call : undefined);
   const title = (
     <h4>
       Since {name}, {newYorkMoment(since)}
     </h4>
   );
-  if (asked.problem) {
+  // While an answer for other options is loading, the previous answer stays, so the call of the answer is compared with the current call.
+  if (problem || !answer || requestOf(answer.call).path !== requestOf(call).path)
     return (
       <>
         {title}
-        <p>{asked.problem.message}</p>
+        {problem && <p>{problem.message}</p>}
       </>
     );
-  }
-  // While an answer for other options is loading, the previous answer stays. The component therefore checks that the answer belongs to the
-  // current call.
-  if (!asked.answer || requestOf(asked.answer.call).path !== requestOf(call).path) return title;
-  const was = asked.answer.body;
+  const was = answer.body;
   const { driver } = EXPLANATIONS[figure];
   const [before, after] = [was, now].map((view) => valueIn(view, figure, at)) as [number | null, number | null];
   const moved = percent(100 * (now.levels.spot_price / was.levels.spot_price - 1));

@@ -3,10 +3,7 @@ import { Markdown } from '../markdown/markdown.tsx';
 import { type MarkdownBlock, plainText, sectionOf } from '../markdown/markdown-page.ts';
 import { readPageFile } from '../state/page-files.ts';
 
-/**
- * Renders the section of docs/methods.md about a figure. The page loads the section when the member opens it. A link opens another section
- * of docs/methods.md.
- */
+/** Renders the section of docs/methods.md about a figure, loaded when the member opens it. A link opens another section. */
 export function ExplainMethod({ section, item }: { section: string; item: string }) {
   const [isOpen, setOpen] = useState(false);
   const [page, setPage] = useState<MarkdownBlock[] | string>();

@@ -26,10 +26,7 @@ export type LevelFields = Pick<
   'spot_price' | 'call_wall' | 'gex_flip' | 'put_wall' | 'max_pain' | 'net_gex_mil'
 >;
 
-/**
- * Returns the value of a figure from the levels, in the unit of the figure. Returns null for an unresolved flip, and for the figures of a
- * strike.
- */
+/** Returns the value of a figure from the levels, in its unit. Returns null for an unresolved flip, and for the figures of a strike. */
 export function figureValue(figure: ExplainedFigure, levels: LevelFields, isFlipResolved: boolean): number | null {
   switch (figure) {
     case 'net_gex':

@@ -89,10 +89,8 @@ function choicesFor(text: string, isTickerOnly: boolean): Choice[] {
     // Actions with a word that starts with the typed text come first in the list.
     .toSorted((a, b) => Number(hasWord(b.label, wanted)) - Number(hasWord(a.label, wanted)))
     .map(({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAction(id) }));
-  return [...direct, ...(wanted === '' ? [] : names), ...expiriesFor(wanted), ...actions].slice(
-    0,
-    wanted === '' ? 100 : CHOICES_MAX,
-  );
+  if (wanted === '') return [...direct, ...actions];
+  return [...direct, ...names, ...expiriesFor(wanted), ...actions].slice(0, CHOICES_MAX);
 }
 
 /** Returns a choice for each expiry whose date contains the typed words: `18 sep`, `expiry 18 sep` or `2026-09-18`. */

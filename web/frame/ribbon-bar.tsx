@@ -4,10 +4,7 @@ import type { ViewName } from '../state/address.ts';
 import { page, view } from '../state/page.ts';
 import { ribbon } from '../state/ribbon.ts';
 
-/**
- * Renders the status ribbon: the state of the data, in words. The member cannot close an item while its condition is true. Screen readers
- * announce changes.
- */
+/** Renders the state of the data in words. No item can be closed while its condition is true. Screen readers announce changes. */
 export function RibbonBar() {
   const [isOpen, setOpen] = useState(false);
   const items = ribbon.value;

@@ -121,10 +121,7 @@ function SinceControls() {
   );
 }
 
-/**
- * Number of steps of the slider element. A step must be smaller than the distance between two snapshots. The page stores the moment, not
- * the position of the slider.
- */
+/** Number of steps of the slider. A step must be smaller than the distance between two snapshots. The page stores moments, not steps. */
 const FINE = 100_000;
 
 /** Renders the slider, the button of the next snapshot, the selected moment and *This day*. */

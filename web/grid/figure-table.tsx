@@ -1,10 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
 export interface FigureTableProps {
-  /**
-   * A description of the table. If `hasCaption` is true, the description is a visible caption. Otherwise only screen readers read the
-   * description.
-   */
+  /** A description of the table. It is a visible caption if `hasCaption` is true. Otherwise only screen readers read it. */
   readonly label: string;
   readonly hasCaption?: boolean;
   readonly head: readonly string[];

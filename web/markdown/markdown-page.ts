@@ -4,10 +4,7 @@ export type MarkdownSpan =
   | { readonly kind: 'strong' | 'em'; readonly spans: readonly MarkdownSpan[]; readonly href?: undefined }
   | { readonly kind: 'link'; readonly spans: readonly MarkdownSpan[]; readonly href: string };
 
-/**
- * A block of a Markdown page. The `id` of a heading is the anchor that GitHub creates. Each list item contains blocks, and each table cell
- * contains spans.
- */
+/** A block of a Markdown page. The `id` of a heading is its anchor on GitHub. A list item contains blocks, a table cell spans. */
 export type MarkdownBlock =
   | { readonly kind: 'heading'; readonly level: number; readonly id: string; readonly spans: readonly MarkdownSpan[] }
   | { readonly kind: 'paragraph'; readonly spans: readonly MarkdownSpan[] }
@@ -26,10 +23,7 @@ export function plainText(spans: readonly MarkdownSpan[]): string {
   return spans.map((span) => ('text' in span ? span.text : plainText(span.spans))).join('');
 }
 
-/**
- * Returns the heading with an anchor, and the blocks up to the next heading of the same or a higher level. Returns an empty list if there
- * is no such heading.
- */
+/** Returns the heading with an anchor, and the blocks up to the next heading of its level or a higher one. Empty without the heading. */
 export function sectionOf(blocks: readonly MarkdownBlock[], id: string): readonly MarkdownBlock[] {
   const start = blocks.findIndex((block) => block.kind === 'heading' && block.id === id);
   if (start < 0) return [];

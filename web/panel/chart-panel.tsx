@@ -35,10 +35,7 @@ export interface ChartPanelProps {
   readonly children: ComponentChildren;
 }
 
-/**
- * Renders the frame of a chart: a heading with unit and moment, the figures at the cursor, and a menu. If the call fails, an error message
- * replaces the chart.
- */
+/** Renders the frame of a chart: heading with unit and moment, read-out, and menu. An error message replaces the chart of a failed call. */
 export function ChartPanel(props: ChartPanelProps) {
   const { id, title, unit, call, answer, problem, isSlow, table, readout, controls, menu, children } = props;
   const ref = useRef<HTMLElement>(null);
@@ -183,19 +180,17 @@ const OTHERS_MOST = 8;
 /** Renders the tickers that have data or, if there is none at all, the commands that bring the first data. */
 function OtherData() {
   const others = tickersWithData.value.slice(0, OTHERS_MOST);
-  if (others.length > 0) {
-    return (
-      <p>
-        These tickers have data:{' '}
-        {others.map(({ ticker, asOf: moment }) => (
-          <button type="button" key={ticker} onClick={() => navigate({ ticker, at: null })}>
-            {ticker}, {newYorkMoment(moment)}
-          </button>
-        ))}
-      </p>
-    );
-  }
-  return <FirstData />;
+  if (others.length === 0) return <FirstData />;
+  return (
+    <p>
+      These tickers have data:{' '}
+      {others.map(({ ticker, asOf: moment }) => (
+        <button type="button" key={ticker} onClick={() => navigate({ ticker, at: null })}>
+          {ticker}, {newYorkMoment(moment)}
+        </button>
+      ))}
+    </p>
+  );
 }
 
 /** Renders the commands that bring the first data. */

@@ -99,10 +99,7 @@ const OWN_PREFIX = '_';
 /** Names that links may have for a view: its old name, or the name that the page shows. */
 const OTHER_NAMES: Readonly<Record<string, ViewName>> = { scan: 'odds', data: 'house' };
 
-/**
- * Parses the fragment of an address, with or without the leading `#`. People may write a moment after the ticker or the view:
- * `#/SPY@2026-11-19 15:00`.
- */
+/** Parses the fragment of an address, with or without `#`. People may write a moment after the path: `#/SPY@2026-11-19 15:00`. */
 export function parseAddress(fragment: string): PageState {
   const [, path = '', written, search = ''] = /^#?\/?([^?@]*)(?:@([^?]*))?(?:\?(.*))?$/s.exec(fragment) ?? [];
   const [ticker = '', view = '', ...others] = path.split('/').map(decoded);

@@ -1,8 +1,7 @@
 import { changeOf, joinRows, presenceOf } from '../data/joined-rows.ts';
 import type { Expiries, GexView, ProfileAnswer, Strikes } from '../data/page-answers.ts';
 import type { Call } from '../operations.ts';
-import { closesEarly, isExchangeDay, shiftedDate } from '../time/exchange-days.ts';
-import { newYorkMidnight } from '../time/new-york-clock.ts';
+import { exchangeHours, isExchangeDay, shiftedDate } from '../time/exchange-days.ts';
 
 /** Returns whether two answers are comparable. The calls of the answers must be equal except for the moment. */
 export function isComparable(now: Call, before: Call): boolean {
@@ -91,8 +90,6 @@ export function momentDifference(now: GexView, before: GexView, nowMs: number, b
   };
 }
 
-const MINUTE = 60_000;
-
 /**
  * Returns the settlement time of a series, in ms since the epoch: the open (AM) or the close (PM) of the expiry. If the exchange is closed
  * on the expiry, the settlement is on the trading day before.
@@ -101,8 +98,8 @@ function settlementMs(name: string): number {
   const [expiry, settlement] = name.split(' ') as [string, string];
   let date = expiry;
   while (!isExchangeDay(date)) date = shiftedDate(date, -1);
-  const minutes = settlement === 'AM' ? 570 : closesEarly(date) ? 780 : 960;
-  return newYorkMidnight(date) + minutes * MINUTE;
+  const { opens, closes } = exchangeHours(date);
+  return settlement === 'AM' ? opens : closes;
 }
 
 /** The values of two curves at the same spot price. */

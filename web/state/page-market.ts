@@ -95,10 +95,7 @@ export interface AskedCall<Body> extends Asked<Body> {
   readonly call: Call | undefined;
 }
 
-/**
- * Sends a call for the page's ticker and moment, and returns the answer. If `args` is undefined or the moment is unknown, the hook sends
- * nothing.
- */
+/** Asks for the page's ticker and moment, and returns the answer. Sends nothing if `args` is undefined or the moment is unknown. */
 export function useTickerAnswer<Body>(
   operation: WebOperationName,
   args: Readonly<Record<string, CallValue>> | undefined,
@@ -121,10 +118,7 @@ export const newerCount = signal(0);
 /** The number of past snapshots that the simulated market has computed. Undefined if there is no feed report or no simulated market. */
 export const past = computed(() => feeds.asked.value.answer?.body.feeds.find((feed) => feed.past)?.past);
 
-/**
- * A text with the number of past snapshots that the simulated market has computed. Null if the past is complete, or if the market is not
- * simulated.
- */
+/** The number of past snapshots that the simulated market has computed, as text. Null if the past is complete, or not simulated. */
 export const fillingPast = computed(() => {
   const { value } = past;
   return value && value.done < value.total ? `${value.done} of ${value.total} snapshots` : null;

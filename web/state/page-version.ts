@@ -6,10 +6,7 @@ export const isOtherVersion = signal(false);
 
 const EVERY_MS = 60_000;
 
-/**
- * Compares the loaded script with the script that the server's current page names. The comparison runs once a minute, and each time the
- * connection to the server returns.
- */
+/** Compares the loaded script with that of the server's current page, once a minute and each time the connection returns. */
 export function followVersion(): void {
   const own = [...document.scripts].map(({ src }) => new URL(src).pathname);
   let checkedAt = serverNow.peek();

@@ -35,10 +35,7 @@ export function setOwn(name: string, value: string | null, isStep = true): void 
   navigate({ own: value === null ? others : { ...others, [name]: value } }, isStep);
 }
 
-/**
- * Returns a call for the ticker of the page. `asOf` is the moment of the snapshot on the page. If `asOf` is undefined, the call requests
- * the newest data.
- */
+/** Returns a call for the ticker of the page at the moment of its snapshot, `asOf`. Without `asOf`, the call requests the newest data. */
 export function tickerCall(
   operation: WebOperationName,
   asOf: string | undefined,

@@ -99,8 +99,5 @@ export function csvOf({ columns, rows }: PanelTable, origin: PanelOrigin): strin
   }).filter(([name]) => !columns.includes(name));
   const values = origins.map(([, value]) => value);
   const lines = [[...origins.map(([name]) => name), ...columns], ...rows.map((row) => [...values, ...row])];
-  return lines
-    .map((line) => line.map(cell).join(','))
-    .join('\r\n')
-    .concat('\r\n');
+  return lines.map((line) => `${line.map(cell).join(',')}\r\n`).join('');
 }

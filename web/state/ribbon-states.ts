@@ -52,10 +52,7 @@ export interface RibbonItem {
   readonly text: string;
 }
 
-/**
- * The possible items of the status ribbon, in display order. Several items may be visible at once. An item stays visible while its
- * condition is true.
- */
+/** The possible items of the status ribbon, in display order. Several may be visible at once, each while its condition is true. */
 export const RIBBON_STATES = [
   'other_version',
   'simulated',
@@ -104,9 +101,8 @@ function item(state: RibbonState, glyph: string, strong: string, text = ''): Rib
 }
 
 function otherVersion({ isOtherVersion }: RibbonInput) {
-  return isOtherVersion
-    ? item('other_version', '⟳', 'Zomma was updated', 'reload the page to use the new version')
-    : null;
+  if (!isOtherVersion) return null;
+  return item('other_version', '⟳', 'Zomma was updated', 'reload the page to use the new version');
 }
 
 function simulated({ isSimulated }: RibbonInput) {
@@ -115,25 +111,17 @@ function simulated({ isSimulated }: RibbonInput) {
 
 function misread({ misread }: RibbonInput) {
   if (misread.length === 0) return null;
-  return item(
-    'misread',
-    '⚠',
-    'The address is not understood',
-    `${cleanText(misread.join(', '))}: the page shows its defaults`,
-  );
+  const fields = cleanText(misread.join(', '));
+  return item('misread', '⚠', 'The address is not understood', `${fields}: the page shows its defaults`);
 }
 
 function offline({ connection, nowMs, clockOffsetMs }: RibbonInput) {
   if (connection.isOnline) return null;
   const { since, retryAt } = connection;
   const left = retryAt === null ? 0 : Math.ceil((retryAt + clockOffsetMs - nowMs) / 1000);
-  const again = left > 0 ? `, trying again in ${left} s` : ', trying again';
-  return item(
-    'offline',
-    '⚡',
-    'No answer from the server',
-    `since ${newYorkClock(since + clockOffsetMs)} New York${again}`,
-  );
+  const again = left > 0 ? `trying again in ${left} s` : 'trying again';
+  const from = newYorkClock(since + clockOffsetMs);
+  return item('offline', '⚡', 'No answer from the server', `since ${from} New York, ${again}`);
 }
 
 function rateLimited({ rate, nowMs, clockOffsetMs }: RibbonInput) {
@@ -148,12 +136,8 @@ function rateLimited({ rate, nowMs, clockOffsetMs }: RibbonInput) {
 
 function replay({ atMs, newerCount }: RibbonInput) {
   if (atMs === null) return null;
-  return item(
-    'replay',
-    '◄',
-    'REPLAY',
-    `${newYorkMoment(atMs)} New York${newerCount > 0 ? ` · live has ${newerCount} newer` : ''}`,
-  );
+  const newer = newerCount > 0 ? ` · live has ${newerCount} newer` : '';
+  return item('replay', '◄', 'REPLAY', `${newYorkMoment(atMs)} New York${newer}`);
 }
 
 function scope({ scope }: RibbonInput) {
@@ -200,28 +184,17 @@ function session({ session: now, asOfMs, atMs }: RibbonInput) {
 
 function partial({ feed, atMs }: RibbonInput) {
   if (atMs !== null || feed?.tickerState !== 'partial') return null;
-  const { coveragePct, expectedContracts } = feed;
-  return item(
-    'partial',
-    '◔',
-    `${Math.round(coveragePct ?? 0)} % of ${expectedContracts ?? 0} contracts`,
-    'the last poll delivered only a part',
-  );
+  const part = `${Math.round(feed.coveragePct ?? 0)} % of ${feed.expectedContracts ?? 0} contracts`;
+  return item('partial', '◔', part, 'the last poll delivered only a part');
 }
 
 function interrupted({ isStreaming, connection }: RibbonInput) {
-  return isStreaming || !connection.isOnline
-    ? null
-    : item('interrupted', '◌', 'Live levels are interrupted', 'connecting again');
+  if (isStreaming || !connection.isOnline) return null;
+  return item('interrupted', '◌', 'Live levels are interrupted', 'connecting again');
 }
 
 function clock({ clockOffsetMs }: RibbonInput) {
   if (Math.abs(clockOffsetMs) < CLOCK_MS) return null;
-  const way = clockOffsetMs > 0 ? 'behind' : 'ahead of';
-  return item(
-    'clock',
-    '◴',
-    `This computer's clock is ${duration(Math.abs(clockOffsetMs) / 1000)} ${way} the server's`,
-    'ages are measured by the server',
-  );
+  const off = `${duration(Math.abs(clockOffsetMs) / 1000)} ${clockOffsetMs > 0 ? 'behind' : 'ahead of'}`;
+  return item('clock', '◴', `This computer's clock is ${off} the server's`, 'ages are measured by the server');
 }

@@ -18,9 +18,7 @@ export function toggleScope(name: ScopeName, value: string): void {
   setScope(name, page.value.options[name] === value ? '' : value);
 }
 
-/**
- * All expiries of the snapshot on the page, also if the page analyses only some of them. The page sends a request only in the second case.
- */
+/** All expiries of the page's snapshot, also if the page analyses only some of them. Only the second case needs a request. */
 const everyExpiry = shareAnswer<Expiries>(() => {
   const { expiries, ...others } = page.value.options;
   return expiries === undefined || asOf.value === undefined
@@ -63,7 +61,6 @@ export const scopeSummary = computed(() => {
 
 /** Analyses only the first expiry, 0DTE or the next one. If the page does so already, analyses all expiries. */
 export function toggleFirstExpiry(): void {
-  const { expiries } = page.value.options;
   const first = firstExpiry(allExpiries.value.answer?.body.expiry ?? [], Date.parse(asOf.value ?? ''));
-  setScope('expiries', expiries !== undefined && expiries === (first?.value ?? '0dte') ? '' : (first?.value ?? '0dte'));
+  toggleScope('expiries', first?.value ?? '0dte');
 }

@@ -29,11 +29,8 @@ export function stopBeside(stops: Stops, momentMs: number, step: 1 | -1): number
 /** Returns the last snapshot of the nearest day before or after a New York date. If there is none, returns the first or last snapshot. */
 export function dayBeside({ day }: Stops, date: string, step: 1 | -1): number | undefined {
   if (day.length === 0) return undefined;
-  if (step < 0)
-    return Math.max(
-      0,
-      day.findLastIndex((each) => each < date),
-    );
+  const before = day.findLastIndex((each) => each < date);
+  if (step < 0) return Math.max(0, before);
   const next = day.find((each) => each > date);
   return next === undefined ? day.length - 1 : day.lastIndexOf(next);
 }
@@ -52,10 +49,7 @@ export function earlierStop(stops: Stops, momentMs: number, date: string, name: 
   return stops.ms[index]! < momentMs ? index : -1;
 }
 
-/**
- * Returns the first snapshot of the newest day with several snapshots. Playback that is started at the newest snapshot begins with this
- * first snapshot.
- */
+/** Returns the first snapshot of the newest day with several snapshots, where playback begins that is started at the newest snapshot. */
 export function firstOfReplay({ day }: Stops): number {
   for (let i = day.length - 1; i > 0; i--) if (day[i] === day[i - 1]) return day.indexOf(day[i]!);
   return 0;

@@ -104,12 +104,7 @@ export function moveToMoment(at: string, change: Partial<PageState> = {}): void 
 }
 
 /** The moments with which the page compares at one press. */
-export const SINCE_TEXTS = {
-  close: 'previous close',
-  open: 'open',
-  hour: '1 h before',
-  pinned: 'A',
-} as const;
+export const SINCE_TEXTS = { close: 'previous close', open: 'open', hour: '1 h before', pinned: 'A' } as const;
 export type SinceName = keyof typeof SINCE_TEXTS;
 
 /** The moment that the button *Since* compares with. */

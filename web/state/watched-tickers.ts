@@ -120,10 +120,7 @@ export function followDayChanges(): void {
     if (outdated.value !== '') dayChanges.refresh();
   });
   effect(() => {
-    const lacks = dayRows
-      .peek()
-      ?.values()
-      .some(({ previous_spot }) => previous_spot === null);
-    if (past.value?.done !== undefined && lacks) dayChanges.refresh();
+    const rows = dayRows.peek()?.values();
+    if (past.value?.done !== undefined && rows?.some((row) => row.previous_spot === null)) dayChanges.refresh();
   });
 }

@@ -1,5 +1,6 @@
 const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
+/** The length of an hour, in ms. */
+export const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 // The Swedish locale formats dates as ISO 8601 does: `2026-11-20 16:00`.

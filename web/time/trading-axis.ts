@@ -1,7 +1,7 @@
 import { bisector } from 'd3-array';
 import { newYorkIsoDate } from '../page-format.ts';
-import { closesEarly, DAY_LENGTH_MS, isExchangeDay, shiftedDate } from './exchange-days.ts';
-import { HOUR_STEPS, hourTicks, newYorkMidnight } from './new-york-clock.ts';
+import { DAY_LENGTH_MS, exchangeHours, isExchangeDay, shiftedDate } from './exchange-days.ts';
+import { HOUR, HOUR_STEPS, hourTicks } from './new-york-clock.ts';
 
 /** A day on a time axis. */
 export interface AxisDay {
@@ -17,9 +17,7 @@ export interface AxisDay {
   readonly count: number;
 }
 
-/**
- * A time axis that leaves out nights, weekends and holidays. On this axis, a gap always shows missing data: a whole day, or hours of a day.
- */
+/** A time axis without nights, weekends and holidays. On this axis, a gap always shows missing data: a whole day, or hours of a day. */
 export interface TradingAxis {
   readonly days: readonly AxisDay[];
   readonly length: number;
@@ -27,12 +25,8 @@ export interface TradingAxis {
   at(ms: number): number;
 }
 
-const MINUTE = 60_000;
-const OPEN = 570 * MINUTE;
-const CLOSE = 960 * MINUTE;
-const EARLY_CLOSE = 780 * MINUTE;
 /** Minimum length of a day on the axis, in ms. */
-const SHORTEST = 30 * MINUTE;
+const SHORTEST = HOUR / 2;
 
 /**
  * Returns the time axis of moments with data. The moments are in ms since the epoch, ascending. The axis starts with the first moment and
@@ -55,12 +49,11 @@ export function tradingAxis(
     const of = byDate.get(date) ?? [];
     const isSession = isExchangeDay(date);
     if (!isSession && of.length === 0) continue;
-    const midnight = newYorkMidnight(date);
+    const { opens, closes } = exchangeHours(date);
     // On the axis, the last day ends at its last moment with data, because later hours may be in the future.
     const isLast = date === last && of.length > 0;
-    const from = Math.min(isSession ? midnight + OPEN : Number.POSITIVE_INFINITY, of[0] ?? Number.POSITIVE_INFINITY);
-    const close = midnight + (closesEarly(date) ? EARLY_CLOSE : CLOSE);
-    const to = Math.max(isSession && !isLast ? close : 0, of.at(-1) ?? 0, from + SHORTEST);
+    const from = Math.min(isSession ? opens : Number.POSITIVE_INFINITY, of[0] ?? Number.POSITIVE_INFINITY);
+    const to = Math.max(isSession && !isLast ? closes : 0, of.at(-1) ?? 0, from + SHORTEST);
     const day = { date, from, to, count: of.length };
     const width = widthOf(day);
     days.push({ ...day, start: length, width });
@@ -111,8 +104,7 @@ export function tradingTicks({ days, at }: TradingAxis, low: number, high: numbe
   const dates: string[] = [];
   for (const { date, from } of begins(PERIODS[level]!)) {
     const position = at(from);
-    // A tick that is too close to the next tick is removed. The first tick can be too close, because only the end of its period may be
-    // visible.
+    // A tick too close to the next tick is removed. The first tick can be too close, because only the end of its period may be visible.
     if (ticks.length > 0 && position - ticks.at(-1)!.at < 0.9 * apart) {
       ticks.pop();
       dates.pop();

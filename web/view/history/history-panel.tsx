@@ -280,10 +280,7 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
   );
 }
 
-/**
- * Returns the series of the three plots. Spot is a thick line, and the flip is a dashed line. Each wall is a line with steps, in the colour
- * of its sign.
- */
+/** Returns the series of the plots. Spot is thick, and the flip is dashed. Each wall is a line with steps, in the colour of its sign. */
 function panesOf({
   x,
   ...values

@@ -21,10 +21,7 @@ import { fillingPast } from '../../state/page-market.ts';
 
 const ARGS = { days: 365 };
 
-/**
- * Renders the shares of days on which a level held, was touched and was crossed, and the same shares for a control level that is as far
- * from spot.
- */
+/** Renders the shares of days on which a level held, was touched and was crossed, and those of a control level as far from spot. */
 export function RecordPanel({ moment }: { moment: string }) {
   const { own } = page.value;
   const asked = useAnswer<RecordAnswer>(
@@ -158,11 +155,7 @@ function RecordDays({ record, level }: { record: RecordAnswer; level: RecordLeve
     column('date', 'day', 130, (date) => newYorkDay(date, true)),
     column('at', 'levels of', 150, newYorkMoment),
     column('spot', 'spot then', 86, price, true),
-    {
-      ...column('levels', name, 120, levelsText, true),
-      id: 'level',
-      value: ({ levels }) => levels[0]!,
-    },
+    { ...column('levels', name, 120, levelsText, true), id: 'level', value: ({ levels }) => levels[0]! },
     column('close', 'close', 86, price, true),
     ...OUTCOMES.map((outcome) => ({
       ...column('outcomes', outcome, 70, (outcomes) => yes(outcomes[outcome])),

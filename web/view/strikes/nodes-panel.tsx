@@ -62,11 +62,8 @@ export function HedgingNodesPanel() {
 }
 
 /** Returns a text with the nodes' share of gross gamma, and the dividends that the analysis includes. */
-function nodesReadout(
-  { top_nodes, gross_share_pct, dividends }: HedgingNodes,
-  first: number,
-  moment: string | undefined,
-) {
+function nodesReadout(nodes: HedgingNodes, first: number, moment: string | undefined): string {
+  const { top_nodes, gross_share_pct, dividends } = nodes;
   return [
     `Nodes ${first + 1} to ${first + top_nodes.length} have ${percent(gross_share_pct, 1, false)} of all gross gamma`,
     ...dividends.map((each) => `dividend ${each.amount} on ${expiryDay(each.ex_date, moment)}`),
@@ -109,11 +106,8 @@ const COLUMNS: readonly (readonly [
 ];
 
 /** Returns the columns of the grid. A row of the grid is the index of a node. `first` is the number of nodes on earlier pages. */
-export function nodeColumns(
-  { top_nodes, components }: HedgingNodes,
-  first: number,
-  moment: string | undefined,
-): GridColumn<number>[] {
+export function nodeColumns(nodes: HedgingNodes, first: number, moment: string | undefined): GridColumn<number>[] {
+  const { top_nodes, components } = nodes;
   const rows = top_nodes.map((node, i): NodeRow => ({ ...node, ...components[i]!, rank: first + i + 1 }));
   return COLUMNS.map(([id, title, text = String, width]) => {
     // A volatility of 0 means that the volatility is unknown.

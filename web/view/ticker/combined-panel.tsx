@@ -2,11 +2,11 @@ import type { FullAnswer } from '../../../src/client/client.ts';
 import { profileReadout } from '../../chart/hedging-moves.ts';
 import { cursorPrice } from '../../chart/price-axis.ts';
 import { profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
-import { type Levels, type ProfileAnswer, useAnswer } from '../../data/page-answers.ts';
+import type { Levels, ProfileAnswer } from '../../data/page-answers.ts';
 import { duration, percent, plain, signedAmount } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { page, pageTicker, setOwn, tickerCall } from '../../state/page.ts';
-import { tickers } from '../../state/page-market.ts';
+import { page, pageTicker, setOwn } from '../../state/page.ts';
+import { tickers, useTickerAnswer } from '../../state/page-market.ts';
 
 type Combined = FullAnswer<'get_gex_combined'>;
 
@@ -41,11 +41,9 @@ export function WithField() {
  * Renders the total net gamma of two tickers on the page's price axis. The heading contains the price ratio of the two tickers, and the
  * deviation from the usual ratio in percent.
  */
-export function CombinedPanel({ moment }: { moment: string | undefined }) {
+export function CombinedPanel() {
   const other = page.value.own.with!;
-  const call =
-    moment === undefined ? undefined : tickerCall('get_gex_combined', moment, { with: other, ...page.value.options });
-  const asked = useAnswer<Combined>(call);
+  const asked = useTickerAnswer<Combined>('get_gex_combined', { with: other, ...page.value.options });
   const combined = asked.answer?.body;
   const profile = combined && ({ ...combined, vanna_flip: null, charm_flip: null } as unknown as ProfileAnswer);
   return (
@@ -58,7 +56,6 @@ export function CombinedPanel({ moment }: { moment: string | undefined }) {
           ? `ratio ${plain(combined.ratio, 5)}${combined.basis_pct === null ? '' : `, ${percent(combined.basis_pct, 3)} off the usual`} · ${duration(Math.abs(combined.apart_s))} apart`
           : 'net GEX, $ per 1 %'
       }
-      call={call}
       {...asked}
       table={profile && profileTable(profile)}
       readout={

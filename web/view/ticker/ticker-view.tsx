@@ -38,11 +38,7 @@ export function TickerView() {
     [moment, options, page.value.ticker],
   );
   const tables = useMemo(
-    () =>
-      view && {
-        strikes: ladderTable(view.strikes, before?.strikes),
-        expiries: expiryTable(view.expiries),
-      },
+    () => view && { strikes: ladderTable(view.strikes, before?.strikes), expiries: expiryTable(view.expiries) },
     [view, before],
   );
   if (!view) return <ViewState asked={asked} />;
@@ -99,7 +95,7 @@ export function TickerView() {
         </ChartPanel>
         <SessionsPanel levels={levels} moment={moment} />
         {page.value.own.with ? (
-          <CombinedPanel moment={moment} />
+          <CombinedPanel />
         ) : (
           <ProfilePanel profile={profile} levels={levels} before={before?.profile} moment={moment} />
         )}
