@@ -49,7 +49,7 @@ export function CombinedPanel() {
   return (
     <ChartPanel
       id="combined"
-      class="profile-panel beside"
+      class="profile-panel combined-panel beside"
       title={`Together with ${other}`}
       unit={
         combined
