@@ -82,7 +82,7 @@ export function profileReadout(profile: ProfileAnswer, at: number, before?: Prof
       ? ''
       : ` · A’s book at this spot ${signedAmount(earlier)}, change ${signedAmount(gex - earlier)}`;
   if (Math.abs(move) < NO_MOVE)
-    return `spot ${price(at)}: on +1\u00a0% dealers ${further(1)}, on −1\u00a0% they ${further(-1)} · ${net}${was}`;
+    return `spot ${price(at)}: on +1\u00a0% dealers ${further(1)}, on −1\u00a0% they ${further(-1)}${was && ` · ${net}${was}`}`;
   const direction = Math.sign(move);
   const percentage = direction < 0 ? '−1\u00a0%' : '+1\u00a0%';
   const shares = sharesAt(hedging, at);

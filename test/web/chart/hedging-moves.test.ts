@@ -85,7 +85,7 @@ describe('the read-out of a move', () => {
 
   test('it says the trade with the direction of spot', () => {
     expect(profileReadout(profile, 100)).toMatch(
-      /^spot 100\.00: on \+1\s% dealers sell [\d.]+K? sh, on −1\s% they buy [\d.]+K? sh · net \+/,
+      /^spot 100\.00: on \+1\s% dealers sell [\d.]+K? sh, on −1\s% they buy [\d.]+K? sh$/,
     );
     expect(profileReadout(profile, 98, undefined, hedging)).toMatch(
       /^move to 98\.00 \(−2\.0 %\): dealers buy [\d.]+K? sh in all; there (buy|sell) [\d.]+K? sh per further −1\s%$/,

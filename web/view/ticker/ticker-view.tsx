@@ -64,7 +64,7 @@ export function TickerView() {
               ? selectionReadout(strikes, selected)
               : cursor !== null
                 ? strikeReadout(strikes, bisectCenter(strikes.strike, cursor), before?.strikes)
-                : 'Point at a strike, or use the arrow keys in the chart. Enter explains a strike.'
+                : 'Point at a strike, or use the arrow keys in the chart.'
           }
           menu={
             <button type="button" onClick={() => copy(levelsLine(levels.ticker, levels), 'the levels as one line')}>
