@@ -9,6 +9,8 @@ export interface Result {
   readonly name: string;
   /** The median time per unit of work, ns. */
   readonly ns: number;
+  /** The first and third quartile of the time over all rounds, ns. */
+  readonly quartiles: readonly [low: number, high: number];
   /** The median of a ratio over all rounds: this runner's time divided by the first runner's time in the same round. */
   readonly ratio: number;
   /** The first and third quartile of the ratio over all rounds. The quartiles show how much the ratio varies between rounds. */
@@ -41,6 +43,7 @@ export function race(runners: readonly Runner[], { units, rounds, sliceMs }: Rac
     return {
       name,
       ns: quantile(times[i]!, 0.5),
+      quartiles: [quantile(times[i]!, 0.25), quantile(times[i]!, 0.75)],
       ratio: quantile(ratios, 0.5),
       spread: [quantile(ratios, 0.25), quantile(ratios, 0.75)],
     };
