@@ -260,6 +260,22 @@ describe('a table that is posted', () => {
     expect((await parquetReadObjects({ file: parquet })).map((row) => row.delta)).toEqual(delta);
   });
 
+  test('has no figures in a row that is not valid, and its status, in each format', async () => {
+    const rowwise = { ...body, strike: [100, 0], on_error: 'row' };
+    const ask = (Accept: string) => service.request('POST', path, { body: rowwise, headers: { Accept } });
+    const { delta, status } = (await (await ask('application/json')).json()) as { delta: unknown[]; status: unknown[] };
+    expect([delta, status]).toEqual([
+      [expect.any(Number), null],
+      ['ok', 'invalid_strike'],
+    ]);
+    expect((await (await ask('text/csv')).text()).split('\r\n')[2]).toBe(',,,,,,,,,invalid_strike');
+    const arrow = tableFromIPC(await (await ask('application/vnd.apache.arrow.stream')).arrayBuffer());
+    expect([arrow.getChild('delta'), arrow.getChild('status')].map((column) => [...column])).toEqual([delta, status]);
+    const parquet = await (await ask('application/vnd.apache.parquet')).arrayBuffer();
+    const rows = await parquetReadObjects({ file: parquet });
+    expect([rows.map((row) => row.delta), rows.map((row) => row.status)]).toEqual([delta, status]);
+  });
+
   test.each([
     ['br', 'br', brotliDecompressSync],
     ['gzip, deflate', 'gzip', gunzipSync],

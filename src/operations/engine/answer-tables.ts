@@ -82,7 +82,10 @@ function formsIn(schema: TObject, path: readonly string[]): TableForm[] {
 function columnsForm(schema: TObject, path: readonly string[], keys: readonly string[], name: string): TableForm {
   return {
     ...{ name, path, keys },
-    columns: keys.map((key) => columnForm(key, withoutNull(schema.properties[key]!).items)),
+    columns: keys.map((key) => ({
+      ...columnForm(key, withoutNull(schema.properties[key]!).items),
+      ...(!schema.required?.includes(key) && { isNullable: true }),
+    })),
     cells: (holder) => {
       const columns = keys.map((key) => [key, holder[key] as readonly TableCell[] | undefined] as const);
       return columns.some(([, cells]) => cells) ? Object.fromEntries(columns) : undefined;
