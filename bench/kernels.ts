@@ -124,6 +124,7 @@ function genericGreeks(native: Native, size: number, numpy: typeof startNumpy): 
               ),
               tolerance: 1e-9,
               run: python.run,
+              cpuNs: python.cpuNs,
             },
           ]
         : []),

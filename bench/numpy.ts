@@ -9,8 +9,10 @@ import { missingPeers, PEER_ENV, PYTHON, pythonFile } from './peer-process.ts';
 export interface NumpyGreeks {
   /** Nine columns in market units, one after the other. */
   readonly answer: Float64Array;
-  /** Computes once. The pipes take some 20 µs of the time. */
+  /** Computes once. */
   run(): void;
+  /** The processor time of the process after the last computation, ns. */
+  cpuNs(): number;
 }
 
 /** Starts the process of numpy. Returns undefined if Python, numpy, scipy or the program that makes pipes is missing. */
@@ -31,12 +33,13 @@ export function startNumpy(options: OptionSet): NumpyGreeks | undefined {
   }).unref();
   // Opening waits until the process has opened the other end.
   const [requests, answers] = [openSync(pathOf('requests'), 'w'), openSync(pathOf('answers'), 'r')];
-  const one = Buffer.alloc(1);
+  const spent = new BigInt64Array(1);
   return {
     answer: new Float64Array(new Uint8Array(readFileSync(pathOf('out'))).buffer),
     run() {
       writeSync(requests, '+');
-      if (readSync(answers, one) === 0) throw new Error('numpy ended');
+      if (readSync(answers, new Uint8Array(spent.buffer)) === 0) throw new Error('numpy ended');
     },
+    cpuNs: () => Number(spent[0]),
   };
 }
