@@ -91,14 +91,21 @@ export function signTone(value: number): 'positive' | 'negative' | '' {
 }
 
 const NEW_YORK = 'America/New_York';
-const parts = (options: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat('en-US', { timeZone: NEW_YORK, hourCycle: 'h23', ...options });
+/** A format of instants in New York. It is made when it is first used, because each takes milliseconds of the first load. */
+const parts = (options: Intl.DateTimeFormatOptions, locale = 'en-US') => {
+  let made: Intl.DateTimeFormat | undefined;
+  const format = () => (made ??= new Intl.DateTimeFormat(locale, { timeZone: NEW_YORK, hourCycle: 'h23', ...options }));
+  return {
+    format: (date: Date | number) => format().format(date),
+    formatToParts: (date: Date) => format().formatToParts(date),
+  };
+};
 const DAY = parts({ weekday: 'short', day: 'numeric', month: 'short' });
 const LONG_DAY = parts({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
-const YEAR = parts({ year: 'numeric' });
 const CLOCK = parts({ hour: '2-digit', minute: '2-digit' });
 const SECOND = parts({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const DATE = new Intl.DateTimeFormat('en-CA', { timeZone: NEW_YORK, dateStyle: 'short' });
+const DATE = parts({ year: 'numeric', month: '2-digit', day: '2-digit' }, 'en-CA');
+const YEAR = { format: (date: Date | number) => DATE.format(date).slice(0, 4) };
 
 const DATE_LENGTH = 'yyyy-mm-dd'.length;
 

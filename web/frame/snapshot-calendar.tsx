@@ -6,7 +6,8 @@ import { dialog } from '../state/ui.ts';
 import { shiftedDate } from '../time/exchange-days.ts';
 import { Sheet } from './sheet.tsx';
 
-const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const monthText = (date: number) =>
+  new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(date);
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
 /** A day of the calendar that has snapshots. */
@@ -54,7 +55,7 @@ export function Calendar() {
           label="Month"
           value={month}
           values={[...new Set([...months, month])].toSorted()}
-          text={(each) => MONTH.format(Date.parse(`${each}-15`))}
+          text={(each) => monthText(Date.parse(`${each}-15`))}
           onChoose={setMonth}
         />
         <button type="button" disabled={!after} onClick={() => setMonth(after!)} aria-label="Month after">
